@@ -1,0 +1,33 @@
+"""An agent: who can speak. Pure data, read from `assistants/<id>.json` or made by a debate."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy:
+    """What happens to work that arrives while the agent is busy (row W1)."""
+
+    strategy: str = "queue"
+    timeout_s: float | None = None
+    depth: int | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Someone who can speak: a name, a model to speak with, and what they may use."""
+
+    id: str
+    name: str
+    provider: str
+    model: str
+    role: str = ""
+    instructions: str = ""
+    tools: tuple[str, ...] = ()
+    sub_agents: tuple[str, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
+    max_depth: int = 3
+    max_steps: int = 10
+    enabled: bool = True
+    busy: Busy | None = None
+    version: int = 1

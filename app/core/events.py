@@ -1,0 +1,141 @@
+"""Events: what changed, as frozen data, and the bus that carries them to screen, disk and terminal.
+
+The names in `EVENT_NAMES` are those of the command line's `--json` lines. A batch handed to
+`EventBus.publish` belongs together: storage writes it as one line, so it is there whole or not.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from app.core.message import Author, Message, Usage
+from app.core.session import Session
+
+
+def utc_now() -> str:
+    """Return the time in UTC as ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something changed in a session; `at` is ISO 8601 UTC."""
+
+    session_id: str
+    at: str = field(default_factory=utc_now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted(Event):
+    """A session came to be."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChanged(Event):
+    """Title, status, reason or the cursor changed; carries the session as it is now.
+
+    `status_changed` is true where the status or its reason is among what changed.
+    """
+
+    session: Session
+    status_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDeleted(Event):
+    """The session went to the bin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRestored(Event):
+    """The session came back from the bin."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(Event):
+    """An agent is about to speak; `why` is the rule that chose it."""
+
+    turn_id: str
+    author: Author
+    parent_turn_id: str | None = None
+    round: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStarted(Event):
+    """A message appeared, still streaming and usually empty."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDelta(Event):
+    """A streaming message grew; `offset` is the length in characters before this piece."""
+
+    message_id: str
+    offset: int
+    text: str = ""
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageFinished(Event):
+    """A message is whole, stopped or failed; carries it as it will be stored."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReported(Event):
+    """A turn's tokens and cost are known."""
+
+    turn_id: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled(Event):
+    """A turn waits `seconds` before it asks again; `reason` is a provider failure."""
+
+    turn_id: str
+    author: Author
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(Event):
+    """Something the user should know: `level` info, warning or error, `code` of `notice.<code>`.
+
+    An empty `session_id` means it concerns the whole program; `sticky` that work may be lost.
+    """
+
+    level: str
+    code: str
+    details: Mapping[str, object] = field(default_factory=dict)
+    sticky: bool = False
+
+
+Listener = Callable[[tuple[Event, ...]], None]
+
+
+class EventBus:
+    """Calls every listener with each batch, in the order they subscribed, on the loop's thread."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener; call what is returned to remove it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def publish(self, *events: Event) -> None:
+        """Hand one batch to every listener."""
+        for listener in tuple(self._listeners):
+            listener(events)

@@ -1,0 +1,40 @@
+"""Identifiers that sort by the time they were made (ULID), monotonic within a process."""
+
+import os
+import threading
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_RANDOM_BITS = 80
+
+
+class _Clock:
+    """Hands out 128-bit numbers that never go back, even when the wall clock does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def next(self) -> int:
+        now = (int(time.time() * 1000) << _RANDOM_BITS) | int.from_bytes(os.urandom(10), "big")
+        with self._lock:
+            self._last = max(now, self._last + 1)
+            return self._last
+
+
+_CLOCK = _Clock()
+
+
+def new_id() -> str:
+    """Return a new identifier: 26 characters of Crockford's base 32, in lower case."""
+    number = _CLOCK.next()
+    characters = []
+    for _ in range(26):
+        number, digit = divmod(number, 32)
+        characters.append(_ALPHABET[digit])
+    return "".join(reversed(characters))
+
+
+def is_id(text: str) -> bool:
+    """Say whether `text` has the form of an identifier made by `new_id`."""
+    return len(text) == 26 and all(character in _ALPHABET for character in text)

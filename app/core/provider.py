@@ -1,0 +1,110 @@
+"""The plug for models: what is asked, what streams back, and what is known about each provider."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+STOP = "stop"
+LENGTH = "length"
+TOOL_CALLS = "tool_calls"
+CONTENT_FILTER = "content_filter"
+TRUNCATED = "truncated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderConfig:
+    """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list."""
+
+    id: str
+    kind: str
+    label: str = ""
+    base_url: str = ""
+    models: tuple[str, ...] = ()
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """A provider as the faces show it.
+
+    `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
+    `problem` a code of `provider.<code>` when it may not (disabled, no_key, not_installed).
+    """
+
+    config: ProviderConfig
+    label: str
+    base_url: str
+    models: tuple[str, ...]
+    default_model: str
+    local: bool
+    needs_key: bool
+    key_source: str
+    ready: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult:
+    """What the Test button found: `models` the server's own list, `seconds` the first answer took."""
+
+    ok: bool
+    seconds: float = 0.0
+    models: tuple[str, ...] = ()
+    failure: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
+
+    `opener` is text the answer must begin with (an embedded model is steered by it); it is part
+    of the answer and streams back as its first text. `options` are sampling settings by their
+    llama.cpp names.
+    """
+
+    provider: str
+    model: str
+    messages: tuple[Mapping[str, object], ...]
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stop: tuple[str, ...] = ()
+    opener: str = ""
+    tools: tuple[Mapping[str, object], ...] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A piece of the answer, of its thinking, or both."""
+
+    text: str = ""
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The end of the stream: why it ended, and what it cost (tokens; dollars or None)."""
+
+    reason: str = STOP
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+
+Delta = Text | Finished
+
+
+class Models(Protocol):
+    """Whoever can ask a model. Closing the iterator or cancelling its task ends the request."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        """Ask; yield Text pieces, then exactly one Finished.
+
+        Raises ProviderError when the model could not be asked or the answer broke off.
+        """
+        ...
+
+    async def test(self, provider: str) -> TestResult:
+        """Try a provider with its key: list its models and get one short answer."""
+        ...

@@ -1,0 +1,114 @@
+"""A session: a saved conversation, its status, and the cursor of its kind."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+IDLE = "idle"
+RUNNING = "running"
+WAITING = "waiting"
+PAUSED = "paused"
+COMPLETED = "completed"
+STOPPED = "stopped"
+ERROR = "error"
+
+ENDED = (COMPLETED, STOPPED, ERROR)
+
+ROUND_ROBIN = "round-robin"
+FREE = "free"
+ROLES = "roles"
+
+MIN_ROUNDS = 1
+MAX_ROUNDS = 10
+DEFAULT_ROUNDS = 3
+MIN_PARTICIPANTS = 2
+MAX_TOPIC_CHARACTERS = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """A seat at the table: an id of its own, so that one model can sit twice.
+
+    `role` is one of the built-in roles (for, against, neutral, optimist, realist,
+    devils-advocate) or the user's own text; `system_prompt` replaces the generated one when the
+    user changed it.
+    """
+
+    id: str
+    name: str
+    provider: str
+    model: str
+    role: str = ""
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFile:
+    """A text the whole table reads: its name and its content, kept with the session."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debate:
+    """What was set up and how far it is.
+
+    The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and
+    both name the turn that comes next. `failures` counts failed turns in a row.
+    """
+
+    topic: str
+    mode: Literal["round-robin", "free", "roles"] = ROUND_ROBIN
+    rounds: int = DEFAULT_ROUNDS
+    round: int = 1
+    turn: int = 0
+    seed: int = 0
+    failures: int = 0
+    independent_opening: bool = False
+    participants: tuple[Participant, ...] = ()
+    context: tuple[ContextFile, ...] = ()
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`)."""
+
+    id: str
+    title: str
+    kind: str = "chat"
+    status: str = IDLE
+    reason: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateSession(Session):
+    """A debate (rows D1 to D12)."""
+
+    debate: Debate
+    kind: Literal["debate"] = "debate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """One line of the list of sessions; what a list shows without opening the session.
+
+    `detail` is a debate's mode, rounds and round; `speakers` the participants' names in order.
+    """
+
+    id: str
+    kind: str
+    title: str
+    status: str
+    updated_at: str
+    messages: int
+    reason: str = ""
+    created_at: str = ""
+    read_only: bool = False
+    mode: str = ""
+    rounds: int = 0
+    round: int = 0
+    speakers: tuple[str, ...] = field(default=())

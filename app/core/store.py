@@ -1,0 +1,128 @@
+"""The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.core.agent import Agent
+from app.core.events import Event
+from app.core.message import Message
+from app.core.provider import ProviderConfig
+from app.core.session import Session, SessionSummary
+from app.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSession:
+    """A session read from disk, already mended: running is paused, streaming is stopped.
+
+    `damaged` counts records that could not be read (the original file is kept); `read_only` is
+    true for a file written by a newer version or one of an unknown kind.
+    """
+
+    session: Session
+    messages: list[Message]
+    damaged: int = 0
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A file that could not be used: its path, the place in it, and a code of `problem.<code>`."""
+
+    path: str
+    code: str
+    line: int | None = None
+    field: str = ""
+    detail: str = ""
+
+
+class SessionStore(Protocol):
+    """Keeps sessions: an append-only log each, and a list of them all."""
+
+    def summaries(self) -> list[SessionSummary]:
+        """List every session, newest first, from the index."""
+        ...
+
+    def tail(self, session_id: str, count: int) -> list[Message]:
+        """Return the last finished messages without reading the whole log."""
+        ...
+
+    async def load(self, session_id: str) -> StoredSession:
+        """Read a session whole. Raises NotFound, StorageError."""
+        ...
+
+    def append(self, events: tuple[Event, ...]) -> None:
+        """Queue one batch of one session as one line of its log; never blocks."""
+        ...
+
+    async def flush(self, session_id: str) -> None:
+        """Return when all that was appended is on the disk. Raises StorageError."""
+        ...
+
+    async def delete(self, session_id: str) -> None:
+        """Move a session to the bin."""
+        ...
+
+    async def restore(self, session_id: str) -> None:
+        """Bring a session back from the bin."""
+        ...
+
+    async def close(self) -> None:
+        """Write what is left and let go of every file."""
+        ...
+
+
+class Documents(Protocol):
+    """Keeps the small documents: settings, providers, assistants."""
+
+    def settings(self) -> Settings:
+        """Return the settings as last read or saved."""
+        ...
+
+    async def save_settings(self, settings: Settings) -> None:
+        """Write the settings, keeping a previous copy."""
+        ...
+
+    def providers(self) -> tuple[ProviderConfig, ...]:
+        """Return what `providers.json` holds; the catalogue's defaults where there is none."""
+        ...
+
+    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
+        """Write `providers.json`, keeping unknown fields and a previous copy."""
+        ...
+
+    def agents(self) -> tuple[Agent, ...]:
+        """Return the assistants of `assistants/`."""
+        ...
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what could not be read, one entry a fault."""
+        ...
+
+
+class Secrets(Protocol):
+    """Keeps keys: in the system's keyring, else for this run only."""
+
+    def get(self, provider: str, kind: str) -> str | None:
+        """Return a provider's key as already looked up; never blocks."""
+        ...
+
+    def source(self, provider: str, kind: str) -> str:
+        """Say where the key comes from: keyring, environment, session, or "" for none."""
+        ...
+
+    async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
+        """Look up the keys of (provider id, kind) pairs off the loop's thread."""
+        ...
+
+    async def set(self, provider: str, key: str) -> bool:
+        """Store a key; false when there is no keyring and it lives for this run only."""
+        ...
+
+    async def remove(self, provider: str) -> None:
+        """Forget a key."""
+        ...
+
+    def redact(self, text: str) -> str:
+        """Return the text with every known key and key-like string removed."""
+        ...
