@@ -1,0 +1,1 @@
+"""The verbs: what sessions do. Knows the nouns of `core` and nothing of screens, disks or wires."""

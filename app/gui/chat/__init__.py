@@ -1,0 +1,1 @@
+"""The transcript and the composer."""

@@ -1,0 +1,1 @@
+"""The windows over the window."""

@@ -1,0 +1,1 @@
+"""The right panel and what it shows."""

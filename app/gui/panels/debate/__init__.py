@@ -1,0 +1,1 @@
+"""The debate panel: Setup, Discussion, History."""
