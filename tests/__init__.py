@@ -1,0 +1,1 @@
+"""The tests; one file per module of `app`, in the same folders."""

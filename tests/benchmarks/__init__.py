@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m tests.benchmarks [--short]` prints them as a table."""
