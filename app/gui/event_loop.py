@@ -1,0 +1,162 @@
+"""The asyncio loop that is the Qt loop: qasync's, with what it lacks of asyncio's contract.
+
+Used by main for the window and by the tests. Differs from qasync in how callbacks and timers are
+kept: in order, at their full delay, gone when cancelled, and never inside a nested Qt loop.
+"""
+
+import asyncio
+import heapq
+import math
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
+
+import qasync
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+_WAKE = QEvent.Type(QEvent.registerEventType())
+_LONGEST_TIMER_MS = 86_400_000
+_SLICE_S = 0.004
+_COMPACT_AT = 64
+
+
+class _Waker(QObject):
+    """Receives the posted event that lets the loop run what is ready."""
+
+    def __init__(self, drain: Callable[[], None]) -> None:
+        super().__init__()
+        self._drain = drain
+
+    def customEvent(self, event: QEvent) -> None:
+        self._drain()
+
+
+class AppLoop(qasync.QEventLoop):
+    """An asyncio event loop on a QApplication that keeps asyncio's promises."""
+
+    def __init__(self, app: QApplication) -> None:
+        self._soon: deque[asyncio.Handle] = deque()
+        self._later: list[asyncio.TimerHandle] = []
+        self._cancelled_timers = 0
+        self._posted = False
+        self._draining = False
+        self._waker = _Waker(self._drain)
+        self._alarm = QTimer()
+        self._alarm.setSingleShot(True)
+        self._alarm.setTimerType(Qt.TimerType.PreciseTimer)
+        self._alarm.timeout.connect(self._on_alarm)
+        super().__init__(app)
+        self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="moot"))
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.Handle:
+        self._check_closed()
+        handle = asyncio.Handle(callback, args, self, context)
+        self._add_callback(handle)
+        return handle
+
+    def call_soon_threadsafe(
+        self, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        self._check_closed()
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        heapq.heappush(self._later, handle)
+        handle._scheduled = True
+        if self._later[0] is handle:
+            self._arm()
+        return handle
+
+    def run_forever(self) -> object:
+        """Run until stopped, closing abandoned asynchronous generators inside the loop."""
+        hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(
+            firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook
+        )
+        try:
+            return super().run_forever()
+        finally:
+            sys.set_asyncgen_hooks(*hooks)
+
+    def close(self) -> None:
+        """Let go of every callback, timer and notifier."""
+        if self.is_closed():
+            return
+        self._alarm.stop()
+        self._soon.clear()
+        self._later.clear()
+        super().close()
+
+    def _add_callback(self, handle: asyncio.Handle, delay: float = 0) -> asyncio.Handle:
+        self._soon.append(handle)
+        # A thread that finds it posted has appended before the drain looks: nothing is missed.
+        if not self._posted:
+            self._posted = True
+            QCoreApplication.postEvent(self._waker, QEvent(_WAKE), Qt.EventPriority.LowEventPriority.value)
+        return handle
+
+    def _drain(self) -> None:
+        self._posted = False
+        if self._draining:
+            # A nested Qt loop runs inside a task: the others wait until it ends.
+            return
+        self._draining = True
+        until = time.monotonic() + _SLICE_S
+        try:
+            for _ in range(len(self._soon)):
+                handle = self._soon.popleft()
+                if not handle.cancelled():
+                    handle._run()
+                if time.monotonic() >= until or not self._soon:
+                    break
+        finally:
+            self._draining = False
+            if self._soon and not self._posted:
+                self._posted = True
+                QCoreApplication.postEvent(
+                    self._waker, QEvent(_WAKE), Qt.EventPriority.LowEventPriority.value
+                )
+
+    def _on_alarm(self) -> None:
+        now = self.time()
+        while self._later and self._later[0].when() <= now:
+            handle = heapq.heappop(self._later)
+            handle._scheduled = False
+            if handle.cancelled():
+                self._cancelled_timers -= 1
+            else:
+                self._add_callback(handle)
+        self._arm()
+
+    def _arm(self) -> None:
+        if not self._later:
+            self._alarm.stop()
+            return
+        wait_ms = min((self._later[0].when() - self.time()) * 1000, _LONGEST_TIMER_MS)
+        self._alarm.start(max(0, math.ceil(wait_ms)))
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        if not handle._scheduled:
+            return
+        self._cancelled_timers += 1
+        if self._cancelled_timers >= _COMPACT_AT and self._cancelled_timers * 2 > len(self._later):
+            for timer in self._later:
+                timer._scheduled = not timer.cancelled()
+            self._later = [timer for timer in self._later if not timer.cancelled()]
+            heapq.heapify(self._later)
+            self._cancelled_timers = 0
+            self._arm()
