@@ -120,9 +120,16 @@ def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
 
 def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
     """Run a downloader whose scratch files stay in `folder`; return the last line it complained with."""
-    environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "UV_CACHE_DIR": str(folder / "cache")}
+    environment = {
+        **os.environ,
+        "TMPDIR": str(folder),
+        "TEMP": str(folder),
+        "UV_CACHE_DIR": str(folder / "cache"),
+    }
     with (folder / "said.txt").open("w+b") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment)
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
+        )
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.25)

@@ -1,0 +1,106 @@
+"""What every test gets: an offscreen Qt, a home of its own, no network, and guards.
+
+A test fails when it leaves a task, thread, timer, window or child process behind, blocks the
+event loop from our own code, or logs a warning nobody expected (`tests/guards.py`).
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+# Before Qt, keyring or the llama.cpp runtime are imported anywhere.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.fonts=false")
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+os.environ["OMP_WAIT_POLICY"] = "passive"
+for _name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("MOOT_")]:
+    if _name != "MOOT_MODEL":
+        del os.environ[_name]
+
+import pytest  # noqa: E402
+from blockbuster import blockbuster_ctx  # noqa: E402
+
+from tests import guards  # noqa: E402
+
+_BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers")
+_RUNNER = "_function_scoped_runner"
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests that use Qt on the window's own event loop, the others on the standard one."""
+    if {"qtbot", "qapp"} & set(getattr(item, "fixturenames", ())):
+        return {"qt": _qt_loop}
+    return {"std": asyncio.new_event_loop}
+
+
+def _qt_loop() -> asyncio.AbstractEventLoop:
+    from PySide6.QtWidgets import QApplication
+
+    from app.gui.event_loop import AppLoop
+
+    application = QApplication.instance() or QApplication(["moot-tests"])
+    application.setQuitOnLastWindowClosed(False)
+    return AppLoop(application)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home directory of its own, for it and its child processes."""
+    home = tmp_path / "home"
+    home.mkdir()
+    runtime = home / "run"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    for name in ("DATA", "CONFIG", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the empty data directory of this test; it is the default one for its processes."""
+    folder = tmp_path / "data"
+    monkeypatch.setenv("MOOT_DATA_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_leftovers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test that leaves something running behind."""
+    loop = None
+    if _RUNNER in request.fixturenames:
+        # Asking for it here makes it outlive the test's other fixtures, so that we look at a
+        # loop that is not closed (closing cancels every task and hides what was left).
+        loop = request.getfixturevalue(_RUNNER).get_loop()
+    qt = bool({"qtbot", "qapp"} & set(request.fixturenames))
+    before = guards.Snapshot.take(qt=qt)
+    yield
+    left = before.leftovers(loop)
+    if left:
+        pytest.fail("left behind by the test: " + "; ".join(left), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_logs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test that logs a warning or worse, unless it is marked `allow_logs`."""
+    with guards.collected_logs() as lines:
+        yield
+    if lines and request.node.get_closest_marker("allow_logs") is None:
+        pytest.fail("unexpected log lines:\n" + "\n".join(lines), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_blocked_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the engine, storage or provider test whose event loop our own code blocks."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    free = request.node.get_closest_marker("allow_blocking") is not None
+    if folder not in _BLOCKED_LOOP_FOLDERS or _RUNNER not in request.fixturenames or free:
+        yield
+        return
+    with blockbuster_ctx(["app"]):
+        yield
