@@ -1,0 +1,203 @@
+"""Turns whatever a model call raised into one of Moot's failure kinds; the model host uses it.
+
+Knows LiteLLM's exceptions by name and attribute only, so that it can be tested without it.
+"""
+
+import email.utils
+import json
+import re
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from app.core import errors
+
+_DETAIL_CHARACTERS = 300
+
+_NETWORK = (
+    "ConnectError",
+    "ConnectTimeout",
+    "ReadError",
+    "WriteError",
+    "RemoteProtocolError",
+    "ProxyError",
+    "ClientConnectionError",
+    "ClientOSError",
+    "ClientConnectorError",
+    "ClientPayloadError",
+    "ServerDisconnectedError",
+)
+_CONTEXT = re.compile(
+    r"context_length_exceeded|maximum context length|context window|prompt is too long"
+    r"|exceed\w* (the )?(available )?context size|exceeds the maximum number of tokens|input token count",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(
+    r"content_policy_violation|content_filter|content management policy|safety system|blocked by .{0,20}policy",
+    re.IGNORECASE,
+)
+_AUTHENTICATION = re.compile(
+    r"invalid_api_key|API_KEY_INVALID|API key not valid|authentication_error|incorrect api key|invalid x-api-key",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(
+    r"insufficient_quota|billing_hard_limit|credit balance is too low|insufficient credits|out of credits"
+    r"|check your plan and billing",
+    re.IGNORECASE,
+)
+_OVERLOADED = re.compile(r"overloaded|model is currently loading|at capacity", re.IGNORECASE)
+_MODEL = re.compile(
+    r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API", re.IGNORECASE
+)
+_RATE = re.compile(r"rate_limit|RESOURCE_EXHAUSTED|too many requests", re.IGNORECASE)
+_UNREADABLE = re.compile(r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string", re.IGNORECASE)
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
+_PREFIX = re.compile(r"^(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-)\s*")
+_MESSAGE = re.compile(r'"message"\s*:\s*("(?:[^"\\]|\\.)*")')
+_BYTES = re.compile(r"^b'(.*)'$", re.DOTALL)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classified:
+    """One failure: `kind` of PROVIDER_FAILURES, the provider's own words, seconds to wait."""
+
+    kind: str
+    detail: str = ""
+    retry_after: float | None = None
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and all that caused it, the outermost first, each once."""
+    seen: set[int] = set()
+    todo: list[BaseException] = [error]
+    while todo:
+        current = todo.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        for cause in (getattr(current, "original_exception", None), current.__cause__, current.__context__):
+            if isinstance(cause, BaseException):
+                todo.append(cause)
+
+
+def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
+    """Say what went wrong; `secrets` never appear in the detail."""
+    causes = list(chain(error))
+    text = "\n".join(str(cause) for cause in causes)
+    names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
+    status = next((code for code in map(_status, reversed(causes)) if code), None)
+    wait = retry_after(causes)
+    kind = _kind(causes, names, status, text, wait)
+    return Classified(kind=kind, detail=readable(str(error), secrets), retry_after=wait)
+
+
+def classify_status(
+    status: int, body: str, headers: Mapping[str, str], secrets: tuple[str, ...] = ()
+) -> Classified:
+    """Say what a refusal means that was received without LiteLLM."""
+    wait = _seconds(headers) or _delay_in(body)
+    return Classified(
+        kind=_kind_of_status(status, set(), body, wait), detail=readable(body, secrets), retry_after=wait
+    )
+
+
+def _kind(causes: list[BaseException], names: set[str], status: int | None, text: str, wait: float | None) -> str:
+    if any(isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK for cause in causes):
+        return errors.NETWORK
+    if any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes):
+        return errors.NETWORK
+    return _kind_of_status(status, names, text, wait)
+
+
+def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:
+    if "ContextWindowExceededError" in names or _CONTEXT.search(text):
+        return errors.CONTEXT_WINDOW
+    if "ContentPolicyViolationError" in names or _FILTER.search(text):
+        return errors.CONTENT_FILTER
+    if status == 401 or _AUTHENTICATION.search(text):
+        return errors.AUTHENTICATION
+    # Gemini says "check your plan and billing" for a passing limit as well, but then how long to wait.
+    if status == 402 or (_QUOTA.search(text) and wait is None):
+        return errors.QUOTA
+    if status == 429 or _RATE.search(text):
+        return errors.RATE_LIMIT
+    if status == 403:
+        return errors.PERMISSION
+    if status == 404 or (status != 400 and _MODEL.search(text)):
+        return errors.MODEL_NOT_FOUND
+    if status == 529 or _OVERLOADED.search(text):
+        return errors.OVERLOADED
+    if _UNREADABLE.search(text) or names & {"JSONDecodeError", "APIResponseValidationError"}:
+        return errors.BAD_RESPONSE
+    if names & {"Timeout", "APITimeoutError", "TimeoutError"} or status == 408:
+        return errors.NO_ANSWER
+    if status is not None and status < 500:
+        return errors.BAD_REQUEST
+    if names & {"APIConnectionError"} and status is None:
+        return errors.NETWORK
+    return errors.SERVER
+
+
+def _status(error: BaseException) -> int | None:
+    status = getattr(error, "status_code", None) or getattr(error, "status", None)
+    return status if isinstance(status, int) and 400 <= status < 600 else None
+
+
+def retry_after(causes: list[BaseException]) -> float | None:
+    """Return how many seconds the provider asked to wait, None when it did not say."""
+    for cause in causes:
+        for headers in (
+            getattr(cause, "litellm_response_headers", None),
+            getattr(cause, "headers", None),
+            getattr(getattr(cause, "response", None), "headers", None),
+        ):
+            seconds = _seconds(headers) if isinstance(headers, Mapping) else None
+            if seconds is not None:
+                return seconds
+    return next((delay for delay in (_delay_in(str(cause)) for cause in causes) if delay is not None), None)
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    values = {str(name).lower().removeprefix("llm_provider-"): str(value) for name, value in headers.items()}
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = values.get(name, "")
+        try:
+            return max(0.0, float(value) * unit)
+        except ValueError:
+            date = email.utils.parsedate_tz(value)
+            if date is not None:
+                return max(0.0, email.utils.mktime_tz(date) - time.time())
+    return None
+
+
+def _delay_in(text: str) -> float | None:
+    match = _RETRY_DELAY.search(text.replace('\\"', '"'))
+    return float(match[1]) if match else None
+
+
+def redact(text: str, secrets: tuple[str, ...]) -> str:
+    """Remove the secrets and everything that looks like a key."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[key]")
+    return _KEY_LIKE.sub("[key]", text)
+
+
+def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
+    """Return the provider's own words out of an exception's text: short, one line, no key."""
+    text = redact(text, secrets).strip()
+    while match := _PREFIX.match(text):
+        text = text[match.end() :]
+    if match := _BYTES.match(text):
+        text = match[1].replace("\\n", "\n").replace("\\'", "'")
+    if match := _MESSAGE.search(text):
+        try:
+            text = str(json.loads(match[1]))
+        except ValueError:
+            text = match[1]
+    if re.search(r"<html|<!doctype", text, re.IGNORECASE):
+        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        text = f"a web page: {title[1].strip()}" if title else "a web page"
+    return " ".join(text.split())[:_DETAIL_CHARACTERS]

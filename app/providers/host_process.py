@@ -1,0 +1,128 @@
+"""The parent's end of a model host: its process, its pipes, and one queue of lines a call."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.providers.processes import MODEL_HOST, child_command, child_environment
+
+_STOP_SECONDS = 3.0
+_READ_BYTES = 1 << 16
+
+Line = Mapping[str, Any]
+
+
+class HostDied(Exception):
+    """The host's process ended."""
+
+
+class HostProcess:
+    """One running host; useless once it has died."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        log: Callable[[str], None],
+        on_death: Callable[["HostProcess"], None],
+    ) -> None:
+        self._process = process
+        self._log = log
+        self._on_death = on_death
+        self._queues: dict[str, asyncio.Queue[Line | None]] = {}
+        self._closing = False
+        self.ready = asyncio.Event()
+        self.warm = asyncio.Event()
+        self._readers = (asyncio.create_task(self._read_lines()), asyncio.create_task(self._read_errors()))
+
+    @classmethod
+    async def start(
+        cls, log: Callable[[str], None], on_death: Callable[["HostProcess"], None]
+    ) -> "HostProcess":
+        """Start the process; it answers a few seconds later. Raises OSError."""
+        process = await asyncio.create_subprocess_exec(
+            *child_command(MODEL_HOST),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=child_environment(),
+        )
+        return cls(process, log, on_death)
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests may be sent."""
+        return not self._readers[0].done() and not self._closing
+
+    def open(self, call_id: str, line: Line) -> "asyncio.Queue[Line | None]":
+        """Send a request; its lines come into the queue, None when the host dies."""
+        queue: asyncio.Queue[Line | None] = asyncio.Queue()
+        self._queues[call_id] = queue
+        self.send({"id": call_id, **line})
+        return queue
+
+    def close_call(self, call_id: str, *, cancel: bool) -> None:
+        """Forget a call, and end it in the host if it still runs."""
+        if self._queues.pop(call_id, None) is not None and cancel and self.alive:
+            self.send({"id": call_id, "op": "cancel"})
+
+    def send(self, line: Line) -> None:
+        """Write one line; a host that has just died is noticed by the reader."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+
+    async def close(self) -> None:
+        """Stop the host and wait until it is gone."""
+        self._closing = True
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()
+        await asyncio.gather(*self._readers)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def _read_lines(self) -> None:
+        assert self._process.stdout is not None
+        rest = b""
+        while data := await self._process.stdout.read(_READ_BYTES):
+            *lines, rest = (rest + data).split(b"\n") if rest else data.split(b"\n")
+            for line in lines:
+                self._take(json.loads(line))
+        await self._process.wait()
+        for queue in self._queues.values():
+            queue.put_nowait(None)
+        self.ready.set()
+        self.warm.set()
+        if not self._closing:
+            self._log(f"the model host ended with {self._process.returncode}")
+            self._on_death(self)
+
+    def _take(self, line: Line) -> None:
+        if (call_id := line.get("id")) is not None:
+            # A cancelled call's last lines may still be on their way.
+            if queue := self._queues.get(call_id):
+                queue.put_nowait(line)
+        elif "ready" in line:
+            self.ready.set()
+        elif "warm" in line:
+            self.warm.set()
+
+    async def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        while line := await self._process.stderr.readline():
+            self._log(line.decode("utf-8", "replace").rstrip())

@@ -1,0 +1,197 @@
+"""Asks one model once: streams its answer out and says how it ended. The only user of LiteLLM."""
+
+import asyncio
+import ipaddress
+import logging
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import litellm
+
+from app.core import errors
+from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
+from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.request import Call, Quirks, litellm_arguments
+
+litellm.suppress_debug_info = True
+litellm.disable_hf_tokenizer_download = True
+logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+
+# LiteLLM hands out what is buffered without ever giving way to the other streams.
+_YIELD_SECONDS = 0.004
+# Some servers keep the connection open after the last word.
+_AFTER_FINISH_SECONDS = 5.0
+_MOST_ADAPTATIONS = 3
+
+_REASONS = {
+    "stop": STOP,
+    "length": LENGTH,
+    "tool_calls": TOOL_CALLS,
+    "function_call": TOOL_CALLS,
+    "content_filter": CONTENT_FILTER,
+}
+
+
+class CallFailed(Exception):
+    """The model could not be asked, or its answer broke off."""
+
+    def __init__(self, failure: Classified) -> None:
+        super().__init__(failure.kind)
+        self.failure = failure
+
+
+class Asker:
+    """Asks models, and remembers what each of them refuses."""
+
+    def __init__(self) -> None:
+        self._quirks: dict[tuple[str, str], Quirks] = {}
+
+    async def ask(self, call: Call, outlet: Outlet) -> dict[str, Any]:
+        """Stream the answer into the outlet and return the fields of `Finished`.
+
+        Raises CallFailed. Cancelling closes the connection to the provider.
+        """
+        quirks = self._quirks.setdefault((call.base_url, call.model), Quirks())
+        for _ in range(_MOST_ADAPTATIONS):
+            arguments = litellm_arguments(call, quirks)
+            try:
+                return await _Stream(call, outlet).run(arguments)
+            except CallFailed as error:
+                if outlet.spoke or not quirks.learn(error.failure, arguments):
+                    raise
+        return await _Stream(call, outlet).run(litellm_arguments(call, quirks))
+
+
+class _Stream:
+    """One request over the wire and its time limits."""
+
+    def __init__(self, call: Call, outlet: Outlet) -> None:
+        self._call = call
+        self._outlet = outlet
+        self._limits = call.limits
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + call.limits.total
+        self._due = 0.0
+        self._finish = ""
+        self._usage: Any = None
+
+    async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Make the request and see it through."""
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._allow(limit, self._limits.first_token)
+                received = await self._read(arguments, limit)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise CallFailed(self._failure(error)) from error
+            # After its last word a server may leave the connection open: the answer is whole.
+            if not self._finish:
+                raise CallFailed(self._too_slow()) from error
+            received = self._finish
+        except Exception as error:
+            self._rescue(error)
+            raise CallFailed(self._failure(error)) from error
+        return self._finished(received)
+
+    async def _read(self, arguments: dict[str, Any], limit: asyncio.Timeout) -> str:
+        timeout = httpx.Timeout(self._limits.total + 5, connect=self._limits.connect)
+        stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
+        gave_way = time.monotonic()
+        async for chunk in stream:
+            if usage := getattr(chunk, "usage", None):
+                self._usage = usage
+            if chunk.choices:
+                choice = chunk.choices[0]
+                delta = choice.delta
+                text = delta.content or ""
+                thinking = getattr(delta, "reasoning_content", None) or ""
+                if text or thinking:
+                    self._outlet.add(text, thinking)
+                    self._allow(limit, self._limits.idle)
+                if choice.finish_reason and stream.received_finish_reason:
+                    self._finish = choice.finish_reason
+                    self._allow(limit, min(self._limits.idle, _AFTER_FINISH_SECONDS))
+            now = time.monotonic()
+            if now - gave_way > _YIELD_SECONDS:
+                await asyncio.sleep(0)
+                gave_way = time.monotonic()
+        received = stream.received_finish_reason
+        return self._finish or received if received else ""
+
+    def _allow(self, limit: asyncio.Timeout, seconds: float) -> None:
+        due = min(self._loop.time() + seconds, self._deadline)
+        # Moving a timer costs more than a token is worth; a tenth of the limit is exact enough.
+        if not self._due or due < self._due or due - self._due > seconds / 10:
+            self._due = due
+            limit.reschedule(due)
+
+    def _finished(self, received: str) -> dict[str, Any]:
+        reason = _REASONS.get(received, STOP) if received else TRUNCATED
+        if not self._outlet.characters:
+            if not received and not self._outlet.spoke:
+                raise CallFailed(Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model"))
+            if reason in (STOP, TRUNCATED):
+                raise CallFailed(Classified(kind=errors.EMPTY))
+        usage = self._usage
+        input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
+        output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
+        return {
+            "reason": reason,
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "cost_usd": price(self._call, usage, input_tokens, output_tokens),
+        }
+
+    def _rescue(self, error: Exception) -> None:
+        """Send on what LiteLLM had read of the answer but not handed out when it broke."""
+        for cause in chain(error):
+            text = getattr(cause, "generated_content", None)
+            if isinstance(text, str) and len(text) > self._outlet.characters:
+                self._outlet.add(text[self._outlet.characters :], "")
+
+    def _failure(self, error: BaseException) -> Classified:
+        failure = classify(error, self._call.secrets)
+        if self._outlet.spoke and failure.kind != errors.CONTENT_FILTER:
+            return Classified(kind=errors.INTERRUPTED, detail=failure.detail, retry_after=failure.retry_after)
+        return failure
+
+    def _too_slow(self) -> Classified:
+        if self._loop.time() >= self._deadline:
+            return Classified(kind=errors.STALL, detail=f"longer than {self._limits.total:g} s")
+        if self._outlet.spoke:
+            return Classified(kind=errors.STALL, detail=f"silent for {self._limits.idle:g} s")
+        return Classified(kind=errors.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s")
+
+
+def price(call: Call, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
+    """Return US dollars: what the provider said, 0 on this computer, LiteLLM's list, or None."""
+    cost = getattr(usage, "cost", None)
+    if isinstance(cost, int | float):
+        return float(cost)
+    if call.row.local:
+        return 0.0 if is_near(call.base_url) else None
+    if usage is None:
+        return None
+    try:
+        prompt, completion = litellm.cost_per_token(
+            model=f"{call.row.route}/{call.model}",
+            prompt_tokens=input_tokens,
+            completion_tokens=output_tokens,
+            usage_object=usage,
+        )
+    except Exception:
+        # LiteLLM raises whatever it likes for a model it has no price of.
+        return None
+    return float(prompt + completion) or None
+
+
+def is_near(address: str) -> bool:
+    """Say whether an address is on this computer or in its own network."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost"))

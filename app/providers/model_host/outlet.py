@@ -1,0 +1,70 @@
+"""Gathers the pieces of one answer, so that a fast model does not cost a line a token."""
+
+import asyncio
+
+from app.providers.model_host.pipes import Pipes
+
+_GATHER_SECONDS = 0.008
+
+
+class Outlet:
+    """Sends the first piece at once and later ones together, at most 8 ms old."""
+
+    def __init__(self, pipes: Pipes, call_id: str, opener: str) -> None:
+        self._pipes = pipes
+        self._call_id = call_id
+        self._opener = opener
+        self._loop = asyncio.get_running_loop()
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._sent_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self.characters = 0
+        self.spoke = False
+
+    def add(self, text: str, thinking: str) -> None:
+        """Take a piece of the answer."""
+        if not self.spoke:
+            self.spoke = True
+            if self._opener:
+                self._pipes.write({"id": self._call_id, "text": self._opener})
+        if text:
+            self._text.append(text)
+            self.characters += len(text)
+        if thinking:
+            self._thinking.append(thinking)
+        if self._timer is not None:
+            return
+        wait = self._sent_at + _GATHER_SECONDS - self._loop.time()
+        if wait <= 0:
+            self._send()
+        else:
+            self._timer = self._loop.call_later(wait, self._on_time)
+
+    def close(self) -> None:
+        """Send what is left."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._send(last=True)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self._send()
+
+    def _send(self, last: bool = False) -> None:
+        text = "".join(self._text)
+        self._text.clear()
+        # Half of a character beyond U+FFFF waits for its other half.
+        if text and not last and "\ud800" <= text[-1] <= "\udbff":
+            self._text.append(text[-1])
+            text = text[:-1]
+        line: dict[str, object] = {"id": self._call_id}
+        if text:
+            line["text"] = text
+        if self._thinking:
+            line["thinking"] = "".join(self._thinking)
+            self._thinking.clear()
+        if len(line) > 1:
+            self._pipes.write(line)
+            self._sent_at = self._loop.time()

@@ -1,0 +1,133 @@
+"""A request as it comes over the pipe, and how it is put to LiteLLM."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.core.catalog import EMBEDDED, TRANSCRIPT, ProviderKind, provider_kind
+from app.core.errors import BAD_REQUEST, SERVER
+from app.providers.errors import Classified
+from app.providers.limits import Limits
+
+# Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
+_ANTHROPIC_MAX_TOKENS = 4096
+
+_DROPPABLE = ("temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options")
+_NO_SYSTEM = re.compile(
+    r"system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|developer instruction is not enabled"
+    r"|only user and assistant roles",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of the parent: what to ask whom, with which key and within which limits."""
+
+    call_id: str
+    kind: str
+    base_url: str
+    key: str
+    model: str
+    messages: list[dict[str, Any]]
+    limits: Limits
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stop: list[str] = field(default_factory=list)
+    opener: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    model_file: str = ""
+
+    @classmethod
+    def from_line(cls, line: Mapping[str, Any]) -> "Call":
+        """Read a line of the parent."""
+        values = {name: value for name, value in line.items() if name not in ("id", "op", "limits")}
+        return cls(call_id=line["id"], limits=Limits(**line["limits"]), **values)
+
+    @property
+    def row(self) -> ProviderKind:
+        """The catalogue's row of the provider's kind."""
+        row = provider_kind(self.kind)
+        if row is None:
+            raise ValueError(f"unknown kind of provider: {self.kind}")
+        return row
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no text that leaves the host may hold."""
+        return (self.key,) if self.key else ()
+
+
+@dataclass(slots=True)
+class Quirks:
+    """What a model refused once and is not sent again."""
+
+    without: set[str] = field(default_factory=set)
+    new_name_of_max_tokens: bool = False
+    no_system: bool = False
+
+    def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
+        """Take note of a refusal; true when asking again, differently, makes sense."""
+        if failure.kind not in (BAD_REQUEST, SERVER):
+            return False
+        refused = failure.detail.lower()
+        messages = sent.get("messages")
+        if isinstance(messages, list) and messages and messages[0]["role"] == "system":
+            if _NO_SYSTEM.search(refused):
+                self.no_system = True
+                return True
+        if failure.kind != BAD_REQUEST:
+            return False
+        if "max_tokens" in sent and "max_completion_tokens" in refused:
+            self.new_name_of_max_tokens = True
+            return True
+        for name in _DROPPABLE:
+            if name in sent and name in refused:
+                self.without.add("max_tokens" if name == "max_completion_tokens" else name)
+                return True
+        return False
+
+
+def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
+    """Return what `litellm.acompletion` is given."""
+    messages = fold_system(call.messages) if quirks.no_system else list(call.messages)
+    if call.opener and call.row.form == TRANSCRIPT:
+        messages.append({"role": "assistant", "content": call.opener})
+    max_tokens = call.max_tokens
+    if max_tokens is None and call.kind == "anthropic":
+        max_tokens = _ANTHROPIC_MAX_TOKENS
+    arguments: dict[str, Any] = {
+        "max_completion_tokens" if quirks.new_name_of_max_tokens else "max_tokens": max_tokens,
+        "temperature": call.temperature,
+        "stop": call.stop or None,
+        "stream_options": {"include_usage": True},
+    }
+    arguments = {
+        name: value
+        for name, value in arguments.items()
+        if value is not None and name.replace("completion_", "") not in quirks.without
+    }
+    if call.kind == EMBEDDED and call.options:
+        arguments["extra_body"] = dict(call.options)
+    return arguments | {
+        "model": f"{call.row.route}/{call.model}",
+        "messages": messages,
+        "api_base": call.base_url,
+        # Without a key LiteLLM would take one from the environment and send it to this address.
+        "api_key": call.key or "no-key",
+        "stream": True,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+
+
+def fold_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the system text before the first user message, for models that know no system role."""
+    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    rest = [message for message in messages if message["role"] != "system"]
+    if not system:
+        return rest
+    if rest and rest[0]["role"] == "user":
+        return [rest[0] | {"content": f"{system}\n\n{rest[0]['content']}"}, *rest[1:]]
+    return [{"role": "user", "content": system}, *rest]

@@ -1,0 +1,80 @@
+"""The Test button: lists a provider's models and gets one short answer."""
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import httpx
+
+from app.core import errors
+from app.core.catalog import EMBEDDED
+from app.providers.errors import classify, classify_status
+from app.providers.model_host.answer import Asker, CallFailed
+from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.pipes import Pipes
+from app.providers.model_host.request import Call
+
+_MAX_TOKENS = 16
+_NO_LIST = (404, 405, 501)
+
+
+class _Nowhere(Pipes):
+    """Takes the answer of a trial, which nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__(-1, -1)
+
+    def write(self, line: object) -> None:
+        """Forget the line."""
+
+
+async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
+    """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
+    models = await _listed(call)
+    model = call.model or next(iter(models), "")
+    if not model:
+        raise CallFailed(dataclasses.replace(classify_status(404, "", {}), detail="the server names no model"))
+    started = asyncio.get_running_loop().time()
+    trial = dataclasses.replace(
+        call,
+        model=model,
+        messages=[{"role": "user", "content": "Say: ready."}],
+        max_tokens=_MAX_TOKENS,
+    )
+    try:
+        await asker.ask(trial, Outlet(_Nowhere(), call.call_id, ""))
+    except CallFailed as error:
+        return {"ok": False, "models": models, "failure": error.failure.kind, "detail": error.failure.detail}
+    return {"ok": True, "models": models, "seconds": asyncio.get_running_loop().time() - started}
+
+
+async def _listed(call: Call) -> list[str]:
+    if call.kind == EMBEDDED:
+        return [call.model]
+    path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}
+    if call.kind == "anthropic":
+        path, headers = "/v1/models", {"x-api-key": call.key, "anthropic-version": "2023-06-01"}
+    elif call.kind == "gemini":
+        headers = {"x-goog-api-key": call.key}
+    limits = httpx.Timeout(call.limits.first_token, connect=call.limits.connect)
+    try:
+        async with httpx.AsyncClient(timeout=limits) as client:
+            response = await client.get(call.base_url + path, headers=headers)
+    except httpx.HTTPError as error:
+        raise CallFailed(classify(error, call.secrets)) from error
+    if response.status_code in _NO_LIST:
+        return []
+    if response.is_error:
+        raise CallFailed(
+            classify_status(response.status_code, response.text, response.headers, call.secrets)
+        )
+    try:
+        return _names(response.json())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        failure = classify_status(502, response.text, {}, call.secrets)
+        raise CallFailed(dataclasses.replace(failure, kind=errors.BAD_RESPONSE)) from error
+
+
+def _names(body: dict[str, Any]) -> list[str]:
+    rows = body["data"] if "data" in body else body["models"]
+    return [str(row.get("id") or row["name"]).removeprefix("models/") for row in rows]

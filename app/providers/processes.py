@@ -1,0 +1,43 @@
+"""How Moot starts its own child programs, from a checkout and from a frozen build alike."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+MODEL_HOST = "model_host"
+EMBEDDED_SERVER = "embedded_server"
+
+_PROJECT = Path(__file__).resolve().parents[2]
+
+# Whatever could make a provider's library use a key, an address or a setting that nobody chose
+# in Moot: LiteLLM reads dozens of such variables.
+_PROVIDER_VARIABLE = re.compile(
+    r"^(OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|VERTEX|VERTEXAI|PALM|OLLAMA|AZURE|AWS|LITELLM|LANGFUSE|MISTRAL"
+    r"|GROQ|COHERE|OPENROUTER|DEEPSEEK|XAI|HF|HUGGINGFACE|HUGGING_FACE|OTEL|MOOT_KEY)_"
+    r"|(_API_KEY|_API_BASE|_BASE_URL|_API_TOKEN|_ACCESS_KEY|_SECRET_KEY|_AUTH_TOKEN)$",
+    re.IGNORECASE,
+)
+
+
+def without_provider_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without anything a provider's library would act upon."""
+    return {name: value for name, value in environment.items() if not _PROVIDER_VARIABLE.search(name)}
+
+
+def child_command(program: str) -> list[str]:
+    """Return the command that runs MODEL_HOST or EMBEDDED_SERVER."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "--" + program.replace("_", "-")]
+    return [sys.executable, "-m", f"app.providers.{program}"]
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a child: ours without keys, and able to import `app`."""
+    environment = without_provider_variables(os.environ)
+    if not getattr(sys, "frozen", False):
+        paths = [str(_PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+    environment["PYTHONIOENCODING"] = "utf-8"
+    return environment

@@ -1,0 +1,238 @@
+"""The engine's plug to every model: asks the model host, a child process, and streams its answers."""
+
+import asyncio
+import dataclasses
+import importlib.util
+from collections.abc import AsyncGenerator, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.errors import (
+    BAD_REQUEST,
+    HOST,
+    INTERRUPTED,
+    NO_KEY,
+    NOT_INSTALLED,
+    ProviderError,
+)
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.provider import Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
+from app.core.text import clean_text
+from app.providers.addresses import complete_address
+from app.providers.errors import redact as redact_keys
+from app.providers.host_process import HostProcess, Line
+from app.providers.limits import LOCAL, REMOTE, Limits
+from app.providers.model_file import find_model
+
+_LOG_BYTES = 1_000_000
+_TEST_LIMITS = Limits(first_token=30.0, idle=15.0, total=60.0)
+# A host that dies sooner than this is not started again before somebody asks.
+_STABLE_SECONDS = 5.0
+
+
+class RemoteModels:
+    """Asks models through the host, which it starts, watches, starts anew and stops.
+
+    `providers` and `key` look up a provider by its id; `redact` removes the known keys from a
+    text; `log_dir` is where the host's complaints go; `limits` replaces the usual time limits.
+    """
+
+    def __init__(
+        self,
+        *,
+        providers: Callable[[str], ProviderConfig | None],
+        key: Callable[[str], str | None],
+        redact: Callable[[str], str] = lambda text: text,
+        log_dir: Path | None = None,
+        model_file: Callable[[], Path | None] = find_model,
+        limits: Limits | None = None,
+    ) -> None:
+        self._providers = providers
+        self._key = key
+        self._redact = redact
+        self._log_dir = log_dir
+        self._model_file = model_file
+        self._limits = limits
+        self._host: HostProcess | None = None
+        self._host_started_at = 0.0
+        self._restart: asyncio.Task[None] | None = None
+        self._starting: asyncio.Lock | None = None
+        self._keys_sent: set[str] = set()
+        self._closed = False
+
+    async def start(self) -> None:
+        """Start the host, which then imports and warms up by itself; returns at once."""
+        await self._running_host()
+
+    async def warm(self) -> None:
+        """Return when the host is ready for its first request without delay (tests, benchmarks)."""
+        await (await self._running_host()).warm.wait()
+
+    async def warm_embedded(self) -> None:
+        """Load the embedded model ahead of its first request, if it is there."""
+        model_file = self._model_file()
+        if model_file is not None:
+            (await self._running_host()).send({"op": "warm", "model_file": str(model_file)})
+
+    def embedded_problem(self) -> str:
+        """Return "" or "not_installed"; cheap, loads nothing."""
+        installed = importlib.util.find_spec("xllamacpp") is not None and self._model_file() is not None
+        return "" if installed else NOT_INSTALLED
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
+        """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
+        line = self._line(request)
+        host = await self._running_host()
+        call_id = new_id()
+        queue = host.open(call_id, line)
+        ended = False
+        spoke = False
+        try:
+            while True:
+                answer = await queue.get()
+                if answer is None:
+                    ended = True
+                    raise ProviderError(INTERRUPTED if spoke else HOST, "the model host ended")
+                if "finished" in answer:
+                    ended = True
+                    yield Finished(**answer["finished"])
+                    return
+                if "error" in answer:
+                    ended = True
+                    raise self._error(answer["error"])
+                spoke = True
+                yield Text(
+                    text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", ""))
+                )
+        finally:
+            host.close_call(call_id, cancel=not ended)
+
+    async def test(self, provider: str) -> TestResult:
+        """Try a provider: list its models and get one short answer; never raises ProviderError."""
+        try:
+            config, _ = self._provider(provider)
+            line = self._line(ModelRequest(provider=provider, model=_first_model(config), messages=()))
+        except ProviderError as error:
+            return TestResult(ok=False, failure=error.kind, detail=error.detail)
+        host = await self._running_host()
+        call_id = new_id()
+        limits = dataclasses.asdict(self._limits or (LOCAL if config.kind == EMBEDDED else _TEST_LIMITS))
+        queue = host.open(call_id, {**line, "op": "test", "limits": limits})
+        answer: Line | None = None
+        try:
+            answer = await queue.get()
+        finally:
+            host.close_call(call_id, cancel=answer is None)
+        if answer is None:
+            return TestResult(ok=False, failure=HOST)
+        if "error" in answer:
+            error = self._error(answer["error"])
+            return TestResult(ok=False, failure=error.kind, detail=error.detail)
+        tested = answer["tested"]
+        return TestResult(
+            ok=tested["ok"],
+            seconds=tested.get("seconds", 0.0),
+            models=tuple(tested["models"]),
+            failure=tested.get("failure", ""),
+            detail=self._clean(tested.get("detail", "")),
+        )
+
+    async def close(self) -> None:
+        """Stop the host and wait until it is gone."""
+        self._closed = True
+        if self._restart is not None:
+            self._restart.cancel()
+            await asyncio.gather(self._restart, return_exceptions=True)
+        if self._host is not None:
+            await self._host.close()
+
+    @property
+    def host_pid(self) -> int | None:
+        """The process number of the running host."""
+        return self._host.pid if self._host is not None and self._host.alive else None
+
+    async def _running_host(self) -> HostProcess:
+        if self._starting is None:
+            self._starting = asyncio.Lock()
+        async with self._starting:
+            if self._closed:
+                raise ProviderError(HOST, "Moot is closing")
+            if self._host is None or not self._host.alive:
+                try:
+                    self._host = await HostProcess.start(self._log, self._on_host_died)
+                except OSError as error:
+                    raise ProviderError(HOST, str(error)) from error
+                self._host_started_at = asyncio.get_running_loop().time()
+            return self._host
+
+    def _on_host_died(self, host: HostProcess) -> None:
+        lived = asyncio.get_running_loop().time() - self._host_started_at
+        if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
+            self._restart = asyncio.create_task(self.start())
+
+    def _provider(self, provider: str) -> tuple[ProviderConfig, ProviderKind]:
+        config = self._providers(provider)
+        row = provider_kind(config.kind) if config is not None else None
+        if config is None or row is None:
+            raise ProviderError(BAD_REQUEST, f"unknown provider: {provider}")
+        return config, row
+
+    def _line(self, request: ModelRequest) -> dict[str, Any]:
+        config, row = self._provider(request.provider)
+        key = (self._key(config.id) or "").strip()
+        if row.needs_key and not key:
+            raise ProviderError(NO_KEY, config.id)
+        line: dict[str, Any] = {
+            "op": "stream",
+            "kind": row.kind,
+            "base_url": "",
+            "key": key,
+            "model": request.model,
+            "messages": [_plain(message) for message in request.messages],
+            "limits": dataclasses.asdict(self._limits or (LOCAL if row.local else REMOTE)),
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "stop": list(request.stop),
+            "opener": request.opener,
+            "options": dict(request.options),
+        }
+        if row.kind == EMBEDDED:
+            model_file = self._model_file()
+            if model_file is None:
+                raise ProviderError(NOT_INSTALLED, "the built-in model's file is not there")
+            line["model_file"] = str(model_file)
+        else:
+            line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
+        if key:
+            self._keys_sent.add(key)
+        return line
+
+    def _error(self, error: Mapping[str, Any]) -> ProviderError:
+        return ProviderError(error["kind"], self._clean(error["detail"]), error["retry_after"])
+
+    def _clean(self, text: str) -> str:
+        return clean_text(self._redact(redact_keys(text, tuple(self._keys_sent))))
+
+    def _log(self, line: str) -> None:
+        if self._log_dir is None:
+            return
+        self._log_dir.mkdir(parents=True, exist_ok=True)
+        path = self._log_dir / "model_host.log"
+        if path.exists() and path.stat().st_size > _LOG_BYTES:
+            path.replace(path.with_suffix(".log.1"))
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{utc_now()} {self._clean(line)}\n")
+
+
+def _first_model(config: ProviderConfig) -> str:
+    row = provider_kind(config.kind)
+    known = config.models or (row.models if row is not None else ())
+    return known[0] if known else ""
+
+
+def _plain(message: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: clean_text(value) if isinstance(value, str) else value for name, value in message.items()
+    }
