@@ -1,0 +1,314 @@
+"""Makes what Moot needs on a machine with only Python, then runs it: `dev.py run`, `dev.py test`.
+
+Standard library only, for any Python 3.11 or newer on Linux, macOS and Windows. Everything it makes
+is inside the checkout (.venv, .tools, .model) but for Debian's packages, which it names first.
+"""
+
+import ctypes
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+USAGE = """\
+usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
+
+  run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
+  test [ARGUMENTS]    run the tests; arguments go to pytest
+  bench [--short]     measure speed and memory against the promises, as a table
+  setup               only make the environment (.venv) and fetch the built-in model
+  lock                write requirements.lock and packaging/bootstrap.lock anew (needs uv)
+
+MOOT_NO_UV=1 uses pip alone. MOOT_NO_MODEL=1 leaves the built-in model out.
+"""
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+TOOLS = ROOT / ".tools"
+LOCK = ROOT / "requirements.lock"
+BOOTSTRAP = ROOT / "packaging" / "bootstrap.lock"
+STAMP = VENV / "moot-environment"
+WINDOWS = sys.platform == "win32"
+PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
+STARTED = time.monotonic()
+
+# What Qt and llama.cpp load and a minimal Debian lacks: the library, and the package that has it.
+# Qt aborts without an exception where one of the xcb ones is missing, so they are tried first.
+LIBRARIES = {
+    "libGL.so.1": "libgl1",
+    "libEGL.so.1": "libegl1",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libgomp.so.1": "libgomp1",
+}
+MISSING_SYSTEM_PARTS = 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what was asked; return the exit status."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is run by whatever Python is there
+        say(f"Moot needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+        return MISSING_SYSTEM_PARTS
+    command, rest = (arguments[0] if arguments else ""), list(arguments[1:])
+    if command not in ("run", "test", "bench", "setup", "lock"):
+        print(USAGE, end="")
+        return 0 if command in ("-h", "--help") else 2
+    os.chdir(ROOT)
+    try:
+        if command == "lock":
+            write_locks()
+            return 0
+        virtual_screen = command == "run" and wants_window(rest) and not has_screen()
+        need_system_parts(["Xvfb"] if virtual_screen else [])
+        make_environment()
+        fetch_model()
+    except subprocess.CalledProcessError as error:
+        say(f"stopped: {' '.join(map(str, error.cmd[:6]))} … ended with {error.returncode}.")
+        return 1
+    if command == "run":
+        return run_moot(rest, virtual_screen)
+    if command == "test":
+        return call([PYTHON, "-m", "pytest", *rest])
+    if command == "bench":
+        return call([PYTHON, "-m", "tests.benchmarks", *rest])
+    return 0
+
+
+# The machine ---------------------------------------------------------------------------------
+
+
+def wants_window(arguments: Sequence[str]) -> bool:
+    """Say whether `moot` with these arguments opens the window: they begin with no sub-command."""
+    return not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help"))
+
+
+def has_screen() -> bool:
+    """Say whether a window can be shown; on Linux that takes a display server."""
+    if not sys.platform.startswith("linux"):
+        return True
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return any(os.environ.get(name) for name in names)
+
+
+def missing_libraries() -> list[str]:
+    """Return those of LIBRARIES that this Linux cannot load."""
+    missing = []
+    for library in LIBRARIES:
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            missing.append(library)
+    return missing
+
+
+def need_system_parts(programs: Sequence[str]) -> None:
+    """Install what is missing from the system, or say what to install and exit with 3."""
+    if not sys.platform.startswith("linux"):
+        return
+    libraries = missing_libraries()
+    packages = [LIBRARIES[library] for library in libraries]
+    packages += [program.lower() for program in programs if shutil.which(program) is None]
+    if find_uv() is None and importlib.util.find_spec("pip") is None:
+        packages.append("python3-pip")
+    if not packages:
+        return
+    if shutil.which("apt-get") is None:
+        say("This system lacks what Moot needs: " + ", ".join([*libraries, *programs]))
+        if shutil.which("dnf"):
+            wanted = " ".join(f"'{library}()(64bit)'" for library in libraries)
+            say(f"Install it with:\n\n    sudo dnf install {wanted}\n")
+        raise SystemExit(MISSING_SYSTEM_PARTS)
+    install = "apt-get install -y --no-install-recommends " + " ".join(packages)
+    if os.geteuid() == 0:
+        prefix: list[str] = []
+    elif shutil.which("sudo") and (sys.stdin.isatty() or quiet(["sudo", "-n", "true"])):
+        prefix = ["sudo"]
+    else:
+        say("This system lacks libraries that Moot needs. As root, run:\n")
+        print(f"    apt-get update && {install}\n", flush=True)
+        raise SystemExit(MISSING_SYSTEM_PARTS)
+    say("installing from the system's packages: " + " ".join(packages))
+    environment = {"DEBIAN_FRONTEND": "noninteractive"}
+    run([*prefix, "apt-get", "update", "-qq"], environment)
+    run([*prefix, *install.split(), "-qq", "-o", "Dpkg::Use-Pty=0"], environment)
+
+
+# The environment -----------------------------------------------------------------------------
+
+
+def find_uv() -> str | None:
+    """Return the path of uv: from PATH, else the one this script fetched."""
+    if os.environ.get("MOOT_NO_UV"):
+        return None
+    folders = [TOOLS / "bin", TOOLS / "Scripts"]
+    return shutil.which("uv") or shutil.which("uv", path=os.pathsep.join(map(str, folders)))
+
+
+def fetch_uv() -> str | None:
+    """Return uv, fetched into the checkout where there is none; None when pip must do."""
+    if (found := find_uv()) or os.environ.get("MOOT_NO_UV"):
+        return found
+    say("fetching uv into .tools")
+    # `--target` works where Debian refuses to install into its own Python (PEP 668).
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--require-hashes"]
+    done = subprocess.run(
+        [*command, "--target", TOOLS, "-r", BOOTSTRAP], env=environment_with({}), check=False
+    )
+    return find_uv() if done.returncode == 0 else None
+
+
+def make_environment() -> None:
+    """Make .venv hold exactly what requirements.lock names, and Moot itself from this checkout."""
+    wanted = fingerprint()
+    if PYTHON.exists() and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
+        return
+    uv = fetch_uv()
+    say(f"making the environment with {'uv' if uv else 'pip'}")
+    python = str(PYTHON)
+    if not PYTHON.exists():
+        # Without pip: Debian's Python has no ensurepip, and the pip outside can install into it.
+        run([sys.executable, "-m", "venv", "--without-pip", "--clear", VENV])
+    if uv:
+        run([uv, "pip", "sync", "-q", "--python", python, "--require-hashes", LOCK])
+        editable = [uv, "pip", "install", "-q", "--python", python]
+    else:
+        pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
+        run([*pip, "--no-deps", "--require-hashes", "-r", LOCK])
+        editable = pip
+    # What builds it is in the lock too, so nothing is fetched here without a hash.
+    run([*editable, "--no-deps", "--no-build-isolation", "-e", ROOT])
+    STAMP.write_text(wanted, encoding="utf-8")
+    say("the environment is ready")
+
+
+def fingerprint() -> str:
+    """Return what the environment depends on, as one hash."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for path in (LOCK, ROOT / "pyproject.toml"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def fetch_model() -> None:
+    """Fetch the built-in model into .model; without it Moot works, but needs a provider."""
+    if os.environ.get("MOOT_NO_MODEL"):
+        return
+    model_file = load_by_path(ROOT / "app" / "providers" / "model_file.py")
+    if (ROOT / ".model" / model_file.FILE_NAME).is_file() or os.environ.get("MOOT_MODEL"):
+        return
+    say("fetching the built-in model (94 MB)")
+    try:
+        model_file.fetch_model(ROOT / ".model")
+    except model_file.ModelFileError as error:
+        say(f"WARNING: {error}")
+        say("Moot works without it, with a provider of your own. The next start tries again.")
+
+
+def load_by_path(path: Path) -> ModuleType:
+    """Import one file of the program without its package, which needs the environment."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_locks() -> None:
+    """Resolve pyproject.toml into requirements.lock, and uv itself into packaging/bootstrap.lock."""
+    uv = find_uv()
+    if uv is None:
+        raise SystemExit("dev.py lock needs uv on PATH")
+    options = ["--universal", "--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"]
+    options += ["--python-version", "3.11", "-q"]
+    groups = [word for group in ("test", "lint", "build") for word in ("--group", group)]
+    run([uv, "pip", "compile", "pyproject.toml", *groups, *options, "-o", LOCK])
+    version = subprocess.run([uv, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    source = ROOT / "build" / "bootstrap.in"
+    source.parent.mkdir(exist_ok=True)
+    source.write_text(f"uv=={version}\n", encoding="utf-8")
+    run([uv, "pip", "compile", source, *options, "-o", BOOTSTRAP])
+    for path in (LOCK, BOOTSTRAP):
+        if re.search(r"https?://|^--", path.read_text(encoding="utf-8"), re.MULTILINE):
+            raise SystemExit(f"{path.name} names an index; it must hold names, versions and hashes only")
+
+
+# Running -------------------------------------------------------------------------------------
+
+
+def run_moot(arguments: Sequence[str], virtual_screen: bool) -> int:
+    """Run the program until it ends; return its exit status."""
+    command = [PYTHON, "-m", "app", *arguments]
+    if not virtual_screen:
+        if wants_window(arguments):
+            say("opening Moot")
+        return call(command)
+    read_end, write_end = os.pipe()
+    screen = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1440x900x24", "-nolisten", "tcp"],
+        pass_fds=[write_end],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end, encoding="ascii") as pipe:
+            display = pipe.readline().strip()
+        if not display:
+            say("Xvfb did not start.")
+            return 1
+        say(f"there is no screen: opening Moot on a virtual one, DISPLAY=:{display}")
+        return call(command, {"DISPLAY": f":{display}"})
+    finally:
+        screen.terminate()
+        screen.wait()
+
+
+def environment_with(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment with what keeps pip and uv quiet."""
+    quieter = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    quieter |= {"UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "copy"), "UV_PYTHON_DOWNLOADS": "never"}
+    return {**os.environ, **quieter, **extra}
+
+
+def run(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) -> None:
+    """Run a command to its end. Raises CalledProcessError when it fails."""
+    subprocess.run(list(map(str, command)), env=environment_with(extra or {}), check=True)
+
+
+def call(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) -> int:
+    """Run a program in the foreground; Ctrl-C and SIGTERM are the program's to answer."""
+    process = subprocess.Popen(list(map(str, command)), env={**os.environ, **(extra or {})})
+    signal.signal(signal.SIGTERM, lambda _number, _frame: process.terminate())
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the terminal sent it to the program as well; wait for its own end
+
+
+def quiet(command: Sequence[str]) -> bool:
+    """Say whether a command succeeds, showing nothing of it."""
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def say(text: str) -> None:
+    """Print a line with the seconds since the start."""
+    print(f"moot [{time.monotonic() - STARTED:3.0f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
