@@ -1,0 +1,205 @@
+"""OpenAI's chat completions, and its relatives: Ollama's `/v1`, and a server with a Gemma template."""
+
+import re
+from typing import Any
+
+from tests.wire.protocols import Asked, Body, Protocol, Refused, sse, texts_of
+from tests.wire.replies import Answer
+
+_FIELDS = {
+    "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature",
+    "top_p", "stop", "tools", "tool_choice", "response_format", "seed", "n", "user", "parallel_tool_calls",
+    "presence_penalty", "frequency_penalty", "reasoning_effort",
+}  # fmt: skip
+_LOCAL_FIELDS = {"top_k", "min_p", "repeat_penalty", "repeat_last_n"}
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
+_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
+_REASONING = re.compile(r"^(gpt-5|o\d)")
+
+
+class OpenAI(Protocol):
+    """api.openai.com: tolerant about the order of roles, not about anything else."""
+
+    kind = "openai"
+    base_path = "/v1"
+    fields = _FIELDS
+
+    def error(
+        self, status: int, message: str, type_: str, code: str | None = None, param: str | None = None
+    ) -> Refused:
+        """Return a refusal in OpenAI's form."""
+        return Refused(status, {"error": {"message": message, "type": type_, "param": param, "code": code}})
+
+    def invalid(self, message: str, code: str | None = None, param: str | None = None) -> Refused:
+        """Return a refusal of a malformed request."""
+        return self.error(400, message, "invalid_request_error", code, param)
+
+    def model_of(self, path: str, body: Body) -> str | None:
+        return str(body.get("model", "")) if path == "/v1/chat/completions" else None
+
+    def list_path(self) -> str:
+        return "/v1/models"
+
+    def list_body(self) -> Body:
+        rows = [{"id": model, "object": "model", "created": 0, "owned_by": "wire"} for model in self.models]
+        return {"object": "list", "data": rows}
+
+    def check_key(self, asked: Asked) -> None:
+        sent = asked.headers.get("authorization", "").removeprefix("Bearer ")
+        if sent != self.key:
+            raise self.refusal("e401", None, sent)
+
+    def check(self, asked: Asked) -> None:
+        body = asked.body
+        if asked.model not in self.models:
+            raise self.refusal("e404", None, "")
+        for name in body.keys() - self.fields:
+            raise self.invalid(f"Unrecognized request argument supplied: {name}")
+        if "max_tokens" in body and _REASONING.match(asked.model):
+            raise self.invalid(
+                "Unsupported parameter: 'max_tokens' is not supported with this model."
+                " Use 'max_completion_tokens' instead.",
+                "unsupported_parameter",
+                "max_tokens",
+            )
+        if _REASONING.match(asked.model) and body.get("temperature", 1) != 1:
+            raise self.invalid(
+                f"Unsupported value: 'temperature' does not support {body['temperature']} with this model."
+                " Only the default (1) value is supported.",
+                "unsupported_value",
+                "temperature",
+            )
+        for name in ("max_tokens", "max_completion_tokens"):
+            if name in body and (not isinstance(body[name], int) or body[name] < 1):
+                raise self.invalid(f"Invalid '{name}': integer below minimum value.", None, name)
+        if len(body.get("stop") or []) > 4:
+            raise self.invalid("Invalid 'stop': array too long. Expected an array with maximum length 4.")
+        self.check_messages(body.get("messages"))
+
+    def check_messages(self, messages: Any) -> None:
+        """Raise Refused unless the messages are legal."""
+        if not isinstance(messages, list) or not messages:
+            raise self.invalid("Invalid 'messages': empty array. Expected an array with minimum length 1.")
+        for at, message in enumerate(messages):
+            if message.get("role") not in _ROLES:
+                raise self.invalid(f"Invalid value: '{message.get('role')}'.", None, f"messages[{at}].role")
+            if not all(text.strip() for text in texts_of(message.get("content"))):
+                raise self.invalid("Invalid content: expected a text.", None, f"messages[{at}].content")
+            if "name" in message and not _NAME.match(str(message["name"])):
+                raise self.invalid(
+                    f"Invalid 'messages[{at}].name': string does not match pattern.", "invalid_value"
+                )
+
+    def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
+        match fault:
+            case "rate429":
+                refused = self.error(
+                    429, "Rate limit reached for requests.", "requests", "rate_limit_exceeded"
+                )
+                if retry_after is not None:
+                    refused.headers["Retry-After"] = f"{retry_after:g}"
+                return refused
+            case "quota429":
+                return self.error(
+                    429,
+                    "You exceeded your current quota, please check your plan and billing details.",
+                    "insufficient_quota",
+                    "insufficient_quota",
+                )
+            case "e500":
+                return self.error(500, "The server had an error while processing your request.", "server_error")
+            case "e529":
+                return self.error(529, "The engine is currently overloaded, please try again later.", "overloaded")
+            case "e401":
+                return self.error(
+                    401,
+                    f"Incorrect API key provided: {sent_key}. You can find your API key in your account.",
+                    "invalid_request_error",
+                    "invalid_api_key",
+                )
+            case "e403":
+                return self.error(403, "Country, region, or territory not supported", "request_forbidden")
+            case "e404":
+                return self.error(
+                    404,
+                    "The model `nothing` does not exist or you do not have access to it.",
+                    "invalid_request_error",
+                    "model_not_found",
+                )
+            case "ctx":
+                return self.invalid(
+                    "This model's maximum context length is 8192 tokens. However, your messages resulted in"
+                    " 9001 tokens. Please reduce the length of the messages.",
+                    "context_length_exceeded",
+                    "messages",
+                )
+            case _:
+                return self.invalid(
+                    "Your request was rejected as a result of our safety system.", "content_policy_violation"
+                )
+
+    def _chunk(self, asked: Asked, delta: Body, finish: str | None = None) -> bytes:
+        return sse(
+            {
+                "id": "chatcmpl-wire",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": asked.model,
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            }
+        )
+
+    def opening(self, asked: Asked) -> bytes:
+        return self._chunk(asked, {"role": "assistant", "content": ""})
+
+    def piece(self, asked: Asked, text: str, thinking: str = "") -> bytes:
+        delta = {"content": text} if text else {}
+        return self._chunk(asked, delta | ({"reasoning_content": thinking} if thinking else {}))
+
+    def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
+        usage = {
+            "prompt_tokens": answer.input_tokens,
+            "completion_tokens": answer.output_tokens,
+            "total_tokens": answer.input_tokens + answer.output_tokens,
+        }
+        last = {"id": "chatcmpl-wire", "object": "chat.completion.chunk", "created": 1, "model": asked.model}
+        return (
+            self._chunk(asked, {}, finish) + sse(last | {"choices": [], "usage": usage}) + b"data: [DONE]\n\n"
+        )
+
+    def error_frame(self) -> bytes:
+        return sse({"error": {"message": "The server had an error.", "type": "server_error", "code": None}})
+
+
+class Ollama(OpenAI):
+    """A local Ollama: any key will do, and models are called by their tag."""
+
+    kind = "ollama"
+    fields = _FIELDS
+
+    def check_key(self, asked: Asked) -> None:
+        return
+
+    def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
+        if fault == "e404":
+            return self.error(404, 'model "nothing" not found, try pulling it first', "api_error")
+        return super().refusal(fault, retry_after, sent_key)
+
+
+class Gemma(OpenAI):
+    """A server whose chat template knows user and assistant only, strictly in turns."""
+
+    kind = "openai-compatible"
+    fields = _FIELDS | _LOCAL_FIELDS
+
+    def check_key(self, asked: Asked) -> None:
+        if self.key:
+            super().check_key(asked)
+
+    def check_messages(self, messages: Any) -> None:
+        super().check_messages(messages)
+        roles = [message["role"] for message in messages]
+        if "system" in roles:
+            raise self.invalid("System role not supported")
+        if roles != [("user", "assistant")[at % 2] for at in range(len(roles))] or roles[-1] != "user":
+            raise self.invalid("Conversation roles must alternate user/assistant/user/assistant/...")

@@ -1,0 +1,73 @@
+"""What a wire server may be told to answer: a good answer, or one of the faults of real life."""
+
+import re
+from dataclasses import dataclass
+
+FAULTS: dict[str, str] = {
+    "rate429": "refused: too many requests; `retry_after` seconds are named the provider's way",
+    "quota429": "refused: the account has no credit",
+    "e500": "refused: internal error",
+    "e503html": "refused: a proxy's HTML page with 503",
+    "e529": "refused: overloaded",
+    "e401": "refused: wrong key, which is echoed",
+    "e403": "refused: no permission",
+    "e404": "refused: unknown model",
+    "ctx": "refused: the prompt is too long",
+    "cfilter": "refused: content policy",
+    "rstearly": "the connection is reset before any header",
+    "noheaders": "nothing ever comes",
+    "pingsonly": "headers and pings, never a word",
+    "rstmid": "words, then the connection is reset",
+    "eofmid": "words, then the connection ends in the middle of a chunk",
+    "stall": "words, then silence",
+    "stallping": "words, then pings for ever",
+    "cleancut": "words, then an orderly end without a reason to finish",
+    "badjson": "words, then an event that is not JSON, then the end",
+    "inerror": "words, then an error object",
+    "cfilterfinish": "words, then the content filter as the reason to finish",
+    "length": "words, then the token limit as the reason to finish",
+    "html200": "a login page with 200",
+    "empty": "a whole answer without a word",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A good answer, sent in `pieces` characters each.
+
+    `delay` are seconds before the headers, `pace` seconds between pieces; with `split_bytes` the
+    stream is cut into writes of one byte, in the middle of characters too.
+    """
+
+    text: str
+    delay: float = 0.0
+    pace: float = 0.0
+    thinking: str = ""
+    finish: str = "stop"
+    pieces: int = 0
+    split_bytes: bool = False
+    input_tokens: int = 12
+    output_tokens: int = 0
+
+    def parts(self) -> list[str]:
+        """Return the text in pieces: of `pieces` characters, or word by word."""
+        if self.pieces:
+            return [self.text[at : at + self.pieces] for at in range(0, len(self.text), self.pieces)]
+        return re.findall(r"\s*\S+\s*$|\s*\S+", self.text) if self.text.strip() else [self.text] * bool(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One of FAULTS; `text` are the words that come before it where there are any."""
+
+    name: str
+    retry_after: float | None = None
+    text: str = "Partial words"
+    delay: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.name not in FAULTS:
+            raise ValueError(f"no fault of that name: {self.name}")
+
+
+Reply = Answer | Fault | str

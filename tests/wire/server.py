@@ -1,0 +1,314 @@
+"""A server in a thread of its own that speaks one provider's protocol and records what it is asked.
+
+    with WireServer("openai") as server:
+        server.script("gpt-wire", ["First answer.", Fault("rate429", retry_after=7), Answer("x", pace=1)])
+        …ask at server.address with server.key…
+        assert server.requests[0].body["messages"]
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from aiohttp import web
+
+from tests.wire.anthropic import Anthropic
+from tests.wire.gemini import Gemini
+from tests.wire.openai import Gemma, Ollama, OpenAI
+from tests.wire.protocols import Asked, Protocol, Refused
+from tests.wire.replies import Answer, Fault, Reply
+
+# A connection broken on purpose is no news; a fault of this server itself shows as a 500.
+_SILENT = logging.Logger("tests.wire.silent", logging.CRITICAL + 1)
+_HTML = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>Sign in</body></html>"
+_PINGS_SECONDS = 0.05
+_REFUSING = (
+    "rate429", "quota429", "e500", "e529", "e401", "e403", "e404", "ctx", "cfilter",
+)  # fmt: skip
+
+Script = Callable[["Recorded"], Reply]
+
+
+@dataclass(slots=True)
+class Recorded:
+    """One request the server got; times are of `time.monotonic()`.
+
+    `status` is what it was answered with (0: nothing), `closed_at` when the client was seen to
+    close the connection before the answer was over, `done_at` when the answer was sent whole.
+    """
+
+    kind: str
+    model: str
+    path: str
+    body: dict[str, Any]
+    headers: dict[str, str]
+    at: float = field(default_factory=time.monotonic)
+    status: int = 0
+    reply: Reply | None = None
+    closed_at: float | None = None
+    done_at: float | None = None
+
+
+class WireServer:
+    """One provider on 127.0.0.1; `kind` is a kind of the catalogue."""
+
+    PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
+        protocol.kind: protocol for protocol in (OpenAI, Anthropic, Gemini, Ollama, Gemma)
+    }
+
+    def __init__(
+        self, kind: str = "openai", *, key: str = "", models: tuple[str, ...] = (), provider_id: str = ""
+    ) -> None:
+        self.kind = kind
+        self.provider_id = provider_id or kind
+        self.key = key or f"sk-canary-{kind}-0123456789abcdef"
+        self.models = models or (f"{kind}-wire", f"{kind}-other")
+        self.requests: list[Recorded] = []
+        self.listings = 0
+        self.address = ""
+        self._protocol = self.PROTOCOLS[kind](self.key, self.models)
+        self._scripts: dict[str, Script] = {}
+        self._changed = threading.Condition()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def model(self) -> str:
+        """The first of its models."""
+        return self.models[0]
+
+    def start(self) -> "WireServer":
+        """Listen; `address` is then the provider's base URL."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{listening.getsockname()[1]}{self._protocol.base_path}"
+        ready = threading.Event()
+        self._thread = threading.Thread(
+            target=asyncio.run, args=(self._serve(listening, ready),), name=f"wire-{self.kind}", daemon=True
+        )
+        self._thread.start()
+        ready.wait(10)
+        return self
+
+    def close(self) -> None:
+        """Drop every connection and stop."""
+        if self._thread is None or self._loop is None or self._stop is None:
+            return
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+        self._thread = None
+
+    def __enter__(self) -> "WireServer":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def script(self, model: str, replies: Iterable[Reply] | Script) -> None:
+        """Say what a model answers: replies in order (then the usual answer), or a function."""
+        if callable(replies):
+            self._scripts[model] = replies
+        else:
+            self._scripts[model] = self._in_order(list(replies))
+
+    def reset(self) -> None:
+        """Forget scripts and requests."""
+        self._scripts.clear()
+        self.requests.clear()
+        self.listings = 0
+
+    def wait_for(self, condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+        """Wait until the condition holds (it is looked at whenever something happens here)."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while not condition():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(min(left, 0.05))
+        return True
+
+    def _in_order(self, replies: list[Reply]) -> Script:
+        def answer(request: Recorded) -> Reply:
+            return replies.pop(0) if replies else self._usual(request)
+
+        return answer
+
+    def _usual(self, request: Recorded) -> Reply:
+        return f"Answer {len(self.requests)} of {request.model}."
+
+    async def _serve(self, listening: socket.socket, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        application = web.Application(client_max_size=64 << 20)
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None, logger=_SILENT)
+        await runner.setup()
+        await web.SockSite(runner, listening).start()
+        ready.set()
+        await self._stop.wait()
+        await runner.cleanup()
+
+    def _note(self, request: Recorded, **changes: Any) -> None:
+        with self._changed:
+            for name, value in changes.items():
+                setattr(request, name, value)
+            self._changed.notify_all()
+
+    async def _handle(self, http: web.Request) -> web.StreamResponse:
+        protocol = self._protocol
+        headers = {name.lower(): value for name, value in http.headers.items()}
+        query = dict(http.query)
+        if http.method == "GET" and http.path == protocol.list_path():
+            self.listings += 1
+            try:
+                protocol.check_key(Asked("", {}, headers, query))
+            except Refused as refused:
+                return self._refuse(refused)
+            return web.json_response(protocol.list_body())
+        try:
+            body = json.loads(await http.read())
+        except ValueError:
+            return web.json_response({"error": {"message": "not JSON", "code": 400}}, status=400)
+        model = protocol.model_of(http.path, body) if http.method == "POST" else None
+        if model is None:
+            return web.Response(status=404, text="404 page not found")
+        request = Recorded(self.kind, model, http.path, body, headers)
+        with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+        asked = Asked(model, body, headers, query)
+        try:
+            protocol.check_key(asked)
+            protocol.check(asked)
+            reply = self._scripts.get(model, self._usual)(request)
+            self._note(request, reply=reply)
+            response = await self._reply(http, request, asked, reply)
+        except Refused as refused:
+            self._note(request, status=refused.status, done_at=time.monotonic())
+            return self._refuse(refused)
+        except (asyncio.CancelledError, ConnectionError):
+            self._note(request, closed_at=time.monotonic())
+            raise
+        self._note(request, done_at=time.monotonic())
+        return response
+
+    def _refuse(self, refused: Refused) -> web.Response:
+        return web.json_response(refused.body, status=refused.status, headers=refused.headers)
+
+    async def _reply(
+        self, http: web.Request, request: Recorded, asked: Asked, reply: Reply
+    ) -> web.StreamResponse:
+        if isinstance(reply, str):
+            reply = Answer(reply)
+        await asyncio.sleep(reply.delay)
+        if isinstance(reply, Answer):
+            return await self._answer(http, request, asked, reply)
+        if reply.name in _REFUSING:
+            sent = request.headers.get("authorization", "").removeprefix("Bearer ")
+            sent = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key") or sent
+            raise self._protocol.refusal(reply.name, reply.retry_after, sent)
+        match reply.name:
+            case "e503html":
+                self._note(request, status=503)
+                return web.Response(status=503, text=_HTML, content_type="text/html")
+            case "html200":
+                self._note(request, status=200)
+                return web.Response(text=_HTML, content_type="text/html")
+            case "rstearly":
+                _reset(http)
+                raise ConnectionResetError
+            case "noheaders":
+                await asyncio.Event().wait()
+            case "empty":
+                return await self._answer(http, request, asked, Answer(""))
+            case "length" | "cfilterfinish":
+                finish = "length" if reply.name == "length" else "content_filter"
+                return await self._answer(http, request, asked, Answer(reply.text, finish=finish))
+        return await self._break_off(http, request, asked, reply)
+
+    async def _open(self, http: web.Request, request: Recorded, asked: Asked) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": self._protocol.content_type})
+        await response.prepare(http)
+        self._note(request, status=200)
+        if opening := self._protocol.opening(asked):
+            await response.write(opening)
+        return response
+
+    async def _answer(
+        self, http: web.Request, request: Recorded, asked: Asked, answer: Answer
+    ) -> web.StreamResponse:
+        response = await self._open(http, request, asked)
+        write = _byte_by_byte(response) if answer.split_bytes else response.write
+        if answer.thinking:
+            await write(self._protocol.piece(asked, "", answer.thinking))
+        parts = answer.parts()
+        for part in parts:
+            await write(self._protocol.piece(asked, part))
+            if answer.pace:
+                await asyncio.sleep(answer.pace)
+        if not answer.output_tokens:
+            answer = replace(answer, output_tokens=len(parts))
+        await write(self._protocol.ending(asked, answer, answer.finish))
+        await response.write_eof()
+        return response
+
+    async def _break_off(
+        self, http: web.Request, request: Recorded, asked: Asked, fault: Fault
+    ) -> web.StreamResponse:
+        response = await self._open(http, request, asked)
+        if fault.name != "pingsonly":
+            for part in Answer(fault.text).parts():
+                await response.write(self._protocol.piece(asked, part))
+        # The client must have read the words: a reset throws away what is still on its way.
+        await asyncio.sleep(0.1)
+        match fault.name:
+            case "rstmid":
+                _reset(http)
+                raise ConnectionResetError
+            case "eofmid":
+                if http.transport is not None:
+                    http.transport.write(b"40\r\ndata: {")
+                    http.transport.close()
+                raise ConnectionResetError
+            case "stall":
+                await asyncio.Event().wait()
+            case "stallping" | "pingsonly":
+                while True:
+                    await response.write(self._protocol.ping())
+                    await asyncio.sleep(_PINGS_SECONDS)
+            case "badjson":
+                await response.write(self._protocol.broken())
+            case "inerror":
+                await response.write(self._protocol.error_frame())
+        await response.write_eof()
+        return response
+
+
+def _reset(http: web.Request) -> None:
+    transport = http.transport
+    if transport is None:
+        return
+    with contextlib.suppress(OSError):
+        transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
+    transport.abort()
+
+
+def _byte_by_byte(response: web.StreamResponse) -> Callable[[bytes], Any]:
+    async def write(data: bytes) -> None:
+        for at in range(len(data)):
+            await response.write(data[at : at + 1])
+            await asyncio.sleep(0)
+
+    return write
+
