@@ -1,0 +1,201 @@
+"""What was typed, as data: the commands, their options and the form of `-p SPEC`.
+
+Used by cli; a set of arguments can be written as JSON, so that a command can be handed to the
+Moot that holds the data directory.
+"""
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import NoReturn
+
+from app.core.errors import BadInput
+from app.core.session import DEFAULT_ROUNDS, FREE, ROLES, ROUND_ROBIN
+from app.core.texts import LANGUAGES, Texts
+
+DEBATE = "debate"
+REPLY = "reply"
+RESUME = "resume"
+PAUSE = "pause"
+STOP = "stop"
+DELETE = "delete"
+SESSIONS = "sessions"
+SHOW = "show"
+EXPORT = "export"
+PROVIDERS = "providers"
+DOCTOR = "doctor"
+
+WRITING = (DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
+FORMATS = ("md", "html", "json")
+THEMES = ("light", "dark", "system")
+
+_MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """One command line; an empty `command` asks for the window. Paths are absolute texts."""
+
+    command: str = ""
+    data_dir: str = ""
+    language: str = ""
+    theme: str = ""
+    json: bool = False
+    session: str = ""
+    text: str = ""
+    participants: tuple[str, ...] = ()
+    mode: str = ""
+    rounds: int = DEFAULT_ROUNDS
+    seed: int | None = None
+    context: tuple[str, ...] = ()
+    format: str = ""
+    output: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, object]) -> "Arguments":
+        """Read what `to_json` wrote. Raises ValueError for a field or a type that is not ours."""
+        known = {field.name: field.default for field in fields(cls)}
+        taken: dict[str, object] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise ValueError(name)
+            if isinstance(known[name], tuple):
+                if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                    raise ValueError(name)
+                taken[name] = tuple(value)
+            elif name == "seed":
+                if value is not None and type(value) is not int:
+                    raise ValueError(name)
+                taken[name] = value
+            elif type(value) is not type(known[name]):
+                raise ValueError(name)
+            else:
+                taken[name] = value
+        return cls(**taken)  # type: ignore[arg-type]  # each was compared with its default's type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A participant as typed: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`."""
+
+    name: str
+    provider: str
+    model: str
+    role: str = ""
+
+
+class _Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose complaint is an error of ours: one line, in the user's language."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput("usage", detail=message[:300], help=f"{self.prog} --help")
+
+
+def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
+    """Read a command line. Raises BadInput; exits with 0 after `--help`."""
+    values = vars(_parser(texts).parse_args(arguments))
+    for name in ("participants", "context"):
+        values[name] = tuple(values.get(name) or ())
+    values["context"] = tuple(str(Path(path).absolute()) for path in values["context"])
+    for name in ("data_dir", "output"):
+        if values.get(name):
+            values[name] = str(Path(values[name]).absolute())
+    return Arguments(**{name: value for name, value in values.items() if value is not None})
+
+
+def wanted_language(arguments: Sequence[str]) -> str:
+    """Return the value of `--lang`, so that even a complaint about the rest is in that language."""
+    for index, argument in enumerate(arguments):
+        if argument.startswith("--lang="):
+            return argument.partition("=")[2]
+        if argument == "--lang" and index + 1 < len(arguments):
+            return arguments[index + 1]
+    return ""
+
+
+def parse_spec(spec: str, roles: Sequence[str]) -> Spec:
+    """Read one `-p SPEC`. Raises BadInput with the part that is missing.
+
+    NAME ends at the first `=`, PROVIDER at the first `/` after it. A model's own name may hold
+    colons (`llama3.2:3b`), so ROLE is what follows the first `:` whose next part is one of
+    `roles` or holds something no model name does, such as a space or a Korean letter.
+    """
+    name, equals, rest = spec.partition("=")
+    provider, slash, model = rest.partition("/")
+    if not (name.strip() and equals and provider.strip() and slash):
+        raise BadInput("bad_spec", spec=spec)
+    model, role = _split_role(model, roles)
+    if not model.strip():
+        raise BadInput("bad_spec", spec=spec)
+    return Spec(name=name.strip(), provider=provider.strip(), model=model.strip(), role=role)
+
+
+def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
+    parts = text.split(":")
+    for index in range(1, len(parts)):
+        role = ":".join(parts[index:]).strip()
+        if role in roles or not _MODEL_TAG.fullmatch(parts[index]):
+            return ":".join(parts[:index]), role
+    return text, ""
+
+
+def _parser(texts: Texts) -> argparse.ArgumentParser:
+    def common(*, default: object = argparse.SUPPRESS) -> argparse.ArgumentParser:
+        options = _Parser(add_help=False, argument_default=default)
+        options.add_argument("--data-dir", metavar="DIR", dest="data_dir", help=texts("cli.help.data_dir"))
+        options.add_argument("--lang", choices=LANGUAGES, dest="language", help=texts("cli.help.lang"))
+        return options
+
+    parser = _Parser(
+        prog="moot", description=texts("cli.help.moot"), allow_abbrev=False, parents=[common(default=None)]
+    )
+    parser.add_argument("--theme", choices=THEMES, help=texts("cli.help.theme"))
+    # `--json` before the sub-command is the same as after it.
+    parser.add_argument("--json", action="store_true", help=texts("cli.help.json"))
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, *, json: bool = True) -> argparse.ArgumentParser:
+        help_text = texts(f"cli.help.{name}")
+        made: argparse.ArgumentParser = commands.add_parser(
+            name, help=help_text, description=help_text, allow_abbrev=False, parents=[common()]
+        )
+        if json:
+            made.add_argument(
+                "--json", action="store_true", default=argparse.SUPPRESS, help=texts("cli.help.json")
+            )
+        return made
+
+    debate = command(DEBATE)
+    debate.add_argument("text", metavar="TOPIC", help=texts("cli.help.topic"))
+    debate.add_argument(
+        "-p",
+        "--participant",
+        action="append",
+        metavar="SPEC",
+        dest="participants",
+        help=texts("cli.help.participant"),
+    )
+    debate.add_argument("--mode", choices=(ROUND_ROBIN, FREE, ROLES), help=texts("cli.help.mode"))
+    debate.add_argument(
+        "--rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10", help=texts("cli.help.rounds")
+    )
+    debate.add_argument("--seed", type=int, metavar="N", help=texts("cli.help.seed"))
+    debate.add_argument("--context", action="append", metavar="FILE", help=texts("cli.help.context"))
+    reply = command(REPLY)
+    reply.add_argument("session", metavar="SESSION")
+    reply.add_argument("text", metavar="TEXT")
+    for name, json in ((RESUME, True), (PAUSE, False), (STOP, False), (SHOW, True), (DELETE, False)):
+        command(name, json=json).add_argument("session", metavar="SESSION")
+    export = command(EXPORT, json=False)
+    export.add_argument("session", metavar="SESSION")
+    export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))
+    export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
+    for name in (SESSIONS, PROVIDERS, DOCTOR):
+        command(name)
+    return parser

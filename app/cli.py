@@ -1,0 +1,179 @@
+"""The command line: reads what was typed, opens the data directory or hands the command over.
+
+Used by __main__; imports no Qt. What the sub-commands do stands in commands.
+"""
+
+import asyncio
+import contextlib
+import functools
+import signal
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.arguments import DOCTOR, WRITING, Arguments, parse_arguments, wanted_language
+from app.commands import FAULT, PAUSED_OR_STOPPED, run_command
+from app.control import ControlServer, TooLongError, UnansweredError, hand_over
+from app.core.errors import BadInput, Busy, MootError
+from app.doctor import examine
+from app.storage.paths import DataPaths, default_data_dir
+from app.system_libraries import install_command, missing_libraries
+from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts
+from app.wiring import Moot, open_moot
+
+BAD_INPUT = 2
+
+_HAND_OVER_TRIES = 100
+_HAND_OVER_AGAIN_S = 0.1
+
+
+def read_arguments(typed: Sequence[str]) -> Arguments | int:
+    """Read a command line; on a mistake say it on standard error and return the exit status."""
+    texts = load_texts(wanted_language(typed))
+    try:
+        return parse_arguments(typed, texts)
+    except BadInput as error:
+        asyncio.run(TerminalOut().complain(error_line(error, texts)))
+        return BAD_INPUT
+
+
+def run(arguments: Arguments) -> int:
+    """Run a sub-command in this process and return its exit status."""
+    return asyncio.run(_run(arguments, TerminalOut()))
+
+
+def say_missing_libraries(arguments: Arguments) -> int:
+    """Name the system's libraries that the window lacks; return the exit status, 0 when all are there."""
+    missing = missing_libraries()
+    if not missing:
+        return 0
+    names = ", ".join(row[0] for row in missing)
+    texts = load_texts(arguments.language)
+    line = texts("cli.missing_libraries", names=names, command=install_command(missing))
+    asyncio.run(TerminalOut().complain(line))
+    return BAD_INPUT
+
+
+def data_dir_of(arguments: Arguments) -> Path:
+    """Return the data directory a command line means."""
+    return Path(arguments.data_dir) if arguments.data_dir else default_data_dir()
+
+
+async def _run(arguments: Arguments, out: Out) -> int:
+    texts = load_texts(arguments.language)
+    paths = DataPaths(data_dir_of(arguments))
+    interrupted = asyncio.Event()
+    with _signals(interrupted):
+        try:
+            if arguments.command == DOCTOR:
+                return await examine(paths, arguments, out, texts)
+            if arguments.command in WRITING:
+                return await _write(paths, arguments, out, interrupted)
+            return await _read(paths, arguments, out, interrupted)
+        except ConnectionError:
+            forget_output()
+            return PAUSED_OR_STOPPED
+        except MootError as error:
+            return await _complain(out, error_line(error, texts), BAD_INPUT)
+        except Exception as error:  # the last line of defence: no traceback, no key
+            return await _complain(out, texts("cli.fault", **_whereabouts(error)), FAULT)
+
+
+async def _read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+    moot = await open_moot(paths.root, write=False)
+    try:
+        return await run_command(moot, arguments, out, interrupted)
+    finally:
+        await moot.close()
+
+
+async def _write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+    """Run a command as the one writer; while there is another, let that one run it."""
+    for _ in range(_HAND_OVER_TRIES):
+        try:
+            moot = await open_moot(paths.root)
+        except Busy as busy:
+            refusal = busy
+        else:
+            return await _serve_and_run(moot, arguments, out, interrupted)
+        # Its owner may be just starting or just leaving: then there is nobody to take it yet.
+        with contextlib.suppress(UnansweredError):
+            return await _hand_over(paths, arguments, out, interrupted)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(interrupted.wait(), _HAND_OVER_AGAIN_S)
+            return PAUSED_OR_STOPPED
+    raise refusal
+
+
+async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+    try:
+        return await hand_over(paths.control, arguments, out, interrupted)
+    except TooLongError as error:
+        raise BadInput("too_long_to_hand_over") from error
+
+
+async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+    """Run a command here, and until it ends whatever other processes hand over."""
+    server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
+    passing_on = asyncio.create_task(_pass_on(interrupted, server))
+    try:
+        await server.start()
+        status = await run_command(moot, arguments, out, interrupted)
+        await server.close()
+        return status
+    finally:
+        passing_on.cancel()
+        server.interrupt()
+        await server.close()
+        await moot.close()
+
+
+async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+    """Run a command that another process handed over; its errors go to that process's standard error."""
+    texts = load_texts(arguments.language or moot.engine.settings().language)
+    try:
+        return await run_command(moot, arguments, out, interrupted)
+    except MootError as error:
+        await out.complain(error_line(error, texts))
+        return BAD_INPUT
+    except ConnectionError:
+        raise
+    except Exception as error:  # a fault in one command must not end the others
+        await out.complain(texts("cli.fault", **_whereabouts(error)))
+        return FAULT
+
+
+async def _pass_on(interrupted: asyncio.Event, server: ControlServer) -> None:
+    await interrupted.wait()
+    server.interrupt()
+
+
+async def _complain(out: Out, line: str, status: int) -> int:
+    with contextlib.suppress(ConnectionError):
+        await out.complain(line)
+    return status
+
+
+def _whereabouts(error: BaseException) -> dict[str, object]:
+    """Name an unexpected error by its type and place; its text might hold anything."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    return {"kind": type(error).__name__, "place": place}
+
+
+@contextlib.contextmanager
+def _signals(interrupted: asyncio.Event) -> Iterator[None]:
+    """Let Ctrl-C or SIGTERM ask for a pause once; a second one kills."""
+    loop = asyncio.get_running_loop()
+
+    def on_signal(_number: int, _frame: object) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(interrupted.set)
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

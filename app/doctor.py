@@ -1,0 +1,155 @@
+"""`moot doctor`: what this machine has and lacks for Moot, one line each with what helps.
+
+Used by cli. Names where a key comes from, never the key.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import __version__
+from app.arguments import Arguments
+from app.control import owner_pid
+from app.core.errors import Busy, MootError
+from app.core.texts import Texts
+from app.providers.model_file import find_model
+from app.storage.lock import WriterLock
+from app.storage.paths import DataPaths
+from app.system_libraries import install_command, missing_libraries
+from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line
+from app.wiring import open_moot
+
+_PACKAGES = ("PySide6_Essentials", "qasync", "litellm", "xllamacpp", "keyring", "pydantic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line: what was looked at, whether it is well, what was found, and what helps."""
+
+    check: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
+    """Print every finding; the exit status is 0 whatever they say."""
+    findings = [*_versions(texts), _data_dir(paths, texts), _lock(paths, texts), _keyring(texts)]
+    findings += [_model_file(paths, texts), _runtime(texts), _qt(texts)]
+    findings += await _from_files(paths, texts)
+    if arguments.json:
+        rows = [
+            {"check": one.check, "ok": one.ok, "found": one.found, "remedy": one.remedy} for one in findings
+        ]
+        await out.write(json_line(rows))
+        return 0
+    for one in findings:
+        mark = texts("cli.doctor.ok") if one.ok else texts("cli.doctor.problem")
+        remedy = f" → {one.remedy}" if one.remedy else ""
+        await out.write(one_line(f"{mark}  {texts(f'cli.doctor.{one.check}')}: {one.found}{remedy}") + "\n")
+    return 0
+
+
+def _versions(texts: Texts) -> Iterator[Finding]:
+    system = f"Python {platform.python_version()}, {platform.platform()}"
+    yield Finding(check="version", ok=True, found=f"Moot {__version__}, {system}")
+    installed, missing = [], []
+    for package in _PACKAGES:
+        try:
+            installed.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(package)
+    remedy = texts("cli.doctor.install_packages", names=", ".join(missing)) if missing else ""
+    yield Finding(check="packages", ok=not missing, found=", ".join(installed), remedy=remedy)
+
+
+def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
+    # The nearest folder that is there is what decides whether the rest can be made.
+    place = next(folder for folder in (paths.root, *paths.root.parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        detail = error.strerror or type(error).__name__
+        remedy = texts("cli.doctor.choose_data_dir")
+        return Finding(check="data_dir", ok=False, found=f"{paths.root} ({detail})", remedy=remedy)
+    return Finding(check="data_dir", ok=True, found=str(paths.root))
+
+
+def _lock(paths: DataPaths, texts: Texts) -> Finding:
+    if not paths.lock.exists():
+        return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
+    lock = WriterLock(paths)
+    try:
+        lock.acquire()
+    except Busy:
+        pid = owner_pid(paths.control)
+        return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_held", pid=pid or "?"))
+    except MootError as error:
+        return Finding(check="lock", ok=False, found=error_line(error, texts))
+    lock.release()
+    return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
+
+
+def _keyring(texts: Texts) -> Finding:
+    import keyring
+
+    backend = keyring.get_keyring()
+    name = f"{type(backend).__module__}.{type(backend).__name__}"
+    if backend.priority > 0:
+        return Finding(check="keyring", ok=True, found=name)
+    return Finding(check="keyring", ok=False, found=name, remedy=texts("cli.doctor.no_keyring"))
+
+
+def _model_file(paths: DataPaths, texts: Texts) -> Finding:
+    path = find_model(paths.root)
+    if path is not None:
+        return Finding(check="model", ok=True, found=str(path))
+    found, remedy = texts("cli.doctor.no_model"), texts("cli.doctor.get_model")
+    return Finding(check="model", ok=False, found=found, remedy=remedy)
+
+
+def _runtime(texts: Texts) -> Finding:
+    if importlib.util.find_spec("xllamacpp") is None:
+        remedy = texts("cli.doctor.install_packages", names="xllamacpp")
+        return Finding(check="runtime", ok=False, found=texts("cli.doctor.missing"), remedy=remedy)
+    flags = Path("/proc/cpuinfo")
+    if platform.machine() in {"x86_64", "AMD64"} and flags.is_file() and " avx2" not in flags.read_text():
+        remedy = texts("cli.doctor.other_model")
+        return Finding(check="runtime", ok=False, found=texts("cli.doctor.no_avx2"), remedy=remedy)
+    return Finding(check="runtime", ok=True, found=f"xllamacpp, {os.cpu_count()} CPU")
+
+
+def _qt(texts: Texts) -> Finding:
+    missing = missing_libraries()
+    if not missing:
+        return Finding(check="qt", ok=True, found=texts("cli.doctor.all_there"))
+    names = ", ".join(row[0] for row in missing)
+    return Finding(check="qt", ok=False, found=names, remedy=install_command(missing))
+
+
+async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
+    """Say what the data directory's files tell: the providers' keys, and what could not be read."""
+    try:
+        moot = await open_moot(paths.root, write=False)
+    except MootError as error:
+        return [Finding(check="files", ok=False, found=error_line(error, texts))]
+    try:
+        findings = []
+        for one in moot.engine.providers():
+            key = texts(f"cli.key.{one.key_source or ('none' if one.needs_key else 'needless')}")
+            state = texts("cli.ready") if one.ready else named_text(texts, "provider", one.problem)
+            remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
+            # A provider nobody set up is no fault of the machine.
+            ok = one.ready or one.problem in {"no_key", "disabled"}
+            found = f"{one.config.id}: {state}, {key}"
+            findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
+        lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
+        return findings + [Finding(check="files", ok=False, found=line) for line in lines]
+    finally:
+        await moot.close()

@@ -1,0 +1,311 @@
+"""How the command line shows what happens: the two printers and where their text goes.
+
+Used by cli for a command that runs here and, over control's channel, for one that was handed over.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import Protocol, TextIO
+
+from app.core.errors import MootError, StorageError
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    Notice,
+    RetryScheduled,
+    SessionStarted,
+    TurnStarted,
+)
+from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
+from app.core.session import COMPLETED, PAUSED, DebateSession, Session
+from app.core.store import Problem
+from app.core.texts import Texts, choose_language
+from app.storage.paths import resources_dir
+
+# A reader that splits lines as Unicode does must still see one event a line.
+_JSON_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+class Out(Protocol):
+    """Where a command's text goes. Raises ConnectionError when nobody reads any more."""
+
+    async def write(self, text: str) -> None:
+        """Write to standard output at once."""
+        ...
+
+    async def complain(self, line: str) -> None:
+        """Write one line to standard error."""
+        ...
+
+
+class TerminalOut:
+    """This process's own standard output and standard error."""
+
+    def __init__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+    async def write(self, text: str) -> None:
+        await asyncio.to_thread(_write, sys.stdout, text)
+
+    async def complain(self, line: str) -> None:
+        await asyncio.to_thread(_write, sys.stderr, line + "\n")
+
+
+def forget_output() -> None:
+    """Point standard output at nothing, so that closing a broken pipe at exit says no more about it."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def load_texts(language: str) -> Texts:
+    """Return the texts of a language; any other word than a language's name means the system's."""
+    folder = resources_dir() / "i18n"
+    name = choose_language(language)
+    if (folder / f"{name}.json").is_file():
+        return Texts.load(folder, name)
+    catalogue: dict[str, str] = {}
+    for part in sorted((folder / "parts").glob(f"*.{name}.json")):
+        catalogue |= json.loads(part.read_text(encoding="utf-8"))
+    return Texts(name, catalogue)
+
+
+def plain(text: str) -> str:
+    """Return the text without what steers a terminal or turns the writing round."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        "\ufffd" if unicodedata.category(mark) in {"Cc", "Cs"} and mark not in "\n\t" else mark
+        for mark in text
+        if mark not in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    )
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, without what steers a terminal."""
+    return " ".join(plain(text).split())
+
+
+def json_line(value: object) -> str:
+    """Return a value as one line of JSON, Korean left readable."""
+    return json.dumps(value, ensure_ascii=False).translate(_JSON_LINE_ENDS) + "\n"
+
+
+def error_line(error: MootError, texts: Texts) -> str:
+    """Return an error as one line in the user's language."""
+    details = {name: one_line(str(value))[:300] for name, value in error.details.items()}
+    return one_line(named_text(texts, "error", error.code, details))
+
+
+def named_text(texts: Texts, prefix: str, code: str, details: Mapping[str, object] | None = None) -> str:
+    """Return the text `<prefix>.<code>`; the code itself where a file of a newer version brought it."""
+    try:
+        return texts(f"{prefix}.{code}", **(details or {}))
+    except KeyError:
+        return code
+
+
+def problem_line(problem: Problem, texts: Texts) -> str:
+    """Return what is wrong with a file as one line: the file, the place in it, and what."""
+    place = problem.path + (f":{problem.line}" if problem.line else "")
+    field = f" {problem.field}" if problem.field else ""
+    details = {**asdict(problem), "detail": problem.detail[:300]}
+    return one_line(f"{place}{field}: {named_text(texts, 'problem', problem.code, details)}")
+
+
+class Printer(Protocol):
+    """Turns one event of the session that is followed into text."""
+
+    def __call__(self, event: Event) -> str:
+        """Return what to print, possibly nothing."""
+        ...
+
+
+class JsonPrinter:
+    """One event a line."""
+
+    def __init__(self, event_line: Callable[[Event], dict[str, object] | None]) -> None:
+        self._event_line = event_line
+
+    def __call__(self, event: Event) -> str:
+        line = self._event_line(event)
+        return "" if line is None else json_line(line)
+
+
+class TextPrinter:
+    """A transcript for people that grows as it is spoken."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._roles: dict[str, str] = {}
+        self._rounds = 0
+        self._round = 0
+        self._shown: dict[str, int] = {}
+
+    def know(self, session: Session) -> None:
+        """Take over names and rounds without printing them."""
+        if isinstance(session, DebateSession):
+            self._rounds = session.debate.rounds
+            self._roles = {seat.id: seat.role for seat in session.debate.participants}
+
+    def __call__(self, event: Event) -> str:
+        match event:
+            case SessionStarted():
+                self.know(event.session)
+                return self.heading(event.session)
+            case TurnStarted():
+                return self._round_line(event.round)
+            case MessageStarted():
+                return self._opening(event.message)
+            case MessageDelta():
+                return self._grown(event)
+            case MessageFinished():
+                return self._closing(event.message)
+            case RetryScheduled():
+                reason = named_text(self._texts, "failure", event.reason)
+                seconds = round(event.seconds)
+                return self._note("cli.retry", name=event.author.name, reason=reason, seconds=seconds)
+            case Notice():
+                return f"  * {plain(named_text(self._texts, 'notice', event.code, event.details))}\n"
+            case _:
+                return ""
+
+    def heading(self, session: Session) -> str:
+        """Return the topic, the mode and who takes part."""
+        lines = [one_line(session.title)]
+        if isinstance(session, DebateSession):
+            debate = session.debate
+            mode = named_text(self._texts, "mode", debate.mode)
+            lines[0] = self._texts("cli.heading", topic=one_line(debate.topic), mode=mode)
+            for seat in debate.participants:
+                model = f"{seat.provider}/{seat.model}"
+                lines.append(f"  {self._speaker(seat.name, seat.id)} · {one_line(model)}")
+        lines.append(f"  {session.id}")
+        return "\n".join(lines) + "\n"
+
+    def message(self, message: Message) -> str:
+        """Return a whole message of a session that is read, not run."""
+        return self._round_line(message.round) + self._opening(message) + self._closing(message)
+
+    def _round_line(self, number: int) -> str:
+        if not number or number == self._round:
+            return ""
+        self._round = number
+        return f"\n── {self._texts('cli.round', round=number, rounds=self._rounds)} ──\n"
+
+    def _speaker(self, name: str, author_id: str) -> str:
+        role = self._roles.get(author_id, "")
+        if not role:
+            return one_line(name)
+        return f"{one_line(name)} ({one_line(role_text(self._texts, role))})"
+
+    def _opening(self, message: Message) -> str:
+        self._shown[message.id] = 0
+        name = self._texts("cli.you") if message.role == USER else message.author.name
+        return f"\n{self._speaker(name, message.author.id)}:\n{self._more(message)}"
+
+    def _more(self, message: Message) -> str:
+        """Return what of the content was not printed yet."""
+        piece = message.content[self._shown[message.id] :]
+        self._shown[message.id] += len(piece)
+        return plain(piece)
+
+    def _grown(self, event: MessageDelta) -> str:
+        shown = self._shown.get(event.message_id, 0)
+        if not event.text or event.offset + len(event.text) <= shown:
+            return ""
+        self._shown[event.message_id] = event.offset + len(event.text)
+        return plain(event.text[max(0, shown - event.offset) :])
+
+    def _closing(self, message: Message) -> str:
+        opening = "" if message.id in self._shown else self._opening(message)
+        end = opening + self._more(message) + "\n"
+        if message.state == FAILED and message.error is not None:
+            end += self._failure("cli.failed", message)
+        elif message.state in {STOPPED, STREAMING}:
+            end += f"  ! {self._texts('cli.cut')}\n"
+        elif message.state == DONE and message.note:
+            end += f"  ! {named_text(self._texts, 'cli.note', message.note)}\n"
+        return end
+
+    def _failure(self, key: str, message: Message) -> str:
+        error = message.error
+        assert error is not None
+        reason = named_text(self._texts, "failure", error.kind)
+        detail = f" ({one_line(error.detail)})" if error.detail else ""
+        return f"  ! {self._texts(key, name=message.author.name)} {plain(reason)}{detail}\n"
+
+    def _note(self, key: str, **values: object) -> str:
+        return f"  … {one_line(self._texts(key, **values))}\n"
+
+
+def role_text(texts: Texts, role: str) -> str:
+    """Return a built-in role in the user's language, an own one as it is."""
+    key = f"role.{role}"
+    return texts(key) if key in texts else role
+
+
+def last_line(session: Session, texts: Texts) -> str:
+    """Return the line that says how the session stands, why, and what comes next."""
+    line = texts(f"cli.status.{session.status}")
+    if session.reason:
+        line += " " + one_line(named_text(texts, "reason", session.reason))
+    if session.status == PAUSED:
+        line += " " + texts("cli.resume_with", session_id=session.id)
+    elif session.status == COMPLETED:
+        line += " " + texts("cli.read_with", session_id=session.id)
+    return line
+
+
+class Follower:
+    """Prints a session's events in order, from before the session was made to its end.
+
+    What a batch says is printed after storage has acknowledged it: what was once shown as
+    finished is there after a crash.
+    """
+
+    def __init__(self, printer: Printer, out: Out, acknowledged: Callable[[str], Awaitable[None]]) -> None:
+        self._printer = printer
+        self._out = out
+        self._acknowledged = acknowledged
+        self._queue: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
+
+    def listen(self, events: tuple[Event, ...]) -> None:
+        """Take a batch from the event bus."""
+        self._queue.put_nowait(events)
+
+    def end(self) -> None:
+        """Let `follow` return once it has printed what is there."""
+        self._queue.put_nowait(())
+
+    async def follow(self, session_id: str) -> None:
+        """Print until the end. Raises ConnectionError when nobody reads any more."""
+        ended = False
+        while not ended:
+            batches = [await self._queue.get()]
+            while not self._queue.empty():
+                batches.append(self._queue.get_nowait())
+            ended = () in batches
+            events = [event for batch in batches for event in batch if event.session_id in {session_id, ""}]
+            if any(not isinstance(event, MessageDelta | Notice) for event in events):
+                # When the disk refuses, the engine pauses and says so in a notice of its own.
+                with contextlib.suppress(StorageError):
+                    await self._acknowledged(session_id)
+            text = "".join(self._printer(event) for event in events)
+            if text:
+                await self._out.write(text)

@@ -1,0 +1,106 @@
+"""Connects the parts into one running Moot, without Qt; used by cli and by main for the window."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.core.events import EventBus
+from app.core.provider import ProviderConfig
+from app.engine.engine import Engine
+from app.engine.prompts import Prompts
+from app.providers.model_file import find_model
+from app.providers.remote import RemoteModels
+from app.storage.autosave import autosave
+from app.storage.documents import JsonDocuments
+from app.storage.lock import WriterLock
+from app.storage.paths import DataPaths, resources_dir
+from app.storage.secrets import KeyringSecrets
+from app.storage.sessions import JsonLogStore
+
+
+@dataclass(kw_only=True)
+class Moot:
+    """The parts of one running Moot; `lock` is None when it only reads."""
+
+    paths: DataPaths
+    engine: Engine
+    store: JsonLogStore
+    documents: JsonDocuments
+    secrets: KeyringSecrets
+    models: RemoteModels
+    lock: WriterLock | None
+    bus: EventBus
+
+    async def close(self) -> None:
+        """Pause what runs, write what is left, end the child processes, let go of the directory."""
+        try:
+            await self.engine.shutdown()
+            await self.models.close()
+            await self.store.close()
+        finally:
+            if self.lock is not None:
+                self.lock.release()
+
+
+async def open_moot(data_dir: Path, *, write: bool = True) -> Moot:
+    """Open a data directory; with `write` as its one writer.
+
+    Raises Busy when another process writes it, StorageError when it cannot be used.
+    """
+    paths = DataPaths(data_dir)
+    lock = None
+    if write:
+        lock = WriterLock(paths)
+        lock.acquire()
+    try:
+        return await _open(paths, lock)
+    except BaseException:
+        if lock is not None:
+            lock.release()
+        raise
+
+
+async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
+    bus = EventBus()
+    documents = JsonDocuments(paths)
+    await documents.load()
+    configs = documents.providers()
+    secrets = KeyringSecrets()
+    await secrets.refresh(tuple((config.id, config.kind) for config in configs))
+    store = JsonLogStore(paths, read_only=lock is None)
+
+    def config_of(provider_id: str) -> ProviderConfig | None:
+        return next((config for config in documents.providers() if config.id == provider_id), None)
+
+    def key_of(provider_id: str) -> str | None:
+        config = config_of(provider_id)
+        return secrets.get(config.id, config.kind) if config is not None else None
+
+    models = RemoteModels(
+        providers=config_of,
+        key=key_of,
+        redact=secrets.redact,
+        log_dir=paths.logs,
+        model_file=functools.partial(find_model, paths.root),
+    )
+    if lock is not None:
+        autosave(bus, store)
+    engine = Engine(
+        store=store,
+        documents=documents,
+        secrets=secrets,
+        models=models,
+        bus=bus,
+        prompts=Prompts(resources_dir() / "prompts"),
+        embedded_problem=models.embedded_problem,
+    )
+    return Moot(
+        paths=paths,
+        engine=engine,
+        store=store,
+        documents=documents,
+        secrets=secrets,
+        models=models,
+        lock=lock,
+        bus=bus,
+    )
