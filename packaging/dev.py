@@ -40,21 +40,8 @@ WINDOWS = sys.platform == "win32"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 STARTED = time.monotonic()
 
-# What Qt and llama.cpp load and a minimal Debian lacks: the library, and the package that has it.
-# Qt aborts without an exception where one of the xcb ones is missing, so they are tried first.
-LIBRARIES = {
-    "libGL.so.1": "libgl1",
-    "libEGL.so.1": "libegl1",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libgomp.so.1": "libgomp1",
-}
+# What llama.cpp loads besides what Qt does, and what Debian and Fedora call its package.
+OPENMP = ("libgomp.so.1", "libgomp1", "libgomp")
 MISSING_SYSTEM_PARTS = 3
 
 
@@ -104,34 +91,26 @@ def has_screen() -> bool:
     return any(os.environ.get(name) for name in names)
 
 
-def missing_libraries() -> list[str]:
-    """Return those of LIBRARIES that this Linux cannot load."""
-    missing = []
-    for library in LIBRARIES:
-        try:
-            ctypes.CDLL(library)
-        except OSError:
-            missing.append(library)
-    return missing
-
-
 def need_system_parts(programs: Sequence[str]) -> None:
     """Install what is missing from the system, or say what to install and exit with 3."""
     if not sys.platform.startswith("linux"):
         return
-    libraries = missing_libraries()
-    packages = [LIBRARIES[library] for library in libraries]
-    packages += [program.lower() for program in programs if shutil.which(program) is None]
+    known = load_by_path(ROOT / "app" / "system_libraries.py")
+    missing = known.missing_libraries()
+    try:
+        ctypes.CDLL(OPENMP[0])
+    except OSError:
+        missing.append(OPENMP)
+    missing += [(name, name.lower(), name) for name in programs if shutil.which(name) is None]
     if find_uv() is None and importlib.util.find_spec("pip") is None:
-        packages.append("python3-pip")
-    if not packages:
+        missing.append(("pip", "python3-pip", "python3-pip"))
+    if not missing:
         return
     if shutil.which("apt-get") is None:
-        say("This system lacks what Moot needs: " + ", ".join([*libraries, *programs]))
-        if shutil.which("dnf"):
-            wanted = " ".join(f"'{library}()(64bit)'" for library in libraries)
-            say(f"Install it with:\n\n    sudo dnf install {wanted}\n")
+        say("This system lacks what Moot needs: " + ", ".join(part for part, _, _ in missing))
+        say(f"It may be installed with:\n\n    {known.install_command(missing)}\n")
         raise SystemExit(MISSING_SYSTEM_PARTS)
+    packages = [package for _, package, _ in missing]
     install = "apt-get install -y --no-install-recommends " + " ".join(packages)
     if os.geteuid() == 0:
         prefix: list[str] = []
