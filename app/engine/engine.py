@@ -1,0 +1,292 @@
+"""The engine's front: every command a face may give; made by the wiring, used by window and terminal."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from app.core.catalog import TRANSCRIPT
+from app.core.errors import BadInput, NotFound, StorageError
+from app.core.events import EventBus, SessionDeleted, SessionRestored, utc_now
+from app.core.ids import new_id
+from app.core.message import USER, Author, Message
+from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.session import ENDED, STOPPED, DebateSession, Participant, Session, SessionSummary
+from app.core.settings import Settings
+from app.core.store import Documents, Problem, Secrets, SessionStore, StoredSession
+from app.core.text import clean_text
+from app.engine.director import Speak, World
+from app.engine.event_lines import session_document
+from app.engine.export import export
+from app.engine.live_session import LiveSession
+from app.engine.perspective import chat_request, transcript_request
+from app.engine.prompts import Prompts
+from app.engine.provider_list import (
+    DISABLED,
+    UNKNOWN_KIND,
+    check_key,
+    check_provider,
+    configured,
+    provider_of,
+    status_of,
+)
+from app.engine.roles import form_of, system_prompt
+from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.setup import DebateSetup, Seat, draft_of, seats_of, session_of
+
+__all__ = ["DebateSetup", "Engine", "Seat"]
+
+MAX_SAY = 100_000
+USER_AUTHOR = Author(id="user", name="User", kind="user")
+
+
+class Engine:
+    """Runs sessions and answers for everything that is kept."""
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        documents: Documents,
+        secrets: Secrets,
+        models: Models,
+        bus: EventBus,
+        prompts: Prompts,
+        embedded_problem: Callable[[], str],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.bus = bus
+        self._store = store
+        self._documents = documents
+        self._secrets = secrets
+        self._models = models
+        self._prompts = prompts
+        self._embedded_problem = embedded_problem
+        self._live: dict[str, LiveSession] = {}
+        self._runs: dict[str, Run] = {}
+        self._surroundings = Surroundings(
+            models=models, store=store, world=self._world, request=self._request, sleep=sleep, clock=clock
+        )
+
+    # Sessions
+
+    def sessions(self) -> list[SessionSummary]:
+        """List every session, newest first."""
+        return self._store.summaries()
+
+    def tail(self, session_id: str, count: int = 60) -> list[Message]:
+        """Return the last messages of a session, without opening it."""
+        live = self._live.get(session_id)
+        return list(live.whole_messages())[-count:] if live else self._store.tail(session_id, count)
+
+    def live(self, session_id: str) -> LiveSession | None:
+        """Return an open session, None where it is not open."""
+        return self._live.get(session_id)
+
+    async def open(self, session_id: str) -> LiveSession:
+        """Open a session. Raises NotFound, StorageError."""
+        live = self._live.get(session_id)
+        if live is None:
+            stored = await self._store.load(session_id)
+            live = self._live.setdefault(session_id, LiveSession(stored, self.bus))
+        return live
+
+    async def delete(self, session_id: str) -> None:
+        """Stop a session and move it to the bin; `restore` brings it back."""
+        run = self._runs.pop(session_id, None)
+        if run is not None:
+            await run.stop()
+        await self._store.delete(session_id)
+        self._live.pop(session_id, None)
+        self.bus.publish(SessionDeleted(session_id=session_id))
+
+    async def restore(self, session_id: str) -> None:
+        """Bring a session back from the bin."""
+        await self._store.restore(session_id)
+        live = await self.open(session_id)
+        self.bus.publish(SessionRestored(session_id=session_id, session=live.session))
+
+    async def export(self, session_id: str, format: str) -> str:
+        """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
+        return export(await self.open(session_id), format, self._prompts)
+
+    def session_document(self, live: LiveSession) -> dict[str, object]:
+        """Return a session as `moot show --json` prints it."""
+        return session_document(live)
+
+    # Debates
+
+    def seats(self) -> list[Seat]:
+        """Return who may take part in a debate."""
+        return seats_of(self._documents.agents(), self.providers())
+
+    def check(self, setup: DebateSetup) -> None:
+        """Raise BadInput when a debate cannot be started so."""
+        session_of(setup, self.providers())
+
+    def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
+        """Return what would tell a participant who they are; the set-up need not be complete."""
+        debate = draft_of(setup, self.providers())
+        speaker = next((one for one in debate.participants if one.id == participant.id), participant)
+        return system_prompt(debate, speaker, self._prompts)
+
+    async def start_debate(self, setup: DebateSetup) -> str:
+        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
+        session = session_of(setup, self.providers())
+        live = LiveSession(StoredSession(session=session, messages=[]), self.bus)
+        self._live[session.id] = live
+        live.begin()
+        try:
+            await self._store.flush(session.id)
+        except StorageError:
+            del self._live[session.id]
+            raise
+        self._run(live)
+        return session.id
+
+    async def pause(self, session_id: str) -> None:
+        """Pause after the turn in flight; asked twice, at once."""
+        run = self._runs.get(session_id)
+        if run is not None:
+            await run.pause()
+        else:
+            await self.open(session_id)
+
+    async def resume(self, session_id: str) -> None:
+        """Let a paused debate go on. Raises BadInput where it has ended."""
+        live = await self.open(session_id)
+        run = self._runs.get(session_id)
+        if run is not None and not run.over:
+            run.go_on()
+            return
+        self._check_open(live)
+        self._run(live)
+
+    async def stop(self, session_id: str) -> None:
+        """End a debate for good; what was said so far is kept."""
+        live = await self.open(session_id)
+        run = self._runs.get(session_id)
+        if run is not None and not run.over:
+            await run.stop()
+        elif live.session.status not in ENDED:
+            live.change(status=STOPPED, reason=BY_USER)
+            await self._store.flush(session_id)
+
+    async def say(self, session_id: str, text: str) -> None:
+        """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
+        live = await self.open(session_id)
+        self._check_open(live)
+        text = clean_text(text).strip()
+        if not text:
+            raise BadInput("text_empty")
+        if len(text) > MAX_SAY:
+            raise BadInput("text_too_long", characters=len(text), most=MAX_SAY)
+        debate = live.debate_session.debate
+        live.finish_message(
+            Message(
+                id=new_id(),
+                turn_id=new_id(),
+                role=USER,
+                author=USER_AUTHOR,
+                content=text,
+                round=min(debate.round, debate.rounds),
+                created_at=utc_now(),
+            )
+        )
+        await self._store.flush(session_id)
+
+    async def wait(self, session_id: str) -> Session:
+        """Return the session once it no longer runs."""
+        live = await self.open(session_id)
+        while (run := self._runs.get(session_id)) is not None and not run.over:
+            await run.wait()
+        return live.session
+
+    async def shutdown(self) -> None:
+        """Pause what runs, write what is left, let go of the disk."""
+        await asyncio.gather(*(run.close() for run in self._runs.values()))
+        self._runs.clear()
+        await self._store.close()
+
+    # Providers and settings
+
+    def providers(self) -> list[ProviderStatus]:
+        """Return every provider with what it lacks."""
+        problem = self._embedded_problem()
+        return [status_of(config, self._secrets, problem) for config in configured(self._documents)]
+
+    async def save_provider(self, config: ProviderConfig) -> None:
+        """Add or replace a provider. Raises BadInput, StorageError."""
+        config = check_provider(config)
+        known = configured(self._documents)
+        if any(one.id == config.id for one in known):
+            providers = tuple(config if one.id == config.id else one for one in known)
+        else:
+            providers = (*known, config)
+        await self._documents.save_providers(providers)
+        await self._secrets.refresh(((config.id, config.kind),))
+
+    async def remove_provider(self, provider_id: str) -> None:
+        """Remove a provider and its key. Raises NotFound."""
+        self._provider(provider_id)
+        rest = tuple(one for one in configured(self._documents) if one.id != provider_id)
+        await self._documents.save_providers(rest)
+        await self._secrets.remove(provider_id)
+
+    async def set_key(self, provider_id: str, key: str) -> bool:
+        """Keep a key; false where there is no keyring, so that it lives for this run only."""
+        self._provider(provider_id)
+        return await self._secrets.set(provider_id, check_key(key))
+
+    async def remove_key(self, provider_id: str) -> None:
+        """Forget a key."""
+        self._provider(provider_id)
+        await self._secrets.remove(provider_id)
+
+    async def test_provider(self, provider_id: str) -> TestResult:
+        """Try a provider with its key."""
+        self._provider(provider_id)
+        return await self._models.test(provider_id)
+
+    def settings(self) -> Settings:
+        """Return the settings."""
+        return self._documents.settings()
+
+    async def save_settings(self, settings: Settings) -> None:
+        """Write the settings."""
+        await self._documents.save_settings(settings)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the files that could not be used."""
+        return self._documents.problems()
+
+    def _provider(self, provider_id: str) -> ProviderConfig:
+        config = provider_of(self._documents, provider_id)
+        if config is None:
+            raise NotFound("provider_not_found", provider=provider_id)
+        return config
+
+    def _run(self, live: LiveSession) -> None:
+        run = Run(live, self._surroundings)
+        self._runs[live.id] = run
+        run.start()
+
+    def _check_open(self, live: LiveSession) -> None:
+        if live.read_only:
+            raise BadInput("session_read_only", title=live.session.title)
+        if live.debate_session.status in ENDED:
+            raise BadInput("session_ended", title=live.session.title)
+
+    def _world(self, session: DebateSession) -> World:
+        """Say whose provider is gone or switched off."""
+        usable = {one.config.id for one in self.providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
+        return World(
+            absent=frozenset(one.id for one in session.debate.participants if one.provider not in usable)
+        )
+
+    def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
+        config = provider_of(self._documents, spoken.participant.provider)
+        form = form_of(config.kind if config else "")
+        make = transcript_request if form == TRANSCRIPT else chat_request
+        debate = live.debate_session.debate
+        return make(debate, live.messages, spoken.participant, spoken.round, self._prompts, window=window)

@@ -1,0 +1,121 @@
+"""Events, messages and sessions as plain JSON objects, with the names that scripts rely on.
+
+Used by the terminal (`--json`, `moot show`), the export and the local socket.
+"""
+
+from dataclasses import asdict
+
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    Notice,
+    RetryScheduled,
+    SessionChanged,
+    SessionStarted,
+    TurnStarted,
+    UsageReported,
+)
+from app.core.message import Author, Message
+from app.core.session import DebateSession
+from app.engine.live_session import LiveSession
+
+
+def event_line(event: Event) -> dict[str, object] | None:
+    """Return what a `--json` line says about an event; None for one that scripts are not told."""
+    named = _named(event)
+    if named is None:
+        return None
+    name, values = named
+    return {"event": name, "session_id": event.session_id, "at": event.at, **values}
+
+
+def _named(event: Event) -> tuple[str, dict[str, object]] | None:
+    match event:
+        case SessionStarted(session=session):
+            return "session.started", {"kind": session.kind, "title": session.title}
+        case SessionChanged(session=session, status_changed=True):
+            return "session.status", {"status": session.status, "reason": session.reason}
+        case TurnStarted():
+            return "turn.started", {
+                "turn_id": event.turn_id,
+                "parent_turn_id": event.parent_turn_id,
+                "author": author_object(event.author),
+                "round": event.round,
+                "why": event.why,
+            }
+        case MessageStarted(message=message):
+            return "message.started", {
+                "message_id": message.id,
+                "turn_id": message.turn_id,
+                "role": message.role,
+                "author": author_object(message.author),
+            }
+        case MessageDelta():
+            values: dict[str, object] = {"message_id": event.message_id}
+            if event.text:
+                values["text"] = event.text
+            if event.thinking:
+                values["thinking"] = event.thinking
+            return "message.delta", values
+        case MessageFinished(message=message):
+            return "message.finished", {"message": message_object(message)}
+        case UsageReported():
+            return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
+        case RetryScheduled():
+            text = f"{event.author.name}: {event.reason}, {event.seconds:.0f} s"
+            return "notice", {"level": "warning", "code": "retry", "text": text}
+        case Notice():
+            details = {key: str(value) for key, value in event.details.items()}
+            text = " ".join(value for value in details.values() if value) or event.code
+            return "notice", {"level": event.level, "code": event.code, "text": text}
+    return None
+
+
+def author_object(author: Author) -> dict[str, object]:
+    """Return an author: id, name, kind, path, depth."""
+    return {**asdict(author), "path": list(author.path)}
+
+
+def message_object(message: Message) -> dict[str, object]:
+    """Return a message whole, as `moot show` does."""
+    return {
+        **asdict(message),
+        "author": author_object(message.author),
+        "tool_calls": [asdict(call) for call in message.tool_calls],
+        "resources": list(message.resources),
+        "attachments": [asdict(attachment) for attachment in message.attachments],
+    }
+
+
+def session_document(live: LiveSession) -> dict[str, object]:
+    """Return a session with its messages and the part of its kind."""
+    session = live.session
+    document: dict[str, object] = {
+        "id": session.id,
+        "kind": session.kind,
+        "title": session.title,
+        "status": session.status,
+        "reason": session.reason,
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "version": session.version,
+        "messages": [message_object(message) for message in live.whole_messages()],
+        "plan": None,
+    }
+    if isinstance(session, DebateSession):
+        debate = session.debate
+        document["debate"] = {
+            "topic": debate.topic,
+            "mode": debate.mode,
+            "rounds": debate.rounds,
+            "round": min(debate.round, debate.rounds),
+            "turn": debate.turn,
+            "seed": debate.seed,
+            "independent_opening": debate.independent_opening,
+            "language": debate.language,
+            "context": [file.name for file in debate.context],
+            "participants": [asdict(participant) for participant in debate.participants],
+        }
+    return document

@@ -1,0 +1,167 @@
+"""A session in memory, and the only code that changes one; used by the runner, the turn and the engine.
+
+Every change is one batch on the bus, so screen and disk see it whole or not at all. The text of an
+answer that streams is kept as pieces beside the immutable message, so that a delta costs nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from app.core.errors import BadInput
+from app.core.events import (
+    Event,
+    EventBus,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionChanged,
+    SessionStarted,
+    TurnStarted,
+    utc_now,
+)
+from app.core.message import STOPPED, STREAMING, Author, Message
+from app.core.session import DebateSession, Session
+from app.core.store import StoredSession
+from app.core.text import clean_text
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The pieces of an answer that streams; `length` counts the characters of its text."""
+
+    text: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    length: int = 0
+
+
+class LiveSession:
+    """One open session: its data, its messages in order, and the ways to change them."""
+
+    def __init__(self, stored: StoredSession, bus: EventBus) -> None:
+        self.session: Session = stored.session
+        self.messages: list[Message] = stored.messages
+        self.damaged = stored.damaged
+        self.read_only = stored.read_only
+        self._bus = bus
+        self._position = {message.id: place for place, message in enumerate(stored.messages)}
+        self._growing: dict[str, _Growing] = {}
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.session.id
+
+    @property
+    def debate_session(self) -> DebateSession:
+        """The session as a debate. Raises BadInput when it is of another kind."""
+        if not isinstance(self.session, DebateSession):
+            raise BadInput("not_a_debate", title=self.session.title)
+        return self.session
+
+    def text_of(self, message_id: str) -> str:
+        """Return a message's text so far."""
+        growing = self._growing.get(message_id)
+        return "".join(growing.text) if growing else self.message(message_id).content
+
+    def thinking_of(self, message_id: str) -> str:
+        """Return a message's thinking so far."""
+        growing = self._growing.get(message_id)
+        return "".join(growing.thinking) if growing else self.message(message_id).thinking
+
+    def message(self, message_id: str) -> Message:
+        """Return a message as last written; raises KeyError for an unknown id."""
+        return self.messages[self._position[message_id]]
+
+    def whole_messages(self) -> Iterator[Message]:
+        """Yield the messages with the text that streamed so far filled in."""
+        for message in self.messages:
+            if message.id in self._growing:
+                message = self._with_text(message)
+            yield message
+
+    def streaming(self) -> tuple[Message, ...]:
+        """Return the messages that still grow, with their text so far."""
+        return tuple(self._with_text(self.message(message_id)) for message_id in self._growing)
+
+    def begin(self) -> None:
+        """Announce a session that was just made."""
+        self._publish(SessionStarted(session_id=self.id, session=self.session))
+
+    def change(self, **fields: object) -> None:
+        """Replace fields of the session: title, status, reason, debate."""
+        self._publish(*self._changed(fields))
+
+    def tell(self, event: Event) -> None:
+        """Announce what changes nothing that is kept: a retry, a notice."""
+        self._publish(event)
+
+    def start_turn(self, turn_id: str, author: Author, round_number: int, why: str) -> None:
+        """Announce that someone is about to speak."""
+        self._publish(
+            TurnStarted(session_id=self.id, turn_id=turn_id, author=author, round=round_number, why=why)
+        )
+
+    def start_message(self, message: Message) -> None:
+        """Add a message that will stream."""
+        self._check_writable()
+        message = replace(message, state=STREAMING, content="", thinking="")
+        self._growing[message.id] = _Growing()
+        self._put(message)
+        self._publish(MessageStarted(session_id=self.id, message=message))
+
+    def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
+        """Let a streaming message grow; what comes after its end is dropped."""
+        growing = self._growing.get(message_id)
+        if growing is None or not (text or thinking):
+            return
+        text, thinking = clean_text(text), clean_text(thinking)
+        offset = growing.length
+        growing.text.append(text)
+        growing.thinking.append(thinking)
+        growing.length += len(text)
+        self._publish(
+            MessageDelta(
+                session_id=self.id, message_id=message_id, offset=offset, text=text, thinking=thinking
+            )
+        )
+
+    def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
+        """Write a message in its final state and, in the same batch, change fields of the session."""
+        self._check_writable()
+        message = replace(message, content=clean_text(message.content), thinking=clean_text(message.thinking))
+        self._growing.pop(message.id, None)
+        self._put(message)
+        self._publish(MessageFinished(session_id=self.id, message=message), *self._changed(fields), *extra)
+
+    def settle(self) -> None:
+        """Mark what still streams as stopped, with the text it has; what comes later is dropped."""
+        for message in self.streaming():
+            self.finish_message(replace(message, state=STOPPED))
+
+    def _with_text(self, message: Message) -> Message:
+        return replace(message, content=self.text_of(message.id), thinking=self.thinking_of(message.id))
+
+    def _put(self, message: Message) -> None:
+        place = self._position.setdefault(message.id, len(self.messages))
+        if place == len(self.messages):
+            self.messages.append(message)
+        else:
+            self.messages[place] = message
+
+    def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
+        """Change the session and return the event that says so; none where nothing is to change."""
+        if not fields:
+            return ()
+        self._check_writable()
+        before = self.session
+        self.session = replace(before, updated_at=utc_now(), **fields)  # type: ignore[arg-type]
+        moved = (before.status, before.reason) != (self.session.status, self.session.reason)
+        return (SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise BadInput("session_read_only", title=self.session.title)
+
+    def _publish(self, *events: Event) -> None:
+        if events:
+            self._bus.publish(*events)

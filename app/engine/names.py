@@ -1,0 +1,158 @@
+"""Finding the names of participants in text, English or Korean; used by the speaker rule, the
+perspective and the cleaning of replies.
+
+A Korean name carries particles ("클로드는", "제미나이님에게"), so a word boundary is not enough.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app.core.session import Participant
+
+USER_NAMES: tuple[str, ...] = ("User", "사용자")
+
+_KOREAN_NAMES = {
+    "claude": ("클로드",),
+    "gpt": ("지피티", "챗지피티", "ChatGPT"),
+    "gemini": ("제미나이", "제미니"),
+    "llama": ("라마",),
+    "ada": ("에이다",),
+    "ben": ("벤",),
+    "cleo": ("클레오",),
+}
+_PARTICLES = (
+    "님 씨 은 는 이 가 을 를 의 에게 한테 께 께서 와 과 랑 이랑 도 만 야 아 로 으로 처럼 보다 부터 까지 이여 여"
+).split()
+_PARTICLE = "(?:" + "|".join(sorted(_PARTICLES, key=len, reverse=True)) + ")"
+_LEFT = r"(?<![0-9A-Za-z_가-힣\-])"
+_RIGHT = rf"(?P<particles>{_PARTICLE}{{0,2}})(?![0-9A-Za-z_가-힣])"
+
+_FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_LEADING_MARK = r"^[\s\"'“‘*_(\-–—]*"
+_REQUEST = re.compile(
+    r"\b(?:please|what|why|how|where|who|which|can|could|would|will|do|does|did|are|is|tell|explain|show|"
+    r"answer|consider|respond|give|say|name|prove|clarify|address|describe|defend|help|your (?:turn|view|thoughts))\b"
+    r"|(?:주세요|주시|세요|십시오|시죠|할까|나요|까요|은가요|는가요|습니까|해\s?봐|답해|말해|설명해|어때|어떻|부탁)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A participant's name in a text: where, and with which particles behind it."""
+
+    participant_id: str
+    start: int
+    end: int
+    particles: str
+
+
+def aliases_of(participants: Sequence[Participant]) -> dict[str, tuple[str, ...]]:
+    """Return what each participant may be called, by id; what two could be called names neither."""
+    return _aliases(tuple(participants))
+
+
+@lru_cache(maxsize=64)
+def _aliases(participants: tuple[Participant, ...]) -> dict[str, tuple[str, ...]]:
+    wanted: dict[str, list[str]] = {}
+    for participant in participants:
+        names = [participant.name, *_KOREAN_NAMES.get(participant.name.casefold(), ()), participant.model]
+        wanted[participant.id] = [normal(name) for name in names if name.strip()]
+    owners: dict[str, set[str]] = {}
+    for participant_id, names in wanted.items():
+        for name in names:
+            owners.setdefault(name.casefold(), set()).add(participant_id)
+    return {
+        participant_id: tuple(name for name in names if len(owners[name.casefold()]) == 1)
+        for participant_id, names in wanted.items()
+    }
+
+
+def normal(text: str) -> str:
+    """Return the text composed (NFC), so that 클로드 typed on a Mac is 클로드."""
+    return unicodedata.normalize("NFC", text)
+
+
+def find_names(text: str, participants: Sequence[Participant]) -> list[Found]:
+    """Return every name in the text, in order; the longest alias wins ("GPT-4o-mini" before "GPT-4o")."""
+    pattern, owners = _pattern(tuple(participants))
+    if pattern is None:
+        return []
+    found = []
+    for match in pattern.finditer(text):
+        owner = owners[match["name"].casefold()]
+        found.append(Found(owner, match.start("name"), match.end("name"), match["particles"]))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    owners = {
+        name.casefold(): participant_id
+        for participant_id, names in _aliases(participants).items()
+        for name in names
+    }
+    if not owners:
+        return None, owners
+    names = "|".join(re.escape(name) for name in sorted(owners, key=len, reverse=True))
+    return re.compile(f"{_LEFT}@?(?P<name>{names}){_RIGHT}", re.IGNORECASE), owners
+
+
+def without_quotes(text: str) -> str:
+    """Return the text without code fences and quoted lines: who is named there is not spoken to."""
+    return _QUOTED_LINE.sub("", _FENCE.sub("", normal(text)))
+
+
+def mentioned(text: str, participants: Sequence[Participant]) -> set[str]:
+    """Return the ids of all participants whose names occur outside quotations."""
+    return {found.participant_id for found in find_names(without_quotes(text), participants)}
+
+
+def addressed(text: str, participants: Sequence[Participant]) -> list[str]:
+    """Return the ids of the participants a text speaks to, in order of their last address.
+
+    An address is `@name`, a name at the start of a question or request ("클로드님, …"), or the
+    only name in a question, unless it is possessive ("Gemini의 주장은?" speaks about Gemini).
+    """
+    text = without_quotes(text)
+    spoken_to: dict[str, int] = {}
+    for sentence in _SENTENCE.finditer(text):
+        for participant_id in _addressed_in(sentence[0], participants):
+            spoken_to[participant_id] = sentence.start()
+            spoken_to[participant_id] = spoken_to.pop(participant_id)
+    return list(spoken_to)
+
+
+def _addressed_in(sentence: str, participants: Sequence[Participant]) -> Iterable[str]:
+    found = find_names(sentence, participants)
+    called = [one for one in found if sentence[max(0, one.start - 1) : one.start] == "@"]
+    if called:
+        return [one.participant_id for one in called]
+    question = sentence.rstrip().endswith(("?", "？"))
+    asks = question or _REQUEST.search(sentence) is not None
+    if asks:
+        leading = [one for one in found if _is_vocative(sentence, one)]
+        if leading:
+            return [leading[-1].participant_id]
+    if (
+        question
+        and len({one.participant_id for one in found}) == 1
+        and not _is_possessive(sentence, found[-1])
+    ):
+        return [found[-1].participant_id]
+    return []
+
+
+def _is_vocative(sentence: str, found: Found) -> bool:
+    before, after = sentence[: found.start], sentence[found.end :]
+    starts = re.fullmatch(_LEADING_MARK.removeprefix("^"), before) is not None
+    return starts and re.match(r"(?:님|씨|야|아)?\s*[,，:：]|(?:님|씨)\s", after) is not None
+
+
+def _is_possessive(sentence: str, found: Found) -> bool:
+    return found.particles.endswith("의") or sentence[found.end :].startswith(("'s", "’s"))

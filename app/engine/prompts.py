@@ -1,0 +1,30 @@
+"""The texts that go to models: `prompts/<language>/<name>.txt`; used by roles, perspective and export."""
+
+from functools import cache
+from pathlib import Path
+
+
+class Prompts:
+    """Reads the prompt files of a folder, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = cache(self._read_file)
+
+    def text(self, language: str, name: str, /, **values: object) -> str:
+        """Return a prompt with its blanks filled. Raises FileNotFoundError for one that is not there."""
+        text = self._read(language, name)
+        return text.format(**values) if values else text
+
+    def line(self, language: str, name: str, key: str, /, **values: object) -> str:
+        """Return one line of a file of `key = text` lines; raises KeyError for one it lacks."""
+        text = self.lines(language, name)[key]
+        return text.format(**values) if values else text
+
+    def lines(self, language: str, name: str) -> dict[str, str]:
+        """Return a file of `key = text` lines."""
+        pairs = (line.split("=", 1) for line in self._read(language, name).splitlines() if "=" in line)
+        return {key.strip(): text.strip() for key, text in pairs}
+
+    def _read_file(self, language: str, name: str) -> str:
+        return (self._folder / language / f"{name}.txt").read_text(encoding="utf-8").strip()

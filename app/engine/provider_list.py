@@ -1,0 +1,96 @@
+"""The configured providers as the faces see them: what is ready, and what is missing; used by the engine."""
+
+import re
+from urllib.parse import urlsplit
+
+from app.core.catalog import EMBEDDED, KINDS, provider_kind
+from app.core.errors import BadInput
+from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.store import Documents, Secrets
+
+DISABLED = "disabled"
+NO_KEY = "no_key"
+NO_ADDRESS = "no_address"
+NO_MODEL = "no_model"
+UNKNOWN_KIND = "unknown_kind"
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+def configured(documents: Documents) -> tuple[ProviderConfig, ...]:
+    """Return every provider there is; the embedded one is always among them."""
+    providers = documents.providers()
+    if any(config.kind == EMBEDDED for config in providers):
+        return providers
+    return (*providers, ProviderConfig(id=EMBEDDED, kind=EMBEDDED))
+
+
+def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None:
+    """Return a provider by its id."""
+    return next((config for config in configured(documents) if config.id == provider_id), None)
+
+
+def status_of(config: ProviderConfig, secrets: Secrets, embedded_problem: str) -> ProviderStatus:
+    """Return a provider with its address, models, the place of its key and what it lacks."""
+    kind = provider_kind(config.kind)
+    models = config.models or (kind.models if kind else ())
+    base_url = config.base_url or (kind.base_url if kind else "")
+    key_source = secrets.source(config.id, config.kind)
+    needs_key = kind.needs_key if kind else False
+    problem = ""
+    if not config.enabled:
+        problem = DISABLED
+    elif kind is None:
+        problem = UNKNOWN_KIND
+    elif kind.kind == EMBEDDED:
+        problem = embedded_problem
+    elif needs_key and not key_source:
+        problem = NO_KEY
+    elif not base_url:
+        problem = NO_ADDRESS
+    elif not models:
+        problem = NO_MODEL
+    return ProviderStatus(
+        config=config,
+        label=config.label or (kind.label if kind else config.id),
+        base_url=base_url,
+        models=models,
+        default_model=models[0] if models else "",
+        local=kind.local if kind else False,
+        needs_key=needs_key,
+        key_source=key_source,
+        ready=not problem,
+        problem=problem,
+    )
+
+
+def check_provider(config: ProviderConfig) -> ProviderConfig:
+    """Return a provider as it may be saved. Raises BadInput that names what is wrong with it."""
+    if not _ID.fullmatch(config.id):
+        raise BadInput("provider_id_invalid", provider=config.id)
+    if provider_kind(config.kind) is None:
+        raise BadInput("provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in KINDS))
+    if config.base_url:
+        check_base_url(config.base_url)
+    return config
+
+
+def check_base_url(address: str) -> None:
+    """Raise BadInput when an address is not one of a server: http(s), a host, nothing secret in it."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() for character in address) or "@" in parts.netloc:
+        raise BadInput("base_url_invalid", address=address)
+
+
+def check_key(key: str) -> str:
+    """Return a key without the blanks around it. Raises BadInput for one that no server can be sent."""
+    key = key.strip()
+    if not key:
+        raise BadInput("key_empty")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise BadInput("key_invalid")
+    return key
