@@ -1,0 +1,229 @@
+"""The few calls of the operating system that storage makes, so that tests can cut the power at each.
+
+`RealFileSystem` is what the program uses; the tests put a simulated disk behind the same calls.
+"""
+
+import errno
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from app.core.errors import StorageError
+
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_REPLACE_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """A file's name, size in bytes and time of its last change in nanoseconds."""
+
+    name: str
+    size: int
+    mtime_ns: int
+
+
+class FileSystem(Protocol):
+    """What storage asks of a disk; every call may raise OSError."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder, its parents and their entries durable, for the user only."""
+        ...
+
+    def create(self, path: Path) -> int:
+        """Make a new file of the user's own and open it for appending."""
+        ...
+
+    def open(self, path: Path) -> int:
+        """Open a file that is there for appending; never through a link."""
+        ...
+
+    def write(self, descriptor: int, data: bytes | memoryview) -> int:
+        """Append; return how many bytes were taken."""
+        ...
+
+    def sync(self, descriptor: int) -> None:
+        """Return when the file's bytes survive a power cut."""
+        ...
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        """Cut the file to `size` bytes."""
+        ...
+
+    def close(self, descriptor: int) -> None:
+        """Let go of the file."""
+        ...
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Give a file another name, taking the place of what has it."""
+        ...
+
+    def remove(self, path: Path) -> None:
+        """Remove a file."""
+        ...
+
+    def sync_folder(self, path: Path) -> None:
+        """Return when the names in a folder survive a power cut."""
+        ...
+
+    def stat(self, path: Path) -> FileStat:
+        """Return a plain file's size and time; FileNotFoundError for a folder or a link."""
+        ...
+
+    def scan(self, folder: Path) -> list[FileStat]:
+        """List the plain files of a folder; none when the folder is not there."""
+        ...
+
+    def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
+        """Return a file's bytes from `start` to before `end`."""
+        ...
+
+    def open_read(self, path: Path) -> BinaryIO:
+        """Open a file to read it line by line."""
+        ...
+
+
+class RealFileSystem:
+    """The disk of this computer."""
+
+    def make_folder(self, path: Path) -> None:
+        missing = []
+        while not path.is_dir():
+            missing.append(path)
+            path = path.parent
+        for folder in reversed(missing):
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                if not folder.is_dir():
+                    raise
+            self.sync_folder(folder.parent)
+
+    def create(self, path: Path) -> int:
+        return os.open(path, _APPEND | _NO_LINK | os.O_CREAT | os.O_EXCL, 0o600)
+
+    def open(self, path: Path) -> int:
+        return os.open(path, _APPEND | _NO_LINK)
+
+    def write(self, descriptor: int, data: bytes | memoryview) -> int:
+        return os.write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        sync_file(descriptor)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        os.ftruncate(descriptor, size)
+
+    def close(self, descriptor: int) -> None:
+        os.close(descriptor)
+
+    def replace(self, source: Path, target: Path) -> None:
+        for attempt in range(_REPLACE_TRIES):
+            try:
+                os.replace(source, target)
+                return
+            except PermissionError:
+                # WORKAROUND: Windows refuses while a virus scanner or a sync client reads the file.
+                if os.name != "nt" or attempt == _REPLACE_TRIES - 1:
+                    raise
+                time.sleep(0.05 * 2**attempt)
+
+    def remove(self, path: Path) -> None:
+        os.unlink(path)
+
+    def sync_folder(self, path: Path) -> None:
+        if os.name == "nt":  # Windows has no such call; NTFS logs names itself.
+            return
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def stat(self, path: Path) -> FileStat:
+        found = os.lstat(path)
+        if not _is_plain(found.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
+        return FileStat(path.name, found.st_size, found.st_mtime_ns)
+
+    def scan(self, folder: Path) -> list[FileStat]:
+        found = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        stat = entry.stat(follow_symlinks=False)
+                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns))
+        except FileNotFoundError:
+            return []
+        return found
+
+    def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
+        with open(path, "rb") as file:
+            file.seek(start)
+            return file.read() if end is None else file.read(max(0, end - start))
+
+    def open_read(self, path: Path) -> BinaryIO:
+        return open(path, "rb")
+
+
+def sync_file(descriptor: int) -> None:
+    """Write a file's bytes through to the disk, with the strongest call the system has."""
+    if hasattr(os, "fdatasync"):
+        os.fdatasync(descriptor)
+        return
+    try:
+        import fcntl
+
+        full = getattr(fcntl, "F_FULLFSYNC", None)
+        if full is not None:  # macOS: fsync alone leaves the bytes in the drive's cache.
+            fcntl.fcntl(descriptor, full)
+            return
+    except (ImportError, OSError):
+        pass
+    os.fsync(descriptor)
+
+
+def _is_plain(mode: int) -> bool:
+    return mode & 0o170000 == 0o100000
+
+
+def storage_error(error: OSError, path: Path) -> StorageError:
+    """Turn an error of the system into one with a text, the path and the system's own words."""
+    detail = error.strerror or type(error).__name__
+    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG):
+        return StorageError("disk_full", path=str(path), detail=detail)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return StorageError("read_only", path=str(path), detail=detail)
+    return StorageError("disk_error", path=str(path), detail=detail)
+
+
+def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
+    """Write every byte or raise OSError; a short write is continued."""
+    view = memoryview(data)
+    while view:
+        taken = file_system.write(descriptor, view)
+        if taken <= 0:
+            raise OSError(errno.EIO, "the disk took no bytes")
+        view = view[taken:]
+
+
+def write_whole(file_system: FileSystem, path: Path, data: bytes) -> None:
+    """Put a whole file in place, so that after a crash it is the old one or the new one."""
+    file_system.make_folder(path.parent)
+    fresh = path.with_name(path.name + ".tmp")
+    try:
+        file_system.remove(fresh)
+    except FileNotFoundError:
+        pass
+    descriptor = file_system.create(fresh)
+    try:
+        write_all(file_system, descriptor, data)
+        file_system.sync(descriptor)
+    finally:
+        file_system.close(descriptor)
+    file_system.replace(fresh, path)
+    file_system.sync_folder(path.parent)

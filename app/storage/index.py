@@ -1,0 +1,145 @@
+"""The list of sessions as one file, `index.json`: a cache that can be deleted any time.
+
+An entry counts only while its log has the size and time it had; every other log is read again.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.ids import is_id
+from app.core.session import ERROR, SessionSummary
+from app.storage.file_system import FileStat, FileSystem, write_whole
+from app.storage.log import decode_line, encode_line
+from app.storage.paths import DataPaths
+from app.storage.records import DAMAGED
+from app.storage.replay import read_summary
+
+INDEX_VERSION = 1
+_SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """A session's line of the list, and the state of the file it was read from."""
+
+    summary: SessionSummary
+    size: int
+    mtime_ns: int
+
+
+def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, IndexEntry], bool]:
+    """Return an entry for every log there is, and whether `index.json` no longer says the same.
+
+    A log that cannot be read is listed as damaged. Raises OSError when the folder cannot be listed.
+    """
+    cached = read_index(file_system, paths)
+    entries: dict[str, IndexEntry] = {}
+    stale = False
+    for stat in file_system.scan(paths.sessions):
+        session_id = stat.name.removesuffix(_SUFFIX)
+        if session_id == stat.name or not is_id(session_id):
+            continue
+        entry = cached.get(session_id)
+        if entry is None or entry.size != stat.size or entry.mtime_ns != stat.mtime_ns:
+            stale = True
+            entry = _read_entry(file_system, paths, session_id, stat)
+        if entry is not None:
+            entries[session_id] = entry
+    return entries, stale or len(entries) != len(cached)
+
+
+def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntry]:
+    """Return what `index.json` says; nothing when it is missing, damaged or of another version."""
+    try:
+        line = decode_line(file_system.read(paths.index).rstrip(b"\n"))
+    except OSError:
+        return {}
+    if line is None or not line.ops or line.ops[0].get("version") != INDEX_VERSION:
+        return {}
+    try:
+        return {row[0]: _entry(row) for row in line.ops[0]["sessions"]}
+    except (KeyError, TypeError, ValueError, IndexError):
+        return {}
+
+
+def save_index(file_system: FileSystem, paths: DataPaths, entries: dict[str, IndexEntry]) -> None:
+    """Write `index.json`. Raises OSError."""
+    rows = [_row(entry) for entry in entries.values()]
+    data = encode_line(1, [{"op": "index", "version": INDEX_VERSION, "sessions": rows}])
+    write_whole(file_system, paths.index, data)
+
+
+def _read_entry(
+    file_system: FileSystem, paths: DataPaths, session_id: str, stat: FileStat
+) -> IndexEntry | None:
+    try:
+        summary = read_summary(file_system, paths.session(session_id))
+    except OSError:
+        summary = SessionSummary(
+            id=session_id,
+            kind="unknown",
+            title="",
+            status=ERROR,
+            reason=DAMAGED,
+            updated_at="",
+            messages=0,
+            read_only=True,
+        )
+    return None if summary is None else IndexEntry(summary, stat.size, stat.mtime_ns)
+
+
+def _row(entry: IndexEntry) -> list[object]:
+    one = entry.summary
+    return [
+        one.id,
+        entry.size,
+        entry.mtime_ns,
+        one.kind,
+        one.title,
+        one.status,
+        one.updated_at,
+        one.messages,
+        one.reason,
+        one.created_at,
+        one.read_only,
+        one.mode,
+        one.rounds,
+        one.round,
+        list(one.speakers),
+    ]
+
+
+def _entry(row: list[Any]) -> IndexEntry:
+    (
+        session_id,
+        size,
+        mtime_ns,
+        kind,
+        title,
+        status,
+        updated_at,
+        messages,
+        reason,
+        created_at,
+        read_only,
+        mode,
+        rounds,
+        round_,
+        speakers,
+    ) = row
+    summary = SessionSummary(
+        id=session_id,
+        kind=kind,
+        title=title,
+        status=status,
+        updated_at=updated_at,
+        messages=messages,
+        reason=reason,
+        created_at=created_at,
+        read_only=read_only,
+        mode=mode,
+        rounds=rounds,
+        round=round_,
+        speakers=tuple(speakers),
+    )
+    return IndexEntry(summary, size, mtime_ns)

@@ -1,0 +1,58 @@
+"""Where Moot keeps its files: the data directory's layout, and the resources that come with the program.
+
+Used by everything in storage and by the wiring; nothing here touches the disk when it is made.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+
+class DataPaths:
+    """Every file and folder of one data directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.sessions = root / "sessions"
+        self.assistants = root / "assistants"
+        self.groups = root / "groups"
+        self.workflows = root / "workflows"
+        self.quarantine = root / "quarantine"
+        self.trash = root / "trash"
+        self.logs = root / "logs"
+        self.settings = root / "settings.json"
+        self.providers = root / "providers.json"
+        self.mcp = root / "mcp.json"
+        self.index = root / "index.json"
+        self.lock = root / "lock"
+        self.control = root / "control"
+
+    def session(self, session_id: str) -> Path:
+        """Return the log of a session; the id must have been checked by `is_id`."""
+        return self.sessions / f"{session_id}.jsonl"
+
+
+def default_data_dir() -> Path:
+    """Return `MOOT_DATA_DIR` if it is set, else the user's data directory for Moot."""
+    chosen = os.environ.get("MOOT_DATA_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("Moot", appauthor=False))
+
+
+def resources_dir() -> Path:
+    """Find `resources/` in a frozen build, an installed wheel or a checkout.
+
+    Raises FileNotFoundError when it is in none of them.
+    """
+    package = Path(__file__).resolve().parent.parent
+    places = [package / "_resources", package.parent / "resources"]
+    frozen = getattr(sys, "_MEIPASS", None)
+    if frozen:
+        places.insert(0, Path(frozen) / "resources")
+    for place in places:
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(places[-1])

@@ -1,0 +1,239 @@
+"""Sessions and messages as JSON objects, there and back, checked on both ways.
+
+Empty values are left out. pydantic is imported on first use only: the first paint must not pay it.
+"""
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any
+
+from app.core.message import (
+    STOPPED,
+    STREAMING,
+    Attachment,
+    Author,
+    Failure,
+    Message,
+    Prompt,
+    ToolCall,
+    Usage,
+)
+from app.core.session import ERROR, PAUSED, RUNNING, DebateSession, Session, SessionSummary
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Plain = dict[str, Any]
+
+APP_RESTART = "app_restart"
+DAMAGED = "damaged"
+
+_SESSIONS: dict[str, type[Session]] = {"chat": Session, "debate": DebateSession}
+_ONE = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
+_MANY = {"tool_calls": ToolCall, "attachments": Attachment}
+
+
+def plain(value: object) -> Any:
+    """Return a noun as JSON objects and arrays; empty text, None and empty lists are left out."""
+    if isinstance(value, str) or value is None:
+        return value
+    names = _field_names(type(value))
+    if names:
+        found = {}
+        for name in names:
+            item = getattr(value, name)
+            if item is None or item == "" or item == ():
+                continue
+            found[name] = plain(item)
+        return found
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value
+
+
+@functools.cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+
+
+def merge_patch(old: Plain, new: Plain) -> Plain:
+    """Return the RFC 7396 patch that makes `old` into `new`."""
+    patch: Plain = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if key in old and before == value:
+            continue
+        if isinstance(before, dict) and isinstance(value, dict):
+            patch[key] = merge_patch(before, value)
+        else:
+            patch[key] = value
+    return patch
+
+
+def apply_patch(target: Plain, patch: Plain) -> None:
+    """Change `target` as an RFC 7396 patch says."""
+    for key, value in patch.items():
+        if value is None:
+            target.pop(key, None)
+        elif isinstance(value, dict):
+            inside = target.get(key)
+            if not isinstance(inside, dict):
+                inside = target[key] = {}
+            apply_patch(inside, value)
+        else:
+            target[key] = value
+
+
+@functools.cache
+def _adapter(kind: type) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def check_message(record: Plain) -> None:
+    """Raise ValueError for a message that could not be read back."""
+    _adapter(Message).validate_python(record)
+
+
+def check_session(record: Plain) -> None:
+    """Raise ValueError for a session that could not be read back."""
+    _adapter(_SESSIONS.get(record.get("kind", ""), Session)).validate_python(record)
+
+
+class MessageReader:
+    """Makes messages of one session out of records; equal authors and turn ids are kept once."""
+
+    def __init__(self) -> None:
+        self._authors: dict[tuple[object, ...], Author] = {}
+        self._texts: dict[str, str] = {}
+
+    def read(self, record: Plain) -> Message | None:
+        """Return the message, mended if it was streaming; None when the record is not one."""
+        author = record.get("author")
+        if not isinstance(author, dict):
+            return None
+        checked = {
+            **record,
+            "author": self._author(author),
+            "turn_id": self._once(record.get("turn_id")),
+            "parent_turn_id": self._once(record.get("parent_turn_id")),
+        }
+        try:
+            message: Message = _adapter(Message).validate_python(checked)
+        except ValueError:
+            return None
+        return message
+
+    def _author(self, record: Plain) -> Author | Plain:
+        path = record.get("path") or ()
+        try:
+            key = (record.get("id"), record.get("name"), record.get("kind"), tuple(path), record.get("depth"))
+            if key not in self._authors:
+                self._authors[key] = _adapter(Author).validate_python(record)
+            return self._authors[key]
+        except (TypeError, ValueError):
+            return record
+
+    def _once(self, text: object) -> object:
+        return self._texts.setdefault(text, text) if isinstance(text, str) else text
+
+
+def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
+    """Return a session and whether it may only be read: an unknown kind, or parts are missing.
+
+    The id is the file's: a copied log is a session of its own.
+    """
+    whole = {**record, "id": session_id}
+    kind = _SESSIONS.get(whole.get("kind", ""))
+    if kind is not None:
+        try:
+            session: Session = _adapter(kind).validate_python(whole)
+            return session, False
+        except ValueError:
+            pass
+    texts = {
+        field.name: value
+        for field in dataclasses.fields(Session)
+        if isinstance(value := whole.get(field.name), str)
+    }
+    texts.setdefault("title", "")
+    if not record:
+        texts.update(status=ERROR, reason=DAMAGED, kind="unknown")
+    return Session(**texts), True
+
+
+def mended_session(session: Session) -> Session:
+    """Return the session as a new start finds it: what was running is paused."""
+    if session.status != RUNNING:
+        return session
+    return dataclasses.replace(session, status=PAUSED, reason=APP_RESTART)
+
+
+def mended_message(message: Message) -> Message:
+    """Return the message as a new start finds it: what was streaming is stopped, its text kept."""
+    return dataclasses.replace(message, state=STOPPED) if message.state == STREAMING else message
+
+
+def trusted_message(record: Plain) -> Message | None:
+    """Make a message of a line whose checksum is right without the cost of pydantic.
+
+    For the last lines of a log, which are painted before anything else is loaded.
+    """
+    try:
+        values = {name: record[name] for name in _field_names(Message) if name in record}
+        for name, kind in _ONE.items():
+            if name in values:
+                values[name] = _noun(kind, values[name])
+        for name, kind in _MANY.items():
+            if name in values:
+                values[name] = tuple(_noun(kind, item) for item in values[name])
+        if "resources" in values:
+            values["resources"] = tuple(values["resources"])
+        return Message(**values)
+    except (TypeError, AttributeError):
+        return None
+
+
+def _noun(kind: type, record: Plain) -> Any:
+    names = _field_names(kind)
+    return kind(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in record.items()
+            if name in names
+        }
+    )
+
+
+def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
+    """Return the list's line of a session; `latest` is when its newest message was made."""
+    debate = record.get("debate")
+    debate = debate if isinstance(debate, dict) else {}
+    participants = debate.get("participants")
+    speakers = participants if isinstance(participants, list) else []
+    return SessionSummary(
+        id=session_id,
+        kind=_text(record, "kind") if record else "unknown",
+        title=_text(record, "title"),
+        status=_text(record, "status") if record else ERROR,
+        reason=_text(record, "reason") if record else DAMAGED,
+        created_at=_text(record, "created_at"),
+        updated_at=max(_text(record, "updated_at"), latest),
+        messages=messages,
+        read_only=read_only or record.get("kind") not in _SESSIONS,
+        mode=_text(debate, "mode"),
+        rounds=_number(debate, "rounds"),
+        round=_number(debate, "round"),
+        speakers=tuple(_text(one, "name") for one in speakers if isinstance(one, dict)),
+    )
+
+
+def _text(record: Plain, name: str) -> str:
+    value = record.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(record: Plain, name: str) -> int:
+    value = record.get(name)
+    return value if isinstance(value, int) else 0

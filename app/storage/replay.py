@@ -1,0 +1,223 @@
+"""What a log says when it is read from its first line to its last: a session and its messages.
+
+Reading the same lines again changes nothing. Used to load a session and to mend the index.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from app.core.message import STREAMING, Message
+from app.core.session import SessionSummary
+from app.core.store import StoredSession
+from app.storage.file_system import FileSystem
+from app.storage.log import READER, Line, Op, decode_line, read_lines
+from app.storage.records import (
+    MessageReader,
+    Plain,
+    apply_patch,
+    mended_message,
+    mended_session,
+    read_session,
+    summary_of,
+    trusted_message,
+)
+
+_CHUNK = 64 * 1024
+
+
+class Replay:
+    """Folds the lines of one log; `keep` makes of a finished message's record what is remembered of it."""
+
+    def __init__(self, keep: Callable[[Plain], object | None]) -> None:
+        self.session: Plain = {}
+        self.damaged = 0
+        self.last_number = 0
+        self.min_reader = 1
+        self.latest = ""
+        self.messages: dict[str, object] = {}
+        self._keep = keep
+        self._open: dict[str, _OpenMessage] = {}
+
+    def add_all(self, lines: Iterable[Line | None]) -> "Replay":
+        """Take every line; None counts as damaged."""
+        for line in lines:
+            if line is None:
+                self.damaged += 1
+            else:
+                self.add(line)
+        return self
+
+    def add(self, line: Line) -> None:
+        """Take one line.
+
+        A number that was there already is a line written twice, or by a second writer: it may add
+        what nobody else holds, but not take back what newer lines said.
+        """
+        repeated = line.number <= self.last_number
+        self.last_number = max(self.last_number, line.number)
+        for op in line.ops:
+            name = op.get("op")
+            if name == "message":
+                record = op.get("message")
+                if isinstance(record, dict) and not (repeated and record.get("id") in self.messages):
+                    self._message(record)
+            elif repeated:
+                continue
+            elif name == "text":
+                self._text(op)
+            elif name == "session":
+                patch = op.get("patch")
+                if isinstance(patch, dict):
+                    apply_patch(self.session, patch)
+            elif name == "remove":
+                self.messages.pop(op.get("id", ""), None)
+                self._open.pop(op.get("id", ""), None)
+            elif name == "head":
+                least = op.get("min_reader")
+                self.min_reader = least if isinstance(least, int) else 1
+
+    def open_records(self) -> list[tuple[str, Plain]]:
+        """Return the messages that never finished, with the text they had."""
+        return [(message_id, started.record()) for message_id, started in self._open.items()]
+
+    def _message(self, record: Plain) -> None:
+        message_id = record.get("id")
+        if not isinstance(message_id, str):
+            self.damaged += 1
+            return
+        created = record.get("created_at")
+        if isinstance(created, str):
+            self.latest = max(self.latest, created)
+        if record.get("state") == STREAMING:
+            self._open[message_id] = _OpenMessage(record)
+            self.messages[message_id] = None
+            return
+        kept = self._keep(record)
+        if kept is None:
+            self.damaged += 1
+            return
+        self._open.pop(message_id, None)
+        self.messages[message_id] = kept
+
+    def _text(self, op: Op) -> None:
+        started = self._open.get(op.get("id", ""))
+        if started is not None:
+            started.add(op)
+
+
+class _OpenMessage:
+    """A message that has not finished yet, with the pieces of its text."""
+
+    def __init__(self, record: Plain) -> None:
+        self._record = record
+        self._content = _Pieces(record.get("content", ""))
+        self._thinking = _Pieces(record.get("thinking", ""))
+
+    def add(self, op: Op) -> None:
+        self._content.add(op.get("offset"), op.get("text", ""))
+        self._thinking.add(op.get("thinking_offset"), op.get("thinking", ""))
+
+    def record(self) -> Plain:
+        return {**self._record, "content": self._content.text(), "thinking": self._thinking.text()}
+
+
+class _Pieces:
+    """A text put together from pieces that each say where they belong."""
+
+    def __init__(self, start: object) -> None:
+        self._pieces = [start] if isinstance(start, str) else []
+        self._length = sum(map(len, self._pieces))
+
+    def add(self, offset: object, text: object) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        if isinstance(offset, int) and 0 <= offset < self._length:
+            text = text[self._length - offset :]
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[StoredSession, "Replay"]:
+    """Read a log whole; also return what was read, for the writer to go on from. Raises OSError.
+
+    With `mend`, what was running is paused and what was streaming is stopped.
+    """
+    reader = MessageReader()
+    with file_system.open_read(path) as file:
+        replay = Replay(reader.read).add_all(read_lines(file))
+    damaged = replay.damaged
+    for message_id, record in replay.open_records():
+        message = reader.read(record)
+        if message is None:
+            damaged += 1
+            del replay.messages[message_id]
+        else:
+            replay.messages[message_id] = mended_message(message) if mend else message
+    messages: list[Any] = list(replay.messages.values())
+    session, read_only = read_session(path.stem, replay.session)
+    stored = StoredSession(
+        session=mended_session(session) if mend else session,
+        messages=messages,
+        damaged=damaged,
+        read_only=read_only or replay.min_reader > READER,
+    )
+    replay.messages.clear()
+    return stored, replay
+
+
+def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
+    """Read a log for its line in the list; None for a file that holds nothing at all."""
+    with file_system.open_read(path) as file:
+        replay = Replay(lambda record: True).add_all(read_lines(file))
+    if not replay.session and not replay.messages and not replay.damaged:
+        return None
+    return summary_of(
+        path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER
+    )
+
+
+def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[bytes]:
+    """Yield a log's lines without their newlines, the last first, reading no more than is asked for.
+
+    What follows the last newline comes first, even when it is empty. Raises OSError.
+    """
+    rest = b""
+    end = size
+    step = _CHUNK
+    while end > 0:
+        start = max(0, end - step)
+        rest = file_system.read(path, start, end) + rest
+        end = start
+        step *= 2
+        lines = rest.split(b"\n")
+        yield from reversed(lines[1:])
+        rest = lines[0]
+    yield rest
+
+
+def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
+    """Return the last `count` finished messages, oldest first, from the end of the file."""
+    newest: dict[str, Message] = {}
+    order: list[str] = []
+    for data in lines_backwards(file_system, path, file_system.stat(path).size):
+        if len(order) > count:
+            break
+        line = decode_line(data.rstrip(b"\r"))
+        for op in reversed(line.ops) if line else ():
+            record = op.get("message")
+            if op.get("op") != "message" or not isinstance(record, dict):
+                continue
+            message_id = record.get("id")
+            if not isinstance(message_id, str):
+                continue
+            if message_id in newest:
+                order.remove(message_id)
+                order.append(message_id)
+            elif record.get("state") != STREAMING and (message := trusted_message(record)):
+                newest[message_id] = message
+                order.append(message_id)
+    return [newest[message_id] for message_id in reversed(order)][-count:]

@@ -1,0 +1,312 @@
+"""One session's log while it is written: what waits to be written, and what the disk has taken.
+
+Everything here runs on the writer's thread. What a failed write left behind is taken back, and
+what it should have written stays queued.
+"""
+
+import errno
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.core.errors import StorageError
+from app.core.events import Event, MessageDelta, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.session import SessionSummary
+from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
+from app.storage.log import READER, VERSION, Op, decode_line, encode_line, read_lines
+from app.storage.records import Plain, check_message, check_session, merge_patch, plain
+from app.storage.replay import Replay, lines_backwards
+
+TEXT_BYTES = 2048
+TEXT_SECONDS = 1.0
+RETRY_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What belongs on one line: finished operations, and sessions still to be compared with the last."""
+
+    parts: list[Op | Plain]
+    summary: SessionSummary | None
+    sync: bool
+
+
+@dataclass(slots=True)
+class _Streaming:
+    """Text of one message that has not gone into a line yet."""
+
+    offset: int = 0
+    text: list[str] = field(default_factory=list)
+    thinking_offset: int = 0
+    thinking: list[str] = field(default_factory=list)
+
+
+class SessionLog:
+    """Writes one session's log; `written` is the summary and size the disk has taken."""
+
+    def __init__(self, file_system: FileSystem, path: Path, quarantine: Path) -> None:
+        self.path = path
+        self.written: tuple[SessionSummary, FileStat] | None = None
+        self.deleted = False
+        self.retry_at: float | None = None
+        self._disk = file_system
+        self._quarantine = quarantine
+        self._pending: list[_Batch] = []
+        self._streaming: dict[str, _Streaming] = {}
+        self._streaming_bytes = 0
+        self._streaming_since: float | None = None
+        self._thinking_lengths: dict[str, int] = {}
+        self._refusal: StorageError | None = None
+        self._invalid: StorageError | None = None
+        self._descriptor: int | None = None
+        self._poisoned = False
+        self._folder_synced = False
+        self._unsynced = False
+        self._size = 0
+        self._number = 0
+        self._session: Plain | None = None
+        self._summary: SessionSummary | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something is queued that the disk has not taken."""
+        return bool(self._pending)
+
+    @property
+    def due(self) -> float | None:
+        """When (monotonic) text or a failed write should be tried, None for never."""
+        if self.retry_at is not None:
+            return self.retry_at
+        return None if self._streaming_since is None else self._streaming_since + TEXT_SECONDS
+
+    def adopt(self, replay: Replay) -> None:
+        """Go on from what was just read of this log."""
+        self._number = max(self._number, replay.last_number)
+        if self._session is None:
+            self._session = replay.session
+        self._check_reader(replay.min_reader)
+
+    def add(self, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
+        """Queue one batch."""
+        if all(isinstance(event, MessageDelta) for event in events):
+            for event in events:
+                if isinstance(event, MessageDelta):
+                    self._stream(event)
+            if self._streaming_bytes >= TEXT_BYTES:
+                self.gather_text()
+            return
+        parts: list[Op | Plain] = []
+        for event in events:
+            if isinstance(event, MessageFinished):
+                self._streaming.pop(event.message.id, None)
+                self._thinking_lengths.pop(event.message.id, None)
+        self.gather_text()
+        for event in events:
+            match event:
+                case SessionStarted():
+                    parts.append(
+                        {"op": "head", "version": VERSION, "min_reader": READER, "id": event.session_id}
+                    )
+                    parts.append(plain(event.session))
+                case SessionChanged():
+                    parts.append(plain(event.session))
+                case MessageStarted() | MessageFinished():
+                    parts.append({"op": "message", "message": plain(event.message)})
+                case MessageDelta():
+                    self._stream(event)
+        parts = [part for part in parts if self._is_valid(part)]
+        if parts:
+            self._pending.append(_Batch(parts, summary, sync=True))
+
+    def gather_text(self) -> None:
+        """Queue the text that has piled up."""
+        self._streaming_since = None
+        self._streaming_bytes = 0
+        parts: list[Op | Plain] = []
+        for message_id, piece in self._streaming.items():
+            op: Op = {"op": "text", "id": message_id}
+            if piece.text:
+                op |= {"offset": piece.offset, "text": "".join(piece.text)}
+            if piece.thinking:
+                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
+            parts.append(op)
+        self._streaming.clear()
+        if parts:
+            self._pending.append(_Batch(parts, None, sync=False))
+
+    def write(self, *, sync: bool = False) -> None:
+        """Write what is queued; with `sync` return only when all of it survives a power cut.
+
+        Raises StorageError; what could not be written stays queued.
+        """
+        if self.deleted:
+            return
+        if self._refusal is not None:
+            self._pending.clear()
+            raise self._refusal
+        if self._pending or (sync and self._unsynced):
+            try:
+                self._write(sync)
+            except OSError as error:
+                self.retry_at = time.monotonic() + RETRY_SECONDS
+                raise storage_error(error, self.path) from error
+            if self._refusal is not None:
+                raise self._refusal
+        self.retry_at = None
+        if sync and self._invalid is not None:
+            invalid, self._invalid = self._invalid, None
+            raise invalid
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            self._folder_synced = False
+            self._disk.close(descriptor)
+
+    def _stream(self, event: MessageDelta) -> None:
+        piece = self._streaming.get(event.message_id)
+        length = self._thinking_lengths.get(event.message_id, 0)
+        if piece is None:
+            piece = self._streaming[event.message_id] = _Streaming(thinking_offset=length)
+        if event.text:
+            if not piece.text:
+                piece.offset = event.offset
+            piece.text.append(event.text)
+        if event.thinking:
+            piece.thinking.append(event.thinking)
+            self._thinking_lengths[event.message_id] = length + len(event.thinking)
+        self._streaming_bytes += len((event.text + event.thinking).encode(errors="replace"))
+        if self._streaming_since is None:
+            self._streaming_since = time.monotonic()
+
+    def _is_valid(self, part: Op | Plain) -> bool:
+        try:
+            if "op" not in part:
+                check_session(part)
+            elif part["op"] == "message":
+                check_message(part["message"])
+        except ValueError as error:
+            self._invalid = self._invalid_record(error)
+            return False
+        return True
+
+    def _invalid_record(self, error: Exception) -> StorageError:
+        return StorageError(
+            "invalid_record", path=str(self.path), detail=" ".join(str(error).splitlines()[:2])
+        )
+
+    def _write(self, sync: bool) -> None:
+        self._open()
+        if self._refusal is not None or self._descriptor is None:
+            return
+        data, number, session, summary = self._encode()
+        try:
+            write_all(self._disk, self._descriptor, data)
+        except OSError as error:
+            self._take_back(error)
+            raise
+        if sync or any(batch.sync for batch in self._pending):
+            try:
+                self._disk.sync(self._descriptor)
+                if not self._folder_synced:
+                    self._disk.sync_folder(self.path.parent)
+            except OSError:
+                # The system may now call bytes clean that never reached the disk: a second sync
+                # of this file would lie, so it is written anew.
+                self._poison()
+                raise
+            self._folder_synced = True
+            self._unsynced = False
+        else:
+            self._unsynced = True
+        self._size += len(data)
+        self._number = number
+        self._session = session
+        self._summary = summary
+        self._pending.clear()
+        if summary is not None:
+            try:
+                self.written = (summary, self._disk.stat(self.path))
+            except OSError:
+                self.written = None
+
+    def _encode(self) -> tuple[bytes, int, Plain, SessionSummary | None]:
+        lines = []
+        number = self._number
+        session = self._session or {}
+        summary = self._summary
+        for batch in self._pending:
+            ops: list[Op] = []
+            for part in batch.parts:
+                if "op" in part:
+                    ops.append(part)
+                elif patch := merge_patch(session, part):
+                    ops.append({"op": "session", "patch": patch})
+                    session = part
+            if ops:
+                try:
+                    lines.append(encode_line(number + 1, ops))
+                    number += 1
+                except (TypeError, ValueError, RecursionError) as error:
+                    self._invalid = self._invalid_record(error)
+            summary = batch.summary or summary
+        return b"".join(lines), number, session, summary
+
+    def _open(self) -> None:
+        if self._poisoned:
+            write_whole(self._disk, self.path, self._disk.read(self.path, 0, self._size))
+            self._poisoned = False
+        if self._descriptor is not None:
+            return
+        try:
+            descriptor = self._disk.open(self.path)
+        except FileNotFoundError:
+            self._disk.make_folder(self.path.parent)
+            descriptor = self._disk.create(self.path)
+            self._session = {}
+        try:
+            self._size = self._disk.stat(self.path).size
+            if self._session is None:
+                with self._disk.open_read(self.path) as file:
+                    self.adopt(Replay(lambda record: True).add_all(read_lines(file)))
+            if self._size and self._refusal is None:
+                self._mend_tail(descriptor)
+        except BaseException:
+            self._disk.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    def _check_reader(self, least: int) -> None:
+        if least > READER:
+            self._refusal = StorageError("newer_version", path=str(self.path))
+
+    def _mend_tail(self, descriptor: int) -> None:
+        """Make the file end with a newline: an unfinished record would swallow the next one."""
+        tail = next(iter(lines_backwards(self._disk, self.path, self._size)))
+        if not tail:
+            return
+        if decode_line(tail) is not None:
+            write_all(self._disk, descriptor, b"\n")
+            self._size += 1
+            return
+        start = self._size - len(tail)
+        write_whole(self._disk, self._quarantine / f"{self.path.stem}.torn-{start}", tail)
+        self._disk.truncate(descriptor, start)
+        self._size = start
+
+    def _take_back(self, error: OSError) -> None:
+        if error.errno == errno.EIO or self._descriptor is None:
+            self._poison()
+            return
+        try:
+            self._disk.truncate(self._descriptor, self._size)
+        except OSError:
+            self._poison()
+
+    def _poison(self) -> None:
+        self._poisoned = True
+        try:
+            self.close()
+        except OSError:
+            pass

@@ -1,0 +1,307 @@
+"""The session store: one append-only log a session, and the list of them all.
+
+Implements `core.store.SessionStore`; the wiring makes it, the engine and autosave use it.
+"""
+
+import asyncio
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TypeVar
+
+from app.core.errors import NotFound, StorageError
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionChanged,
+    SessionStarted,
+)
+from app.core.ids import is_id
+from app.core.message import Message
+from app.core.session import PAUSED, RUNNING, Session, SessionSummary
+from app.core.store import StoredSession
+from app.storage.file_system import FileSystem, RealFileSystem, storage_error
+from app.storage.index import IndexEntry, load_index, save_index
+from app.storage.lock import WriterLock
+from app.storage.paths import DataPaths
+from app.storage.records import APP_RESTART, plain, summary_of
+from app.storage.replay import load_session, read_summary, read_tail
+from app.storage.threads import run_in_thread
+from app.storage.writer import LogWriter
+
+Result = TypeVar("Result")
+
+STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageFinished)
+TRASH_DAYS = 30
+
+
+class JsonLogStore:
+    """Keeps sessions under one data directory; with `read_only` it writes nothing at all.
+
+    A second, reading Moot shows what runs in the first as running; with no writer about, what a
+    log says is running was cut off, and is shown as paused.
+    """
+
+    def __init__(
+        self, paths: DataPaths, *, read_only: bool = False, file_system: FileSystem | None = None
+    ) -> None:
+        self._paths = paths
+        self._read_only = read_only
+        self._disk = file_system or RealFileSystem()
+        self._writer = LogWriter(paths, self._disk, self._save_index)
+        self._index_lock = threading.Lock()
+        self._entries: dict[str, IndexEntry] | None = None
+        self._index_stale = False
+        self._summaries: dict[str, SessionSummary] = {}
+        self._live: dict[str, set[str]] = {}
+        self._appended: set[str] = set()
+        self._mend = True
+
+    def prepare(self) -> None:
+        """Read the index; the first use does so by itself. May be called from any thread."""
+        with self._index_lock:
+            if self._entries is not None:
+                return
+            self._mend = not (self._read_only and WriterLock(self._paths).is_held())
+            try:
+                entries, self._index_stale = load_index(self._disk, self._paths)
+            except OSError as error:
+                raise storage_error(error, self._paths.sessions) from error
+            self._entries = entries
+            for session_id, entry in entries.items():
+                self._summaries.setdefault(session_id, entry.summary)
+        if not self._read_only:
+            self._writer.call(self._tidy)
+
+    def summaries(self) -> list[SessionSummary]:
+        """List every session, newest first, as it is now. Raises StorageError."""
+        self.prepare()
+        return sorted(
+            map(self._as_now, self._summaries.values()),
+            key=lambda one: (one.updated_at, one.id),
+            reverse=True,
+        )
+
+    def tail(self, session_id: str, count: int) -> list[Message]:
+        """Return the last finished messages, read from the end of the file.
+
+        Raises NotFound, StorageError.
+        """
+        path = self._path(session_id)
+        try:
+            return read_tail(self._disk, path, count)
+        except FileNotFoundError:
+            raise NotFound("session_not_found", session=session_id) from None
+        except OSError as error:
+            raise storage_error(error, path) from error
+
+    async def load(self, session_id: str) -> StoredSession:
+        """Read a session whole, off the loop's thread. Raises NotFound, StorageError."""
+        path = self._path(session_id)
+        if session_id in self._appended:
+            await self.flush(session_id)
+        try:
+            stored, replay = await asyncio.wrap_future(
+                run_in_thread(
+                    lambda: load_session(self._disk, path, mend=self._is_cut_off(session_id)), "moot-load"
+                )
+            )
+        except FileNotFoundError:
+            raise NotFound("session_not_found", session=session_id) from None
+        except OSError as error:
+            raise storage_error(error, path) from error
+        if self._read_only:
+            return dataclasses.replace(stored, read_only=True)
+        self._live[session_id] = {message.id for message in stored.messages}
+        if session_id not in self._appended:
+            self._writer.call(lambda: self._writer.log(session_id).adopt(replay))
+        return stored
+
+    def append(self, events: tuple[Event, ...]) -> None:
+        """Queue one batch of one session as one line of its log; never blocks."""
+        stored = tuple(event for event in events if isinstance(event, STORED))
+        if not stored:
+            return
+        session_id = stored[0].session_id
+        if self._read_only:
+            raise StorageError("read_only", path=str(self._paths.root), detail="")
+        self._appended.add(session_id)
+        summary = None
+        if not all(isinstance(event, MessageDelta) for event in stored):
+            summary = self._summarise(session_id, stored)
+        self._writer.post(session_id, stored, summary)
+
+    async def flush(self, session_id: str) -> None:
+        """Return when all that was appended is on the disk. Raises StorageError.
+
+        What could not be written stays queued: call again to try again.
+        """
+
+        def write() -> None:
+            log = self._writer.log(session_id)
+            log.gather_text()
+            log.write(sync=True)
+
+        if session_id in self._appended:
+            await self._run(write)
+
+    async def delete(self, session_id: str) -> None:
+        """Move a session to the bin. Raises NotFound, StorageError."""
+        path = self._path(session_id)
+
+        def move() -> None:
+            log = self._writer.log(session_id)
+            log.gather_text()
+            try:
+                log.write()
+            except StorageError:
+                pass  # Stays queued, and is written after a restore.
+            log.close()
+            self._disk.make_folder(self._paths.trash)
+            self._move(path, self._paths.trash / f"{session_id}.{int(time.time())}.jsonl")
+            log.deleted = True
+
+        self.prepare()
+        await self._run(move, path)
+        self._summaries.pop(session_id, None)
+        self._forget_entry(session_id)
+
+    async def restore(self, session_id: str) -> None:
+        """Bring a session back from the bin. Raises NotFound, StorageError."""
+        path = self._path(session_id)
+
+        def move() -> SessionSummary | None:
+            thrown = [one.name for one in self._disk.scan(self._paths.trash) if one.name.startswith(session_id)]
+            if not thrown:
+                raise FileNotFoundError(session_id)
+            self._disk.make_folder(self._paths.sessions)
+            self._move(self._paths.trash / max(thrown), path)
+            self._writer.log(session_id).deleted = False
+            return read_summary(self._disk, path)
+
+        self.prepare()
+        summary = await self._run(move, path)
+        if summary is not None:
+            self._summaries[session_id] = summary
+
+    async def close(self) -> None:
+        """Write what is left and let go of every file. Raises StorageError."""
+
+        def finish() -> StorageError | None:
+            failed = None
+            for log in self._writer.logs.values():
+                log.gather_text()
+                try:
+                    log.write(sync=True)
+                except StorageError as error:
+                    failed = error
+                log.close()
+            self._save_index()
+            return failed
+
+        if self._read_only:
+            return
+        failed = await self._run(finish)
+        self._writer.stop()
+        if failed is not None:
+            raise failed
+
+    async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
+        future: Future[Result] = self._writer.call(job)
+        try:
+            # Shielded: a cancelled caller must not turn a written record into an unknown one.
+            return await asyncio.shield(asyncio.wrap_future(future))
+        except FileNotFoundError:
+            raise NotFound("session_not_found", session=path.stem if path else "") from None
+        except OSError as error:
+            raise storage_error(error, path or self._paths.root) from error
+
+    def _path(self, session_id: str) -> Path:
+        if not is_id(session_id):
+            raise NotFound("session_not_found", session=session_id[:80])
+        return self._paths.session(session_id)
+
+    def _is_cut_off(self, session_id: str) -> bool:
+        self.prepare()
+        return self._mend and session_id not in self._appended
+
+    def _as_now(self, summary: SessionSummary) -> SessionSummary:
+        if summary.status == RUNNING and self._mend and summary.id not in self._appended:
+            return dataclasses.replace(summary, status=PAUSED, reason=APP_RESTART)
+        return summary
+
+    def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
+        self.prepare()
+        summary = self._summaries.get(session_id)
+        known = self._live.get(session_id)
+        count = summary.messages if summary else 0
+        latest = summary.updated_at if summary else ""
+        session: Session | None = None
+        if isinstance(events[0], SessionStarted):
+            known, count, latest = self._live.setdefault(session_id, set()), 0, ""
+        for event in events:
+            match event:
+                case SessionStarted() | SessionChanged():
+                    session = event.session
+                case MessageStarted() | MessageFinished():
+                    latest = max(latest, event.message.created_at)
+                    if known is None or event.message.id not in known:
+                        count += 1
+                    if known is not None:
+                        known.add(event.message.id)
+        if session is not None:
+            summary = summary_of(session_id, plain(session), count, latest, read_only=False)
+        elif summary is not None:
+            summary = dataclasses.replace(summary, messages=count, updated_at=latest)
+        if summary is not None:
+            self._summaries[session_id] = summary
+        return summary
+
+    def _move(self, source: Path, target: Path) -> None:
+        self._disk.replace(source, target)
+        self._disk.sync_folder(target.parent)
+        self._disk.sync_folder(source.parent)
+
+    def _forget_entry(self, session_id: str) -> None:
+        self._index_stale = True
+        if self._entries is not None:
+            self._entries.pop(session_id, None)
+
+    def _save_index(self) -> None:
+        """Write the index if the files have moved on; on the writer's thread."""
+        try:
+            self.prepare()
+            entries = self._entries if self._entries is not None else {}
+            for session_id, log in self._writer.logs.items():
+                if log.deleted:
+                    entries.pop(session_id, None)
+                elif log.written is not None:
+                    summary, stat = log.written
+                    entry = IndexEntry(summary, stat.size, stat.mtime_ns)
+                    if entries.get(session_id) != entry:
+                        entries[session_id] = entry
+                        self._index_stale = True
+            if self._index_stale:
+                save_index(self._disk, self._paths, entries)
+                self._index_stale = False
+        except (OSError, StorageError):
+            pass  # A cache: the next start reads the logs instead.
+
+    def _tidy(self) -> None:
+        """Remove what a crash left half made, and what lay in the bin for long enough."""
+        oldest = time.time() - TRASH_DAYS * 86_400
+        try:
+            for one in self._disk.scan(self._paths.sessions):
+                if one.name.endswith(".tmp"):
+                    self._disk.remove(self._paths.sessions / one.name)
+            for one in self._disk.scan(self._paths.trash):
+                thrown_at = one.name.split(".")[1:2]
+                if thrown_at and thrown_at[0].isdigit() and int(thrown_at[0]) < oldest:
+                    self._disk.remove(self._paths.trash / one.name)
+        except OSError:
+            pass

@@ -1,0 +1,24 @@
+"""Blocking work off the loop's thread, in a daemon thread that never holds up the end of the program."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
+    """Start `work` in a thread of its own and return the future of its result."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
