@@ -34,7 +34,9 @@ class WriterLock:
         try:
             descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "w", encoding="utf-8") as file:
-                json.dump({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file)
+                json.dump(
+                    {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file
+                )
         except OSError:
             pass  # Only who holds it is then not said; the lock itself holds.
 

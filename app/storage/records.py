@@ -37,7 +37,8 @@ def plain(value: object) -> Any:
     """Return a noun as JSON objects and arrays; empty text, None and empty lists are left out."""
     if isinstance(value, str) or value is None:
         return value
-    names = _field_names(type(value))
+    kind: Any = type(value)
+    names = _field_names(kind)
     if names:
         found = {}
         for name in names:
@@ -98,7 +99,8 @@ def check_message(record: Plain) -> None:
 
 def check_session(record: Plain) -> None:
     """Raise ValueError for a session that could not be read back."""
-    _adapter(_SESSIONS.get(record.get("kind", ""), Session)).validate_python(record)
+    kind: Any = _SESSIONS.get(record.get("kind", ""), Session)
+    _adapter(kind).validate_python(record)
 
 
 class MessageReader:
@@ -145,14 +147,14 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     The id is the file's: a copied log is a session of its own.
     """
     whole = {**record, "id": session_id}
-    kind = _SESSIONS.get(whole.get("kind", ""))
+    kind: Any = _SESSIONS.get(whole.get("kind", ""))
     if kind is not None:
         try:
             session: Session = _adapter(kind).validate_python(whole)
             return session, False
         except ValueError:
             pass
-    texts = {
+    texts: dict[str, Any] = {
         field.name: value
         for field in dataclasses.fields(Session)
         if isinstance(value := whole.get(field.name), str)

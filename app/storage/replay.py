@@ -27,9 +27,9 @@ _CHUNK = 64 * 1024
 
 
 class Replay:
-    """Folds the lines of one log; `keep` makes of a finished message's record what is remembered of it."""
+    """Folds the lines of one log; `keep` makes of a finished message's record what to remember of it."""
 
-    def __init__(self, keep: Callable[[Plain], object | None]) -> None:
+    def __init__(self, keep: Callable[[Plain], object | None] = lambda _: True) -> None:
         self.session: Plain = {}
         self.damaged = 0
         self.last_number = 0
@@ -172,7 +172,7 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Read a log for its line in the list; None for a file that holds nothing at all."""
     with file_system.open_read(path) as file:
-        replay = Replay(lambda record: True).add_all(read_lines(file))
+        replay = Replay().add_all(read_lines(file))
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     return summary_of(

@@ -4,13 +4,21 @@ Everything here runs on the writer's thread. What a failed write left behind is 
 what it should have written stays queued.
 """
 
+import contextlib
 import errno
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.core.errors import StorageError
-from app.core.events import Event, MessageDelta, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionChanged,
+    SessionStarted,
+)
 from app.core.session import SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
 from app.storage.log import READER, VERSION, Op, decode_line, encode_line, read_lines
@@ -269,7 +277,7 @@ class SessionLog:
             self._size = self._disk.stat(self.path).size
             if self._session is None:
                 with self._disk.open_read(self.path) as file:
-                    self.adopt(Replay(lambda record: True).add_all(read_lines(file)))
+                    self.adopt(Replay().add_all(read_lines(file)))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
         except BaseException:
@@ -306,7 +314,5 @@ class SessionLog:
 
     def _poison(self) -> None:
         self._poisoned = True
-        try:
+        with contextlib.suppress(OSError):
             self.close()
-        except OSError:
-            pass

@@ -4,6 +4,7 @@ Implements `core.store.SessionStore`; the wiring makes it, the engine and autosa
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import threading
 import time
@@ -157,10 +158,8 @@ class JsonLogStore:
         def move() -> None:
             log = self._writer.log(session_id)
             log.gather_text()
-            try:
+            with contextlib.suppress(StorageError):  # Stays queued, and is written after a restore.
                 log.write()
-            except StorageError:
-                pass  # Stays queued, and is written after a restore.
             log.close()
             self._disk.make_folder(self._paths.trash)
             self._move(path, self._paths.trash / f"{session_id}.{int(time.time())}.jsonl")
@@ -176,7 +175,9 @@ class JsonLogStore:
         path = self._path(session_id)
 
         def move() -> SessionSummary | None:
-            thrown = [one.name for one in self._disk.scan(self._paths.trash) if one.name.startswith(session_id)]
+            thrown = [
+                one.name for one in self._disk.scan(self._paths.trash) if one.name.startswith(session_id)
+            ]
             if not thrown:
                 raise FileNotFoundError(session_id)
             self._disk.make_folder(self._paths.sessions)

@@ -1,0 +1,81 @@
+"""Takes keys out of texts: those Moot knows in every form they may come back in, and what looks like one.
+
+Used by secrets on error texts, logs and exports.
+"""
+
+import base64
+import json
+import re
+from urllib.parse import quote, quote_plus
+
+MARK = "[key removed]"
+
+_SHORT = 6
+_PIECE = 8
+
+_PATTERNS = (
+    r"\b(?:sk|rk|pk|gsk|xai|hf|r8|ghp|gho|ghs|github_pat|glpat|pplx|nvapi|AIza|AKIA|ya29)[-_.]?"
+    r"[A-Za-z0-9_\-.*…]{12,}",
+    r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9._~+/=\-*…]{8,}",
+    r"(?i)(?:x-api-key|x-goog-api-key|api[-_ ]?key|apikey|authorization|access[-_]token|secret)"
+    r"[\"']?\s*[:=]\s*[\"']?[^\s\"',;&})\]]{6,}",
+    r"(?i)(?<=[?&])key=[^\s&\"'#]{6,}",
+)
+
+
+class Redactor:
+    """Removes every key it was told of, whole or in part, plain or encoded."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+        self._known: re.Pattern[str] | None = None
+        self._shapes = re.compile("|".join(f"(?:{_scoped(pattern)})" for pattern in _PATTERNS))
+
+    def add(self, key: str) -> None:
+        """Remember a key for good: a removed one must not come back in a late error either."""
+        key = key.strip()
+        if not key or key in self._keys:
+            return
+        self._keys.add(key)
+        forms: set[str] = set()
+        for known in self._keys:
+            forms |= _forms(known)
+        self._known = re.compile("|".join(sorted(forms, key=len, reverse=True)))
+
+    def redact(self, text: str) -> str:
+        """Return the text without any key."""
+        if self._known is not None:
+            text = self._known.sub(MARK, text)
+        return self._shapes.sub(MARK, text)
+
+
+def _scoped(pattern: str) -> str:
+    return f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else pattern
+
+
+def _forms(key: str) -> set[str]:
+    """Return patterns of a key: as it is, escaped, encoded, and the ends that a provider may echo."""
+    if len(key) < _SHORT:
+        return {rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])"}
+    whole = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")}
+    whole |= {quote(key, safe=""), quote(key), quote_plus(key)}
+    data = key.encode()
+    whole |= {data.hex(), data.hex().upper()}
+    forms = {re.escape(form) for form in whole} | {f"(?i:{re.escape(quote(key, safe=''))})"}
+    forms |= {re.escape(form) for form in _base64_forms(data)}
+    if len(key) >= 2 * _PIECE:
+        start, end = re.escape(key[:_PIECE]), re.escape(key[-_PIECE:])
+        forms |= {rf"{start}[^\s\"'<>]*", rf"[A-Za-z0-9_\-*.…]*{end}"}
+    return forms
+
+
+def _base64_forms(data: bytes) -> set[str]:
+    """Return what of a key's base64 is the same wherever in a longer text the key stands."""
+    forms = set()
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
+        start = (0, 2, 3)[before]
+        end = len(encoded) - (1 if (before + len(data)) % 3 else 0)
+        middle = encoded[start:end]
+        forms |= {middle, middle.replace("+", "-").replace("/", "_")}
+    return {form for form in forms if len(form) >= _SHORT}
