@@ -4,11 +4,14 @@
 The rest a person may write: what is wrong there is reported and never touched.
 """
 
+import asyncio
+import contextlib
 import copy
 import dataclasses
 import json
 import threading
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,8 +58,6 @@ class JsonDocuments:
 
     async def load(self) -> None:
         """Read everything, off the loop's thread."""
-        import asyncio
-
         await asyncio.wrap_future(run_in_thread(self._load, "moot-documents"))
 
     def settings(self) -> Settings:
@@ -70,11 +71,7 @@ class JsonDocuments:
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return what `providers.json` holds; one row for each of the catalogue's where there is none."""
         if self._providers is None:
-            return tuple(
-                ProviderConfig(id=row.kind, kind=row.kind)
-                for row in KINDS
-                if row.base_url or not row.route or row.models
-            )
+            return tuple(ProviderConfig(id=row.kind, kind=row.kind) for row in KINDS if row.models)
         return self._providers
 
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
@@ -92,9 +89,7 @@ class JsonDocuments:
         """Return what could not be read, one entry a fault."""
         return tuple(problem for some in self._problems.values() for problem in some)
 
-    async def _write_in_thread(self, work: "Any") -> None:
-        import asyncio
-
+    async def _write_in_thread(self, work: Callable[[], None]) -> None:
         def write() -> None:
             with self._writing:
                 work()
@@ -183,10 +178,8 @@ class JsonDocuments:
         data = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
         path = path.resolve()  # A person may keep the file elsewhere and leave a link to it.
         try:
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 write_whole(self._disk, _previous(path), self._disk.read(path))
-            except FileNotFoundError:
-                pass
             write_whole(self._disk, path, data)
         except OSError as error:
             raise storage_error(error, path) from error

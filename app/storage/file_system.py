@@ -3,6 +3,7 @@
 `RealFileSystem` is what the program uses; the tests put a simulated disk behind the same calls.
 """
 
+import contextlib
 import errno
 import os
 import time
@@ -123,16 +124,17 @@ class RealFileSystem:
     def replace(self, source: Path, target: Path) -> None:
         for attempt in range(_REPLACE_TRIES):
             try:
-                os.replace(source, target)
-                return
+                source.replace(target)
             except PermissionError:
                 # WORKAROUND: Windows refuses while a virus scanner or a sync client reads the file.
                 if os.name != "nt" or attempt == _REPLACE_TRIES - 1:
                     raise
                 time.sleep(0.05 * 2**attempt)
+            else:
+                return
 
     def remove(self, path: Path) -> None:
-        os.unlink(path)
+        path.unlink()
 
     def sync_folder(self, path: Path) -> None:
         if os.name == "nt":  # Windows has no such call; NTFS logs names itself.
@@ -162,12 +164,12 @@ class RealFileSystem:
         return found
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             file.seek(start)
             return file.read() if end is None else file.read(max(0, end - start))
 
     def open_read(self, path: Path) -> BinaryIO:
-        return open(path, "rb")
+        return path.open("rb")
 
 
 def sync_file(descriptor: int) -> None:
@@ -215,10 +217,8 @@ def write_whole(file_system: FileSystem, path: Path, data: bytes) -> None:
     """Put a whole file in place, so that after a crash it is the old one or the new one."""
     file_system.make_folder(path.parent)
     fresh = path.with_name(path.name + ".tmp")
-    try:
+    with contextlib.suppress(FileNotFoundError):
         file_system.remove(fresh)
-    except FileNotFoundError:
-        pass
     descriptor = file_system.create(fresh)
     try:
         write_all(file_system, descriptor, data)

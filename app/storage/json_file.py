@@ -96,54 +96,54 @@ def _survey(path: Path, text: str) -> tuple[dict[Field, int], Problem | None]:
     for match in _TOKEN.finditer(text):
         line += text.count("\n", seen, match.start())
         seen = match.start()
-        token = match.group()
-        if token in "[{":
+        word = match.group()
+        if word in "[{":
             lines.setdefault(tuple(place), line)
             if len(is_list) >= MAX_DEPTH:
                 return lines, _at(path, "too_deep", line)
-            is_list.append(token == "[")
-            place.append(0 if token == "[" else "")
-            key = token == "{"
-        elif token in "]}":
+            is_list.append(word == "[")
+            place.append(0 if word == "[" else "")
+            key = word == "{"
+        elif word in "]}":
             if not is_list:
                 return lines, None
             is_list.pop()
             place.pop()
             key = False
-        elif token == ",":
+        elif word == ",":
             if is_list and is_list[-1]:
                 last = place[-1]
                 place[-1] = last + 1 if isinstance(last, int) else 0
             key = bool(is_list) and not is_list[-1]
-        elif token == ":":
+        elif word == ":":
             key = False
         elif key:
-            place[-1] = _unquoted(token)
+            place[-1] = _unquoted(word)
             key = False
             if tuple(place) in lines:
                 return lines, _at(path, "duplicate_key", line, tuple(place))
             lines[tuple(place)] = line
         else:
             lines.setdefault(tuple(place), line)
-            if token[0] != '"' and not _is_sane(token):
-                return lines, _at(path, "bad_number", line, tuple(place), token[:40])
+            if word[0] != '"' and not _is_sane(word):
+                return lines, _at(path, "bad_number", line, tuple(place), word[:40])
     return lines, None
 
 
-def _is_sane(token: str) -> bool:
-    if token in ("NaN", "Infinity", "-Infinity") or len(token) > MAX_DIGITS:
+def _is_sane(word: str) -> bool:
+    if word in ("NaN", "Infinity", "-Infinity") or len(word) > MAX_DIGITS:
         return False
     try:
-        return math.isfinite(float(token))
+        return math.isfinite(float(word))
     except ValueError:
         return True
 
 
-def _unquoted(token: str) -> str:
+def _unquoted(word: str) -> str:
     try:
-        return str(json.loads(token))
+        return str(json.loads(word))
     except ValueError:
-        return token
+        return word
 
 
 def _clean(value: Any) -> Any:

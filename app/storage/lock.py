@@ -33,7 +33,7 @@ class WriterLock:
             raise storage_error(error, self._paths.root) from error
         try:
             descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "w", encoding="utf-8") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(
                     {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file
                 )

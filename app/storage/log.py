@@ -64,13 +64,11 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
     A last line without a newline is yielded if it is whole (only the newline is missing) and
     passed over if not: it was never acknowledged.
     """
-    first = True
-    for data in lines:
-        if first:
-            data = data.removeprefix(_BOM)
-            first = False
+    for place, data in enumerate(lines):
         ended = data.endswith(b"\n")
         body = data.rstrip(b"\r\n") if ended else data
+        if place == 0:
+            body = body.removeprefix(_BOM)
         line = decode_line(body)
         if line is not None:
             yield line

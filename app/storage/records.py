@@ -29,8 +29,8 @@ APP_RESTART = "app_restart"
 DAMAGED = "damaged"
 
 _SESSIONS: dict[str, type[Session]] = {"chat": Session, "debate": DebateSession}
-_ONE = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
-_MANY = {"tool_calls": ToolCall, "attachments": Attachment}
+_ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
+_MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
 
 def plain(value: object) -> Any:
@@ -43,7 +43,7 @@ def plain(value: object) -> Any:
         found = {}
         for name in names:
             item = getattr(value, name)
-            if item is None or item == "" or item == ():
+            if item is None or item in ("", ()):
                 continue
             found[name] = plain(item)
         return found

@@ -14,11 +14,9 @@ _SHORT = 6
 _PIECE = 8
 
 _PATTERNS = (
-    r"\b(?:sk|rk|pk|gsk|xai|hf|r8|ghp|gho|ghs|github_pat|glpat|pplx|nvapi|AIza|AKIA|ya29)[-_.]?"
-    r"[A-Za-z0-9_\-.*…]{12,}",
+    r"\b(?:sk|rk|pk|gsk|xai|hf|r8|gh[pos]|github_pat|glpat|pplx|nvapi|AIza|AKIA|ya29)[-_.]?[\w\-.*…]{12,}",
     r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9._~+/=\-*…]{8,}",
-    r"(?i)(?:x-api-key|x-goog-api-key|api[-_ ]?key|apikey|authorization|access[-_]token|secret)"
-    r"[\"']?\s*[:=]\s*[\"']?[^\s\"',;&})\]]{6,}",
+    r"(?i)(?:api[-_ ]?key|authorization|access[-_]token|secret)[\"']?\s*[:=]\s*[\"']?[^\s\"',;&})\]]{6,}",
     r"(?i)(?<=[?&])key=[^\s&\"'#]{6,}",
 )
 
