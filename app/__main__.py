@@ -1,43 +1,56 @@
 """Where Moot starts: the window, a sub-command without Qt, or a child program of a frozen build."""
 
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from app.arguments import Arguments
+from app.arguments import Arguments, parse_arguments, wanted_language
+from app.core.errors import BadInput
+from app.core.texts import Texts
+from app.terminal import error_line, load_texts, use_utf8
+
+BAD_INPUT = 2
 
 
 def main() -> int:
     """Do what the command line asks; return the exit status."""
-    if getattr(sys, "frozen", False) and len(sys.argv) > 1:
-        # A frozen build has no interpreter to run a module with: it starts itself again.
-        if sys.argv[1] == "--model-host":
-            from app.providers.model_host.__main__ import main as model_host
+    if getattr(sys, "frozen", False) and sys.argv[1:2] in (["--model-host"], ["--embedded-server"]):
+        return _child_program(sys.argv[1])
+    use_utf8()
+    texts = load_texts(wanted_language(sys.argv[1:]))
+    try:
+        arguments = parse_arguments(sys.argv[1:], texts)
+    except BadInput as error:
+        sys.stderr.write(error_line(error, texts) + "\n")
+        return BAD_INPUT
+    if not arguments.command:
+        return _open_window(arguments, texts)
+    from app.cli import run
 
-            del sys.argv[1]
-            return model_host() or 0
-        if sys.argv[1] == "--embedded-server":
-            from app.providers.embedded_server import main as embedded_server
-
-            del sys.argv[1]
-            return embedded_server() or 0
-    from app.cli import read_arguments, run
-
-    arguments = read_arguments(sys.argv[1:])
-    if isinstance(arguments, int):
-        return arguments
-    return run(arguments) if arguments.command else _open_window(arguments)
+    return run(arguments)
 
 
-def _open_window(arguments: "Arguments") -> int:
-    from app.cli import data_dir_of, say_missing_libraries
+def _open_window(arguments: Arguments, texts: Texts) -> int:
+    from app.system_libraries import install_command, missing_libraries
 
-    status = say_missing_libraries(arguments)
-    if status:
-        return status
+    missing = missing_libraries()
+    if missing:
+        names = ", ".join(row[0] for row in missing)
+        line = texts("cli.missing_libraries", names=names, command=install_command(missing))
+        sys.stderr.write(line + "\n")
+        return BAD_INPUT
     from app.main import run_window
 
-    return run_window(data_dir_of(arguments), language=arguments.language, theme=arguments.theme)
+    return run_window(arguments.root, language=arguments.language, theme=arguments.theme)
+
+
+def _child_program(name: str) -> int:
+    """Run a child program in a frozen build, which has no interpreter to run a module with."""
+    if name == "--model-host":
+        from app.providers.model_host.__main__ import main as model_host
+
+        return model_host()
+    from app.providers.embedded_server import main as embedded_server
+
+    return embedded_server()
 
 
 if __name__ == "__main__":

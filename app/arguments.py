@@ -1,6 +1,6 @@
 """What was typed, as data: the commands, their options and the form of `-p SPEC`.
 
-Used by cli; a set of arguments can be written as JSON, so that a command can be handed to the
+Used by __main__ and cli; a set of arguments can be written as JSON, so that a command can be handed to the
 Moot that holds the data directory.
 """
 
@@ -14,6 +14,7 @@ from typing import NoReturn
 from app.core.errors import BadInput
 from app.core.session import DEFAULT_ROUNDS, FREE, ROLES, ROUND_ROBIN
 from app.core.texts import LANGUAGES, Texts
+from app.storage.paths import default_data_dir
 
 DEBATE = "debate"
 REPLY = "reply"
@@ -52,6 +53,11 @@ class Arguments:
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The data directory that is meant."""
+        return Path(self.data_dir) if self.data_dir else default_data_dir()
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as JSON values."""

@@ -1,4 +1,4 @@
-"""The command line: reads what was typed, opens the data directory or hands the command over.
+"""The command line: opens the data directory or hands the command over; signals, errors, exit status.
 
 Used by __main__; imports no Qt. What the sub-commands do stands in commands.
 """
@@ -8,16 +8,15 @@ import contextlib
 import functools
 import signal
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from app.arguments import DOCTOR, WRITING, Arguments, parse_arguments, wanted_language
+from app.arguments import DOCTOR, WRITING, Arguments
 from app.commands import FAULT, PAUSED_OR_STOPPED, run_command
 from app.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.core.errors import BadInput, Busy, MootError
 from app.doctor import examine
-from app.storage.paths import DataPaths, default_data_dir
-from app.system_libraries import install_command, missing_libraries
+from app.storage.paths import DataPaths
 from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts
 from app.wiring import Moot, open_moot
 
@@ -27,41 +26,14 @@ _HAND_OVER_TRIES = 100
 _HAND_OVER_AGAIN_S = 0.1
 
 
-def read_arguments(typed: Sequence[str]) -> Arguments | int:
-    """Read a command line; on a mistake say it on standard error and return the exit status."""
-    texts = load_texts(wanted_language(typed))
-    try:
-        return parse_arguments(typed, texts)
-    except BadInput as error:
-        asyncio.run(TerminalOut().complain(error_line(error, texts)))
-        return BAD_INPUT
-
-
 def run(arguments: Arguments) -> int:
     """Run a sub-command in this process and return its exit status."""
     return asyncio.run(_run(arguments, TerminalOut()))
 
 
-def say_missing_libraries(arguments: Arguments) -> int:
-    """Name the system's libraries that the window lacks; return the exit status, 0 when all are there."""
-    missing = missing_libraries()
-    if not missing:
-        return 0
-    names = ", ".join(row[0] for row in missing)
-    texts = load_texts(arguments.language)
-    line = texts("cli.missing_libraries", names=names, command=install_command(missing))
-    asyncio.run(TerminalOut().complain(line))
-    return BAD_INPUT
-
-
-def data_dir_of(arguments: Arguments) -> Path:
-    """Return the data directory a command line means."""
-    return Path(arguments.data_dir) if arguments.data_dir else default_data_dir()
-
-
 async def _run(arguments: Arguments, out: Out) -> int:
     texts = load_texts(arguments.language)
-    paths = DataPaths(data_dir_of(arguments))
+    paths = DataPaths(arguments.root)
     interrupted = asyncio.Event()
     with _signals(interrupted):
         try:

@@ -30,6 +30,7 @@ from app.core.ids import is_id, new_id
 from app.core.provider import ProviderStatus
 from app.core.session import (
     COMPLETED,
+    ENDED,
     ERROR,
     MIN_PARTICIPANTS,
     ROLES,
@@ -121,13 +122,13 @@ async def _reply(call: Call) -> int:
 
 
 async def _pause(call: Call) -> int:
-    session_id = _session_id(call.arguments)
+    session_id = await _open_session(call)
     await call.moot.engine.pause(session_id)
     return await _settled(call, session_id)
 
 
 async def _stop(call: Call) -> int:
-    session_id = _session_id(call.arguments)
+    session_id = await _open_session(call)
     await call.moot.engine.stop(session_id)
     return await _settled(call, session_id)
 
@@ -249,6 +250,14 @@ async def _followed(moot: Moot, session_id: str, follower: Follower, interrupted
         await asyncio.gather(printing, ended, asked, return_exceptions=True)
 
 
+async def _open_session(call: Call) -> str:
+    """Return the id of a session that has not ended. Raises NotFound, BadInput."""
+    live = await call.moot.engine.open(_session_id(call.arguments))
+    if live.session.status in ENDED:
+        raise BadInput("session_ended", title=live.session.title)
+    return live.session.id
+
+
 async def _settled(call: Call, session_id: str) -> int:
     session = await call.moot.engine.wait(session_id)
     await call.moot.store.flush(session_id)
@@ -262,7 +271,7 @@ def _exit_status(session: Session) -> int:
 
 def _session_id(arguments: Arguments) -> str:
     if not is_id(arguments.session):
-        raise NotFound("session_not_found", session_id=arguments.session)
+        raise NotFound("session_not_found", session=arguments.session)
     return arguments.session
 
 

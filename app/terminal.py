@@ -5,6 +5,7 @@ Used by cli for a command that runs here and, over control's channel, for one th
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import sys
@@ -49,16 +50,18 @@ class Out(Protocol):
 class TerminalOut:
     """This process's own standard output and standard error."""
 
-    def __init__(self) -> None:
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
     async def write(self, text: str) -> None:
         await asyncio.to_thread(_write, sys.stdout, text)
 
     async def complain(self, line: str) -> None:
         await asyncio.to_thread(_write, sys.stderr, line + "\n")
+
+
+def use_utf8() -> None:
+    """Let any text be written, whatever the terminal's own encoding is."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def forget_output() -> None:
@@ -77,11 +80,10 @@ def load_texts(language: str) -> Texts:
     """Return the texts of a language; any other word than a language's name means the system's."""
     folder = resources_dir() / "i18n"
     name = choose_language(language)
-    if (folder / f"{name}.json").is_file():
-        return Texts.load(folder, name)
     catalogue: dict[str, str] = {}
-    for part in sorted((folder / "parts").glob(f"*.{name}.json")):
-        catalogue |= json.loads(part.read_text(encoding="utf-8"))
+    for part in (folder / f"{name}.json", *sorted((folder / "parts").glob(f"*.{name}.json"))):
+        if part.is_file():
+            catalogue |= json.loads(part.read_text(encoding="utf-8"))
     return Texts(name, catalogue)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.events import EventBus
-from app.core.provider import ProviderConfig
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
+from app.engine.provider_list import configured, provider_of
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave
@@ -64,20 +64,17 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
     bus = EventBus()
     documents = JsonDocuments(paths)
     await documents.load()
-    configs = documents.providers()
+    configs = configured(documents)
     secrets = KeyringSecrets()
     await secrets.refresh(tuple((config.id, config.kind) for config in configs))
     store = JsonLogStore(paths, read_only=lock is None)
 
-    def config_of(provider_id: str) -> ProviderConfig | None:
-        return next((config for config in documents.providers() if config.id == provider_id), None)
-
     def key_of(provider_id: str) -> str | None:
-        config = config_of(provider_id)
+        config = provider_of(documents, provider_id)
         return secrets.get(config.id, config.kind) if config is not None else None
 
     models = RemoteModels(
-        providers=config_of,
+        providers=functools.partial(provider_of, documents),
         key=key_of,
         redact=secrets.redact,
         log_dir=paths.logs,
