@@ -1,0 +1,215 @@
+"""The heights of all rows of a transcript: leaves of 64 rows, a Fenwick tree over the leaves.
+
+A row counts by an estimate from its characters and lines until it has been measured; a new width
+drops the measures and costs one step a leaf. Used by the transcript view for its scrolling.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+LEAF_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How tall a row probably is, in pixels: a fixed part, and parts per line end and character."""
+
+    row: float
+    line: float
+    character: float
+
+    def of(self, characters: int, lines: int) -> float:
+        """Return the probable height of a row."""
+        return self.row + lines * self.line + characters * self.character
+
+
+@dataclass(slots=True)
+class _Leaf:
+    """Some neighbouring rows: their sizes, the sums of these, and the heights measured so far."""
+
+    sizes: list[tuple[int, int]]
+    characters: int = 0
+    lines: int = 0
+    measured: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.characters = sum([size[0] for size in self.sizes])
+        self.lines = sum([size[1] for size in self.sizes])
+
+    def height(self, estimate: Estimate) -> float:
+        """Return the sum of the rows' heights."""
+        total = len(self.sizes) * estimate.row + self.lines * estimate.line
+        total += self.characters * estimate.character
+        for index, height in self.measured.items():
+            total += height - estimate.of(*self.sizes[index])
+        return total
+
+
+class _Fenwick:
+    """Prefix sums that change in a logarithmic number of steps."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._tree = [0.0, *values]
+        for index in range(1, len(self._tree)):
+            parent = index + (index & -index)
+            if parent < len(self._tree):
+                self._tree[parent] += self._tree[index]
+        self._top = 1 << (len(values).bit_length() - 1) if values else 0
+
+    def add(self, index: int, difference: float) -> None:
+        index += 1
+        while index < len(self._tree):
+            self._tree[index] += difference
+            index += index & -index
+
+    def before(self, index: int) -> float:
+        """Return the sum of the values before `index`."""
+        total = 0.0
+        while index:
+            total += self._tree[index]
+            index -= index & -index
+        return total
+
+    def find(self, total: float) -> int:
+        """Return the last index whose sum before it is at most `total`."""
+        position, step = 0, self._top
+        while step:
+            if position + step < len(self._tree) and self._tree[position + step] <= total:
+                position += step
+                total -= self._tree[position]
+            step >>= 1
+        return min(position, len(self._tree) - 2)
+
+
+class RowHeights:
+    """Heights by row, position by row and row by position, for any number of rows."""
+
+    def __init__(self, estimate: Estimate) -> None:
+        self._estimate = estimate
+        self._leaves: list[_Leaf] = []
+        self._rows = 0
+        self._build()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def total(self) -> float:
+        """The height of all rows together."""
+        return self._heights.before(len(self._leaves))
+
+    def set_estimate(self, estimate: Estimate) -> None:
+        """Forget every measure, because the width or the font changed."""
+        self._estimate = estimate
+        for leaf in self._leaves:
+            leaf.measured.clear()
+        self._build()
+
+    def append(self, characters: int, lines: int) -> None:
+        """Add a row at the end."""
+        self._rows += 1
+        if self._leaves and len(self._leaves[-1].sizes) < LEAF_ROWS:
+            leaf = self._leaves[-1]
+            leaf.sizes.append((characters, lines))
+            leaf.characters += characters
+            leaf.lines += lines
+            index = len(self._leaves) - 1
+            self._counts.add(index, 1)
+            self._heights.add(index, self._estimate.of(characters, lines))
+        else:
+            self._leaves.append(_Leaf([(characters, lines)]))
+            self._build()
+
+    def prepend(self, sizes: Sequence[tuple[int, int]]) -> None:
+        """Add rows before the first."""
+        self._leaves[:0] = _leaves(sizes)
+        self._rows += len(sizes)
+        self._build()
+
+    def remove(self, row: int) -> None:
+        """Take a row out."""
+        index, place = self._place(row)
+        leaf = self._leaves[index]
+        measured = {
+            key - (key > place): height for key, height in leaf.measured.items() if key != place
+        }
+        sizes = leaf.sizes[:place] + leaf.sizes[place + 1 :]
+        self._leaves[index : index + 1] = [_Leaf(sizes, measured=measured)] if sizes else []
+        self._rows -= 1
+        self._build()
+
+    def set_size(self, row: int, characters: int, lines: int) -> None:
+        """Give a row that grew its new size; a measured height is forgotten."""
+        index, place = self._place(row)
+        leaf = self._leaves[index]
+        before = self._height_in(leaf, place)
+        old_characters, old_lines = leaf.sizes[place]
+        leaf.characters += characters - old_characters
+        leaf.lines += lines - old_lines
+        leaf.sizes[place] = (characters, lines)
+        leaf.measured.pop(place, None)
+        self._heights.add(index, self._height_in(leaf, place) - before)
+
+    def measure(self, row: int, height: int) -> float:
+        """Set a row's true height; return by how much it differs from what was counted."""
+        index, place = self._place(row)
+        leaf = self._leaves[index]
+        difference = height - self._height_in(leaf, place)
+        if difference or place not in leaf.measured:
+            leaf.measured[place] = height
+            self._heights.add(index, difference)
+        return difference
+
+    def is_measured(self, row: int) -> bool:
+        """Whether the row's height is its true one."""
+        index, place = self._place(row)
+        return place in self._leaves[index].measured
+
+    def height(self, row: int) -> float:
+        """Return the height of a row."""
+        index, place = self._place(row)
+        return self._height_in(self._leaves[index], place)
+
+    def top(self, row: int) -> float:
+        """Return the position of a row's upper edge; of the row after the last, the total."""
+        if row >= self._rows:
+            return self.total
+        index, place = self._place(row)
+        leaf = self._leaves[index]
+        return self._heights.before(index) + sum(
+            [self._height_in(leaf, other) for other in range(place)]
+        )
+
+    def find(self, position: float) -> tuple[int, float]:
+        """Return the row at a position and how far below its upper edge that is."""
+        if not self._rows:
+            return 0, 0.0
+        position = max(0.0, min(position, self.total - 1))
+        index = self._heights.find(position)
+        rest = position - self._heights.before(index)
+        leaf = self._leaves[index]
+        first = round(self._counts.before(index))
+        for place in range(len(leaf.sizes)):
+            height = self._height_in(leaf, place)
+            if rest < height:
+                return first + place, rest
+            rest -= height
+        return first + len(leaf.sizes) - 1, height
+
+    def _height_in(self, leaf: _Leaf, place: int) -> float:
+        measured = leaf.measured.get(place)
+        return self._estimate.of(*leaf.sizes[place]) if measured is None else measured
+
+    def _place(self, row: int) -> tuple[int, int]:
+        if not 0 <= row < self._rows:
+            raise IndexError(row)
+        index = self._counts.find(row)
+        return index, row - round(self._counts.before(index))
+
+    def _build(self) -> None:
+        self._counts = _Fenwick([len(leaf.sizes) for leaf in self._leaves])
+        self._heights = _Fenwick([leaf.height(self._estimate) for leaf in self._leaves])
+
+
+def _leaves(sizes: Sequence[tuple[int, int]]) -> Iterable[_Leaf]:
+    return [_Leaf(list(sizes[start : start + LEAF_ROWS])) for start in range(0, len(sizes), LEAF_ROWS)]

@@ -1,0 +1,88 @@
+"""What every row of a transcript is painted with: layout, fonts, colours and words."""
+
+from dataclasses import dataclass, field
+
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics
+
+from app.core.texts import Texts
+from app.gui.markdown.document import TextStyle
+from app.gui.theme import Tokens
+
+COMPACT = "compact"
+WIDE = "wide"
+MAX_COLUMN = 860
+
+
+def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
+    result = QFont(font)
+    result.setPixelSize(pixels)
+    result.setWeight(QFont.Weight(weight))
+    return result
+
+
+def code_font(pixels: int) -> QFont:
+    """Return the system's fixed font."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPixelSize(pixels)
+    return font
+
+
+@dataclass(slots=True)
+class RowStyle:
+    """Fonts, metrics and distances (pixels) of one layout in one theme."""
+
+    layout: str
+    font: QFont
+    tokens: Tokens
+    texts: Texts
+    text: TextStyle = field(init=False)
+    name_font: QFont = field(init=False)
+    meta_font: QFont = field(init=False)
+    chip_font: QFont = field(init=False)
+    label_font: QFont = field(init=False)
+    name_metrics: QFontMetrics = field(init=False)
+    meta_metrics: QFontMetrics = field(init=False)
+    chip_metrics: QFontMetrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        body = self.font.pixelSize()
+        fixed = code_font(max(9, body - 1))
+        self.text = TextStyle(self.font, fixed, self.tokens)
+        self.name_font = _sized(self.font, body, 620)
+        self.meta_font = _sized(self.font, body - 2)
+        self.chip_font = _sized(self.font, body - 2, 500)
+        self.label_font = _sized(self.font, body - 3, 600)
+        self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
+        self.name_metrics = QFontMetrics(self.name_font)
+        self.meta_metrics = QFontMetrics(self.meta_font)
+        self.chip_metrics = QFontMetrics(self.chip_font)
+
+    @property
+    def wide(self) -> bool:
+        """Whether rows stand in the main area."""
+        return self.layout == WIDE
+
+    @property
+    def margin(self) -> int:
+        """The space left and right of the rows."""
+        return 28 if self.wide else 18
+
+    @property
+    def avatar(self) -> int:
+        """The side of the square with the initial."""
+        return 30 if self.wide else 22
+
+    @property
+    def text_left(self) -> int:
+        """Where the text begins, from the row's left edge."""
+        return 41 if self.wide else 14
+
+    @property
+    def header(self) -> int:
+        """The height of the line with name and chips."""
+        return 22
+
+    @property
+    def row_gap(self) -> int:
+        """The space under a row."""
+        return 22 if self.wide else 13

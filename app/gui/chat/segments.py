@@ -1,0 +1,257 @@
+"""A message's blocks cut into pieces that are laid out and painted one by one.
+
+Neighbouring text shares a document until it holds about 1,500 characters, so that a growing
+message only ever changes its last one. Used by `message_row`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QPainter,
+    QPalette,
+    QTextCharFormat,
+    QTextCursor,
+)
+
+from app.gui.chat.row_style import RowStyle
+from app.gui.markdown.blocks import CODE, RULE, TABLE, Block
+from app.gui.markdown.document import INDENT, BlockDocument, gap_after
+
+SEGMENT_CHARACTERS = 1_500
+QUOTE_STEP = 14
+CODE_PADDING = 10
+CODE_HEAD = 26
+RULE_HEIGHT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A stretch of a message's plain text to paint: colours are names of colours."""
+
+    start: int
+    end: int
+    background: str
+    foreground: str = ""
+
+
+def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
+    """Return (first, end) of the pieces; a piece depends only on the blocks up to its end."""
+    groups: list[tuple[int, int]] = []
+    first, characters = start, 0
+    for index in range(start, len(blocks)):
+        block = blocks[index]
+        if index > first and (
+            characters >= SEGMENT_CHARACTERS
+            or not _is_text(block)
+            or not _is_text(blocks[index - 1])
+            or block.quote != blocks[index - 1].quote
+        ):
+            groups.append((first, index))
+            first, characters = index, 0
+        characters += sum([len(span.text) for span in block.spans])
+    if first < len(blocks):
+        groups.append((first, len(blocks)))
+    return groups
+
+
+def _is_text(block: Block) -> bool:
+    return block.kind not in (CODE, TABLE, RULE)
+
+
+class Segment:
+    """One piece: its document, where it stands in the row and what it is in the plain text."""
+
+    def __init__(self, style: RowStyle, blocks: list[Block], first_block: int, start: int) -> None:
+        self._style = style
+        self.first_block = first_block
+        self.start = start
+        self.blocks = blocks
+        self.kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
+        self.rect = QRect()
+        self.goes_on = False
+        self.highlighted = False
+        self.document = None if self.kind == RULE else BlockDocument(style.text, blocks)
+
+    @property
+    def length(self) -> int:
+        """How many characters of plain text it holds."""
+        return sum([len(block.text) + 1 for block in self.blocks]) - 1
+
+    def update(self, blocks: list[Block]) -> None:
+        """Take the blocks as they are now."""
+        kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
+        same_box = kind == self.kind and blocks[0].quote == self.blocks[0].quote
+        self.blocks = blocks
+        if self.document is None or not same_box or not self.document.patch(blocks):
+            self.kind = kind
+            self.document = None if kind == RULE else BlockDocument(self._style.text, blocks)
+            self.highlighted = False
+
+    def place(self, left: int, top: int, width: int) -> int:
+        """Lay out in a width; return the lower edge, the space behind it included."""
+        block = self.blocks[0]
+        shift = block.quote * QUOTE_STEP
+        if self.kind != "text":
+            shift += block.indent * INDENT
+        shift = min(shift, width // 2)
+        self.rect = QRect(left + shift, top, width - shift, RULE_HEIGHT)
+        if self.document is not None:
+            self.document.setTextWidth(self.rect.width() - 2 * self._padding)
+            height = round(self.document.size().height()) + self._head + self._foot
+            self.rect.setHeight(height)
+        gap = 0 if self.goes_on else gap_after(self.blocks[-1])
+        return self.rect.bottom() + 1 + gap
+
+    @property
+    def _padding(self) -> int:
+        return CODE_PADDING if self.kind == CODE else 0
+
+    @property
+    def _head(self) -> int:
+        return CODE_HEAD if self.kind == CODE and self.blocks[0].first else 0
+
+    @property
+    def _foot(self) -> int:
+        return 8 if self.kind == CODE and not self.goes_on else 0
+
+    @property
+    def copy_rect(self) -> QRect:
+        """Where a code block's copy button stands; empty for all else."""
+        if not self._head:
+            return QRect()
+        width = self._style.chip_metrics.horizontalAdvance(self._style.texts("transcript.copy_code")) + 20
+        return QRect(self.rect.right() - width, self.rect.top(), width, CODE_HEAD)
+
+    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+        """Paint in the row's coordinates what lies inside `clip`."""
+        tokens = self._style.tokens
+        for depth in range(self.blocks[0].quote):
+            x = self.rect.left() - (self.blocks[0].quote - depth) * QUOTE_STEP
+            painter.fillRect(x, self.rect.top(), 2, self.rect.height(), QColor(tokens.line_strong))
+        if self.document is None:
+            painter.fillRect(
+                self.rect.left(), self.rect.center().y(), self.rect.width(), 1, QColor(tokens.line_strong)
+            )
+            return
+        if self.kind == CODE:
+            self._paint_box(painter)
+        origin = self._origin
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.clip = QRectF(clip).translated(-origin).intersected(
+            QRectF(0, 0, self.rect.width(), self.rect.height())
+        )
+        context.palette.setColor(QPalette.ColorRole.Text, QColor(tokens.text))
+        chosen = [self._selection(each) for each in ranges if self._touches(each)]
+        if chosen:
+            context.selections = chosen
+        painter.save()
+        painter.translate(origin)
+        painter.setClipRect(context.clip, Qt.ClipOperation.IntersectClip)
+        self.document.documentLayout().draw(painter, context)
+        painter.restore()
+
+    def position_at(self, point: QPointF) -> int:
+        """Return the place in the plain text nearest to a point of the row."""
+        if self.document is None:
+            return self.start
+        position = self.document.documentLayout().hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit)
+        return self.start + max(0, min(position - self._lead, self.length))
+
+    def link_at(self, point: QPointF) -> tuple[str, str]:
+        """Return address and shown text of the link under a point of the row, or two empty texts."""
+        if self.document is None:
+            return "", ""
+        layout = self.document.documentLayout()
+        url = layout.anchorAt(point - self._origin)
+        if not url:
+            return "", ""
+        at = self.start + layout.hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit) - self._lead
+        position = self.start
+        for block in self.blocks:
+            for span in (span for span in _all_spans(block)):
+                if span.link == url and position <= at <= position + len(span.text) + 1:
+                    return url, span.text
+            position += len(block.text) + 1
+        return url, self._link_text(url)
+
+    def position_rect(self, position: int) -> QRect:
+        """Return where a place of the plain text stands in the row; one pixel wide."""
+        if self.document is None:
+            return QRect(self.rect.left(), self.rect.top(), 1, self.rect.height())
+        block = self.document.findBlock(position - self.start + self._lead)
+        line = block.layout().lineForTextPosition(position - self.start + self._lead - block.position())
+        top = self.document.documentLayout().blockBoundingRect(block).topLeft() + self._origin
+        if not line.isValid():
+            return QRect(round(top.x()), round(top.y()), 1, self._style.text.line_height)
+        x = line.cursorToX(position - self.start + self._lead - block.position())
+        if isinstance(x, tuple):
+            x = x[0]
+        origin = block.layout().position() + self._origin
+        return QRect(round(origin.x() + x), round(origin.y() + line.y()), 1, round(line.height()))
+
+    @property
+    def _origin(self) -> QPointF:
+        return QPointF(self.rect.left() + self._padding, self.rect.top() + self._head)
+
+    @property
+    def _lead(self) -> int:
+        return 1 if self.kind == TABLE else 0
+
+    def _link_text(self, url: str) -> str:
+        return next(
+            (span.text for block in self.blocks for span in _all_spans(block) if span.link == url), url
+        )
+
+    def _touches(self, each: Range) -> bool:
+        return each.start < self.start + self.length + 1 and each.end > self.start
+
+    def _selection(self, each: Range) -> QAbstractTextDocumentLayout.Selection:
+        assert self.document is not None
+        result = QAbstractTextDocumentLayout.Selection()
+        cursor = QTextCursor(self.document)
+        last = self.document.characterCount() - 1
+        cursor.setPosition(min(last, max(0, each.start - self.start) + self._lead))
+        cursor.setPosition(
+            min(last, max(0, min(each.end - self.start, self.length)) + self._lead),
+            QTextCursor.MoveMode.KeepAnchor,
+        )
+        result.cursor = cursor
+        text_format = QTextCharFormat()
+        text_format.setBackground(QColor(each.background))
+        if each.foreground:
+            text_format.setForeground(QColor(each.foreground))
+        result.format = text_format
+        return result
+
+    def _paint_box(self, painter: QPainter) -> None:
+        tokens = self._style.tokens
+        box = QRectF(self.rect).adjusted(0.5, 0.5, -0.5, -0.5)
+        if not self.blocks[0].first:
+            box.setTop(box.top() - 12)
+        if self.goes_on:
+            box.setBottom(box.bottom() + 12)
+        painter.save()
+        painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
+        painter.setPen(QColor(tokens.line))
+        painter.setBrush(QColor(tokens.surface))
+        painter.drawRoundedRect(box, 8, 8)
+        painter.restore()
+        if self._head:
+            middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+            head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, CODE_HEAD)
+            painter.setFont(self._style.meta_font)
+            painter.setPen(QColor(tokens.text_2))
+            painter.drawText(head, middle, self.blocks[0].language)
+            painter.setFont(self._style.chip_font)
+            centre = int(Qt.AlignmentFlag.AlignCenter)
+            painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
+
+
+def _all_spans(block: Block):  # type: ignore[no-untyped-def]
+    if block.kind == TABLE:
+        return [span for row in block.rows for cell in row for span in cell]
+    return list(block.spans)

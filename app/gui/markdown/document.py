@@ -1,0 +1,282 @@
+"""Blocks set as text: QTextDocuments filled with a cursor, never from HTML or Markdown.
+
+A `BlockDocument` holds some neighbouring blocks of a message and is changed in place while the
+message grows. Used by the rows of the transcript.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QImage,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextLength,
+    QTextListFormat,
+    QTextOption,
+    QTextTableFormat,
+)
+
+from app.gui.markdown.blocks import (
+    BOLD,
+    CODE,
+    HEADING,
+    IMAGE,
+    INLINE_CODE,
+    ITALIC,
+    STRUCK,
+    TABLE,
+    Block,
+    Span,
+    plain,
+)
+from app.gui.theme import Tokens
+
+LINE_HEIGHT = 1.5
+BLOCK_GAP = 8
+ITEM_GAP = 4
+INDENT = 20
+_HEADING_SIZES = {1: 1.3, 2: 1.18, 3: 1.08}
+_NOTHING = QImage(1, 1, QImage.Format.Format_ARGB32)
+_NOTHING.fill(Qt.GlobalColor.transparent)
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """What documents are set in: fonts with pixel sizes and the colours of a theme."""
+
+    font: QFont
+    code_font: QFont
+    tokens: Tokens
+
+    @property
+    def line_height(self) -> int:
+        """The height of a line of text in pixels."""
+        return round(self.font.pixelSize() * LINE_HEIGHT)
+
+
+def gap_after(block: Block) -> int:
+    """Return the space between a block and the next, in pixels."""
+    return ITEM_GAP if block.indent else BLOCK_GAP
+
+
+class BlockDocument(QTextDocument):
+    """Some neighbouring blocks: text, or one stretch of code, or one table."""
+
+    def __init__(self, style: TextStyle, blocks: list[Block]) -> None:
+        super().__init__()
+        self._style = style
+        self.blocks: list[Block] = []
+        code = blocks[0].kind == CODE
+        self.setUndoRedoEnabled(False)
+        self.setDocumentMargin(0)
+        self.setIndentWidth(INDENT)
+        self.setDefaultFont(style.code_font if code else style.font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setDefaultTextOption(option)
+        self._insert(blocks)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
+        """Give a transparent pixel for whatever is asked: nothing is ever read."""
+        return _NOTHING
+
+    def patch(self, blocks: list[Block]) -> bool:
+        """Turn the content into `blocks` with the least change; False where it must be made anew."""
+        old = self.blocks
+        same = 0
+        while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
+            same += 1
+        if same == len(old) == len(blocks):
+            return True
+        if same == len(old):
+            self._insert(blocks[same:])
+            return True
+        if same == len(old) - 1 and same < len(blocks) and _grew(old[same], blocks[same]):
+            self._grow(old[same], blocks[same])
+            self.blocks[same] = blocks[same]
+            self._insert(blocks[same + 1 :])
+            return True
+        if same == 0 or old[0].kind in (CODE, TABLE):
+            return False
+        cursor = QTextCursor(self.findBlockByNumber(same - 1))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        del self.blocks[same:]
+        self._insert(blocks[same:])
+        return True
+
+    def _insert(self, blocks: list[Block]) -> None:
+        cursor = QTextCursor(self)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.beginEditBlock()
+        for block in blocks:
+            if block.kind == CODE:
+                cursor.setBlockFormat(_block_format(block, round(self._style.code_font.pixelSize() * 1.5)))
+                cursor.insertText(plain(block.spans), self._character_format(block, Span("")))
+            elif block.kind == TABLE:
+                self._insert_table(cursor, block)
+            else:
+                self._insert_text(cursor, block)
+            self.blocks.append(block)
+        cursor.endEditBlock()
+
+    def _insert_text(self, cursor: QTextCursor, block: Block) -> None:
+        line = round(self._style.line_height * _HEADING_SIZES.get(block.level, 1.0))
+        block_format = _block_format(block, line)
+        if self.blocks:
+            cursor.insertBlock(block_format)
+        else:
+            cursor.setBlockFormat(block_format)
+        if block.marker in ("☐", "☑"):
+            ticked = block.marker == "☑"
+            kinds = QTextBlockFormat.MarkerType
+            block_format.setMarker(kinds.Checked if ticked else kinds.Unchecked)
+            cursor.setBlockFormat(block_format)
+        if block.marker:
+            cursor.createList(_list_format(block))
+        for span in block.spans:
+            cursor.insertText(span.text.replace("\n", "\u2028"), self._character_format(block, span))
+
+    def _insert_table(self, cursor: QTextCursor, block: Block) -> None:
+        table_format = QTextTableFormat()
+        table_format.setBorderCollapse(True)
+        table_format.setBorder(1)
+        table_format.setBorderBrush(QColor(self._style.tokens.line))
+        table_format.setBorderStyle(table_format.BorderStyle.BorderStyle_Solid)
+        table_format.setCellPadding(6)
+        table_format.setCellSpacing(0)
+        table_format.setHeaderRowCount(1)
+        table_format.setColumnWidthConstraints(_column_widths(block))
+        columns = len(block.alignment)
+        table = cursor.insertTable(len(block.rows), columns, table_format)
+        for number, row in enumerate(block.rows):
+            for column, cell in enumerate(row[:columns]):
+                cell_format = _block_format(block, self._style.line_height)
+                cell_format.setBottomMargin(0)
+                cell_format.setAlignment(_ALIGNMENT[block.alignment[column]])
+                place = table.cellAt(number, column).firstCursorPosition()
+                place.setBlockFormat(cell_format)
+                for span in cell:
+                    text_format = self._character_format(block, span)
+                    if not number:
+                        text_format.setFontWeight(QFont.Weight.DemiBold)
+                    place.insertText(span.text.replace("\n", "\u2028"), text_format)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        end = QTextBlockFormat()
+        end.setLineHeight(0.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor.setBlockFormat(end)
+        tiny = QTextCharFormat()
+        tiny.setFontPointSize(1)
+        cursor.setBlockCharFormat(tiny)
+
+    def _grow(self, old: Block, new: Block) -> None:
+        """Change the last block from where its text differs."""
+        cursor = QTextCursor(self)
+        same = 0
+        while same < min(len(old.spans), len(new.spans)) and old.spans[same] == new.spans[same]:
+            same += 1
+        kept = sum(len(span.text) for span in old.spans[:same])
+        rest = list(new.spans[same:])
+        if same < len(old.spans) and rest:
+            before, after = old.spans[same], rest[0]
+            if (before.style, before.link) == (after.style, after.link) and after.text.startswith(before.text):
+                kept += len(before.text)
+                rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
+        stale = sum(len(span.text) for span in old.spans) - kept
+        cursor.beginEditBlock()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        if stale:
+            cursor.setPosition(cursor.position() - stale, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+        for span in rest:
+            text = span.text if new.kind == CODE else span.text.replace("\n", "\u2028")
+            cursor.insertText(text, self._character_format(new, span))
+        cursor.endEditBlock()
+
+    def _character_format(self, block: Block, span: Span) -> QTextCharFormat:
+        tokens = self._style.tokens
+        result = QTextCharFormat()
+        result.setForeground(QBrush(QColor(tokens.text_2 if block.quote else tokens.text)))
+        if block.kind == CODE:
+            return result
+        if block.kind == HEADING:
+            size = self._style.font.pixelSize() * _HEADING_SIZES.get(block.level, 1.0)
+            result.setProperty(QTextFormat.Property.FontPixelSize, round(size))
+            result.setFontWeight(QFont.Weight.DemiBold)
+        if span.style & BOLD:
+            result.setFontWeight(QFont.Weight.DemiBold)
+        if span.style & ITALIC:
+            result.setFontItalic(True)
+        if span.style & STRUCK:
+            result.setFontStrikeOut(True)
+        if span.style & INLINE_CODE:
+            result.setFontFamilies(self._style.code_font.families())
+            result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
+            result.setBackground(QBrush(QColor(tokens.hover)))
+        if span.style & IMAGE:
+            result.setBackground(QBrush(QColor(tokens.hover)))
+        if span.link:
+            result.setAnchor(True)
+            result.setAnchorHref(span.link)
+            result.setForeground(QBrush(QColor(tokens.accent)))
+        return result
+
+
+_ALIGNMENT = {
+    "None": Qt.AlignmentFlag.AlignLeft,
+    "Left": Qt.AlignmentFlag.AlignLeft,
+    "Center": Qt.AlignmentFlag.AlignHCenter,
+    "Right": Qt.AlignmentFlag.AlignRight,
+}
+
+
+def _grew(old: Block, new: Block) -> bool:
+    """Whether only the text of a block is another."""
+    return (
+        old.kind == new.kind
+        and old.kind != TABLE
+        and (old.level, old.indent, old.quote, old.marker) == (new.level, new.indent, new.quote, new.marker)
+    )
+
+
+def _block_format(block: Block, line: int) -> QTextBlockFormat:
+    result = QTextBlockFormat()
+    result.setLineHeight(line, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    if block.kind != CODE:
+        result.setBottomMargin(gap_after(block))
+    if block.indent and not block.marker:
+        result.setIndent(block.indent)
+    return result
+
+
+def _list_format(block: Block) -> QTextListFormat:
+    result = QTextListFormat()
+    result.setIndent(block.indent)
+    styles = QTextListFormat.Style
+    if block.marker.endswith("."):
+        result.setStyle(styles.ListDecimal)
+        result.setStart(int(block.marker[:-1]))
+    else:
+        result.setStyle(styles.ListDisc if block.indent % 2 else styles.ListCircle)
+    return result
+
+
+def _column_widths(block: Block) -> list[QTextLength]:
+    """Share the width by the columns' longest cells, none below a twelfth of the widest."""
+    columns = range(len(block.alignment))
+    longest = [
+        max((min(60, len(plain(row[column]))) for row in block.rows if column < len(row)), default=1)
+        for column in columns
+    ]
+    weights = [max(length, max(longest) / 12, 3) for length in longest]
+    total = sum(weights)
+    return [QTextLength(QTextLength.Type.PercentageLength, 100 * weight / total) for weight in weights]

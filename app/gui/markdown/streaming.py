@@ -1,0 +1,143 @@
+"""A message's Markdown while it arrives: finished blocks are kept, only the open end is parsed again.
+
+All but the last two pieces (blocks; items of a list, rows of a table, stretches of code) are
+final. `finish` parses the whole once, because a link's definition may stand at the very end.
+"""
+
+import re
+from dataclasses import replace
+
+from app.gui.markdown.blocks import (
+    CODE,
+    ITEM,
+    LINES,
+    MAX_CELLS,
+    ROW,
+    TABLE,
+    WHOLE,
+    Block,
+    Cell,
+    Cut,
+    Parsed,
+    code_chunks,
+    parse,
+    parse_with_cuts,
+)
+
+_KEPT_OPEN = 2
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_TABLE_HEAD = re.compile(r"^ {0,3}\|(.+)\|[ ]*(?:\n[ |:-]*)?$")
+_OPEN_TARGET = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*$")
+
+
+def half_done(text: str) -> str:
+    """Close what the last paragraph leaves open, so that it does not change its look when closed."""
+    start = text.rfind("\n\n") + 2 if "\n\n" in text else 0
+    last = text[start:]
+    if not last.strip() or len(_FENCE.findall(text)) % 2:
+        return text
+    head = _TABLE_HEAD.match(last)
+    if head:
+        columns = head.group(1).count("|") + 1
+        return text[:start] + last.split("\n")[0] + "\n|" + "-|" * columns
+    last = _OPEN_TARGET.sub(r"\1", last)
+    if last.count("`") % 2:
+        last = last[:-1] if last.endswith("`") else last + "`"
+    elif last.count("**") % 2:
+        stripped = last.rstrip("*")
+        last = stripped if last.endswith("**") else last.rstrip() + "**"
+    return text[:start] + last
+
+
+class StreamingBlocks:
+    """The blocks of a text that grows: `feed` pieces, then `finish`."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._pieces: list[str] = []
+        self._frozen = 0
+        self._tail = ""
+        self._prefix = ""
+        self._number: int | None = None
+        self._code_goes_on = False
+        self._rows: tuple[tuple[Cell, ...], ...] = ()
+        self._table_source = ""
+
+    @property
+    def source(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    def feed(self, text: str) -> int:
+        """Add a piece; return the index of the first block that may have changed."""
+        self._pieces.append(text)
+        self._tail += text
+        first = self._frozen
+        parsed = parse_with_cuts(self._prefix + half_done(self._tail), self._number)
+        own_rows = parsed.blocks[0].rows if parsed.blocks else ()
+        before = len(parsed.blocks)
+        self._join(parsed)
+        self.blocks[first:] = parsed.blocks
+        if len(parsed.cuts) > _KEPT_OPEN and not self._tail.endswith("\r"):
+            self._freeze(parsed, parsed.cuts[-_KEPT_OPEN], own_rows, len(parsed.blocks) - before)
+        return first
+
+    def finish(self) -> int:
+        """Parse the whole; return the index of the first block that is not as it was."""
+        whole = parse(self.source)
+        old, self.blocks = self.blocks, whole
+        for index, (before, after) in enumerate(zip(old, whole, strict=False)):
+            if before != after:
+                return index
+        return min(len(old), len(whole))
+
+    def _join(self, parsed: Parsed) -> None:
+        """Give the tail's first block what the frozen part knows about it."""
+        if not parsed.blocks:
+            return
+        first = parsed.blocks[0]
+        if self._code_goes_on and first.kind == CODE:
+            parsed.blocks[0] = replace(first, first=False)
+        elif self._rows and first.kind == TABLE:
+            rows = self._rows + first.rows[1:]
+            if len(rows) * len(first.alignment) > MAX_CELLS:
+                end = next((cut.start for cut in parsed.cuts if cut.index > 0), len(parsed.source))
+                rest = parsed.source[len(self._prefix.encode()) : end].decode("utf-8", "replace")
+                parsed.blocks[:1] = code_chunks(self._table_source + rest.rstrip("\n"), Block(CODE))
+            else:
+                parsed.blocks[0] = replace(first, rows=rows)
+
+    def _freeze(
+        self, parsed: Parsed, cut: Cut, own_rows: tuple[tuple[Cell, ...], ...], added: int
+    ) -> None:
+        """Cut the tail so that only its last pieces are parsed again."""
+        before = len(self._prefix.encode("utf-8", "replace"))
+        place = cut.index + (added if cut.index else 0)
+        if cut.start <= before:
+            return
+        rows = own_rows if cut.index == 0 else parsed.blocks[place].rows
+        if cut.kind == ROW and not rows:
+            return
+        raw = (self._prefix + self._tail).replace("\r\n", "\n").replace("\r", "\n")
+        source = raw.encode("utf-8", "replace")
+        begin = next(
+            other for other in reversed(parsed.cuts) if other.kind == WHOLE and other.start <= cut.start
+        )
+        number = parsed.blocks[place].marker if cut.kind == ITEM else ""
+        self._number = int(number[:-1]) if number.endswith(".") else None
+        self._code_goes_on = cut.kind == LINES
+        prefix = ""
+        if cut.kind == ROW:
+            first_row = next(other for other in parsed.cuts if other.index == cut.index and other.kind == ROW)
+            prefix = source[begin.start : first_row.start].decode()
+            same = bool(self._rows) and cut.index == 0
+            self._rows = self._rows + rows[1 : cut.done] if same else rows[: cut.done]
+            done = source[(before if same else begin.start) : cut.start].decode()
+            self._table_source = self._table_source + done if same else done
+        else:
+            self._rows, self._table_source = (), ""
+        if cut.kind == LINES:
+            prefix = source[begin.start : source.find(b"\n", begin.start) + 1].decode()
+        self._frozen += place
+        self._prefix = prefix
+        self._tail = source[cut.start :].decode()
