@@ -53,7 +53,8 @@ _MODEL = re.compile(
 _RATE = re.compile(r"rate_limit|RESOURCE_EXHAUSTED|too many requests", re.IGNORECASE)
 _UNREADABLE = re.compile(r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string", re.IGNORECASE)
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
-_PREFIX = re.compile(r"^(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-)\s*")
+_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+Exception\s+)?\w*(?:Error|Exception)\s*(?::|-)\s*")
+_SUFFIX = re.compile(r"\.?\s*(Original exception:|Handle with `litellm).*", re.DOTALL)
 _MESSAGE = re.compile(r'"message"\s*:\s*("(?:[^"\\]|\\.)*")')
 _BYTES = re.compile(r"^b'(.*)'$", re.DOTALL)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
@@ -91,7 +92,11 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
     kind = _kind(causes, names, status, text, wait)
-    return Classified(kind=kind, detail=readable(str(error), secrets), retry_after=wait)
+    # Of a lost connection only the first cause says something.
+    told = str(causes[-1]) if kind == errors.NETWORK else ""
+    if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
+        told = "the connection broke off"
+    return Classified(kind=kind, detail=readable(told or str(error), secrets), retry_after=wait)
 
 
 def classify_status(
@@ -187,7 +192,7 @@ def redact(text: str, secrets: tuple[str, ...]) -> str:
 
 def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the provider's own words out of an exception's text: short, one line, no key."""
-    text = redact(text, secrets).strip()
+    text = _SUFFIX.sub("", redact(text, secrets).strip())
     while match := _PREFIX.match(text):
         text = text[match.end() :]
     if match := _BYTES.match(text):

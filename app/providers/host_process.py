@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from app.providers.processes import MODEL_HOST, child_command, child_environment
@@ -24,7 +24,7 @@ class HostProcess:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
-        log: Callable[[str], None],
+        log: Callable[[str], Awaitable[None]],
         on_death: Callable[["HostProcess"], None],
     ) -> None:
         self._process = process
@@ -38,7 +38,7 @@ class HostProcess:
 
     @classmethod
     async def start(
-        cls, log: Callable[[str], None], on_death: Callable[["HostProcess"], None]
+        cls, log: Callable[[str], Awaitable[None]], on_death: Callable[["HostProcess"], None]
     ) -> "HostProcess":
         """Start the process; it answers a few seconds later. Raises OSError."""
         process = await asyncio.create_subprocess_exec(
@@ -109,7 +109,7 @@ class HostProcess:
         self.ready.set()
         self.warm.set()
         if not self._closing:
-            self._log(f"the model host ended with {self._process.returncode}")
+            await self._log(f"the model host ended with {self._process.returncode}")
             self._on_death(self)
 
     def _take(self, line: Line) -> None:
@@ -125,4 +125,4 @@ class HostProcess:
     async def _read_errors(self) -> None:
         assert self._process.stderr is not None
         while line := await self._process.stderr.readline():
-            self._log(line.decode("utf-8", "replace").rstrip())
+            await self._log(line.decode("utf-8", "replace").rstrip())

@@ -215,15 +215,17 @@ class RemoteModels:
     def _clean(self, text: str) -> str:
         return clean_text(self._redact(redact_keys(text, tuple(self._keys_sent))))
 
-    def _log(self, line: str) -> None:
-        if self._log_dir is None:
-            return
-        self._log_dir.mkdir(parents=True, exist_ok=True)
-        path = self._log_dir / "model_host.log"
-        if path.exists() and path.stat().st_size > _LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{utc_now()} {self._clean(line)}\n")
+    async def _log(self, line: str) -> None:
+        if self._log_dir is not None:
+            await asyncio.to_thread(_append, self._log_dir / "model_host.log", self._clean(line))
+
+
+def _append(path: Path, line: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{utc_now()} {line}\n")
 
 
 def _first_model(config: ProviderConfig) -> str:

@@ -13,17 +13,17 @@ import litellm
 from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.litellm_fixes import apply_fixes, received_finish
 from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.request import Call, Quirks, litellm_arguments
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
 logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+apply_fixes()
 
 # LiteLLM hands out what is buffered without ever giving way to the other streams.
 _YIELD_SECONDS = 0.004
-# Some servers keep the connection open after the last word.
-_AFTER_FINISH_SECONDS = 5.0
 _MOST_ADAPTATIONS = 3
 
 _REASONS = {
@@ -75,7 +75,7 @@ class _Stream:
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + call.limits.total
         self._due = 0.0
-        self._finish = ""
+        self._stream: Any = None
         self._usage: Any = None
 
     async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -83,43 +83,41 @@ class _Stream:
         try:
             async with asyncio.timeout(None) as limit:
                 self._allow(limit, self._limits.first_token)
-                received = await self._read(arguments, limit)
+                await self._read(arguments, limit)
         except TimeoutError as error:
             if not limit.expired():
                 raise CallFailed(self._failure(error)) from error
             # After its last word a server may leave the connection open: the answer is whole.
-            if not self._finish:
+            if not self._whole:
                 raise CallFailed(self._too_slow()) from error
-            received = self._finish
         except Exception as error:
             self._rescue(error)
             raise CallFailed(self._failure(error)) from error
-        return self._finished(received)
+        return self._finished()
 
-    async def _read(self, arguments: dict[str, Any], limit: asyncio.Timeout) -> str:
+    async def _read(self, arguments: dict[str, Any], limit: asyncio.Timeout) -> None:
         timeout = httpx.Timeout(self._limits.total + 5, connect=self._limits.connect)
         stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
+        self._stream = stream
         gave_way = time.monotonic()
         async for chunk in stream:
             if usage := getattr(chunk, "usage", None):
                 self._usage = usage
             if chunk.choices:
-                choice = chunk.choices[0]
-                delta = choice.delta
+                delta = chunk.choices[0].delta
                 text = delta.content or ""
                 thinking = getattr(delta, "reasoning_content", None) or ""
                 if text or thinking:
                     self._outlet.add(text, thinking)
                     self._allow(limit, self._limits.idle)
-                if choice.finish_reason and stream.received_finish_reason:
-                    self._finish = choice.finish_reason
-                    self._allow(limit, min(self._limits.idle, _AFTER_FINISH_SECONDS))
             now = time.monotonic()
             if now - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
                 gave_way = time.monotonic()
-        received = stream.received_finish_reason
-        return self._finish or received if received else ""
+
+    @property
+    def _whole(self) -> bool:
+        return self._stream is not None and received_finish(self._stream)
 
     def _allow(self, limit: asyncio.Timeout, seconds: float) -> None:
         due = min(self._loop.time() + seconds, self._deadline)
@@ -128,10 +126,12 @@ class _Stream:
             self._due = due
             limit.reschedule(due)
 
-    def _finished(self, received: str) -> dict[str, Any]:
-        reason = _REASONS.get(received, STOP) if received else TRUNCATED
+    def _finished(self) -> dict[str, Any]:
+        stream = self._stream
+        native = stream.received_finish_reason or stream.intermittent_finish_reason
+        reason = _REASONS.get(native, STOP) if self._whole else TRUNCATED
         if not self._outlet.characters:
-            if not received and not self._outlet.spoke:
+            if reason == TRUNCATED and not self._outlet.spoke:
                 raise CallFailed(Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model"))
             if reason in (STOP, TRUNCATED):
                 raise CallFailed(Classified(kind=errors.EMPTY))

@@ -31,7 +31,11 @@ class _Nowhere(Pipes):
 async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
     models = await _listed(call)
-    model = call.model or next(iter(models), "")
+    model = call.model
+    if models and model not in models and call.row.local and model in call.row.models:
+        # Nobody chose this model: any that the local server has will do.
+        model = models[0]
+    model = model or next(iter(models), "")
     if not model:
         raise CallFailed(dataclasses.replace(classify_status(404, "", {}), detail="the server names no model"))
     started = asyncio.get_running_loop().time()
