@@ -106,9 +106,9 @@ class Engine:
         live = await self.open(session_id)
         self.bus.publish(SessionRestored(session_id=session_id, session=live.session))
 
-    async def export(self, session_id: str, format: str) -> str:
+    async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        return export(await self.open(session_id), format, self._prompts)
+        return export(await self.open(session_id), file_format, self._prompts)
 
     def session_document(self, live: LiveSession) -> dict[str, object]:
         """Return a session as `moot show --json` prints it."""

@@ -22,15 +22,15 @@ _STYLE = (
 )
 
 
-def export(live: LiveSession, format: str, prompts: Prompts) -> str:
+def export(live: LiveSession, file_format: str, prompts: Prompts) -> str:
     """Return a session in one of FORMATS. Raises BadInput for another."""
-    if format == "json":
+    if file_format == "json":
         return json.dumps(session_document(live), ensure_ascii=False, indent=2) + "\n"
-    if format == "md":
+    if file_format == "md":
         return _Document(live, prompts).markdown()
-    if format == "html":
+    if file_format == "html":
         return _Document(live, prompts).html()
-    raise BadInput("unknown_format", format=format, formats=", ".join(FORMATS))
+    raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
 
 
 class _Document:

@@ -75,9 +75,7 @@ class LiveSession:
     def whole_messages(self) -> Iterator[Message]:
         """Yield the messages with the text that streamed so far filled in."""
         for message in self.messages:
-            if message.id in self._growing:
-                message = self._with_text(message)
-            yield message
+            yield self._with_text(message) if message.id in self._growing else message
 
     def streaming(self) -> tuple[Message, ...]:
         """Return the messages that still grow, with their text so far."""

@@ -23,21 +23,23 @@ _KOREAN_NAMES = {
     "ben": ("벤",),
     "cleo": ("클레오",),
 }
-_PARTICLES = (
-    "님 씨 은 는 이 가 을 를 의 에게 한테 께 께서 와 과 랑 이랑 도 만 야 아 로 으로 처럼 보다 부터 까지 이여 여"
-).split()
-_PARTICLE = "(?:" + "|".join(sorted(_PARTICLES, key=len, reverse=True)) + ")"
+_PARTICLE = (
+    "(?:이랑|에게|한테|께서|으로|처럼|보다|부터|까지|이여|"
+    "님|씨|은|는|이|가|을|를|의|께|와|과|랑|도|만|야|아|로|여)"
+)
 _LEFT = r"(?<![0-9A-Za-z_가-힣\-])"
 _RIGHT = rf"(?P<particles>{_PARTICLE}{{0,2}})(?![0-9A-Za-z_가-힣])"
 
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_LEADING_MARK = r"^[\s\"'“‘*_(\-–—]*"
+_LEADING_MARKS = re.compile(r"[\s\"'“‘*_(\-–—]*")
+_VOCATIVE_END = re.compile(r"(?:님|씨|야|아)?\s*[,，:：]|(?:님|씨)\s")
 _REQUEST = re.compile(
-    r"\b(?:please|what|why|how|where|who|which|can|could|would|will|do|does|did|are|is|tell|explain|show|"
-    r"answer|consider|respond|give|say|name|prove|clarify|address|describe|defend|help|your (?:turn|view|thoughts))\b"
-    r"|(?:주세요|주시|세요|십시오|시죠|할까|나요|까요|은가요|는가요|습니까|해\s?봐|답해|말해|설명해|어때|어떻|부탁)",
+    r"^[\s,，:：]*(?:so|then|and|but|now|please)?[\s,]*\b(?:please|what|why|how|where|when|can|could|would|"
+    r"will|do|does|did|are|is|tell|explain|show|answer|consider|respond|give|say|name|prove|clarify|"
+    r"address|describe|defend|help|your (?:turn|view|thoughts))\b|\bplease\b"
+    r"|세요|십시오|시죠|주시|할까|나요|까요|는가요|습니까|해\s?봐|답해|말해|설명해|어때|어떻|부탁",
     re.IGNORECASE,
 )
 
@@ -134,24 +136,19 @@ def _addressed_in(sentence: str, participants: Sequence[Participant]) -> Iterabl
     if called:
         return [one.participant_id for one in called]
     question = sentence.rstrip().endswith(("?", "？"))
-    asks = question or _REQUEST.search(sentence) is not None
-    if asks:
-        leading = [one for one in found if _is_vocative(sentence, one)]
-        if leading:
-            return [leading[-1].participant_id]
-    if (
-        question
-        and len({one.participant_id for one in found}) == 1
-        and not _is_possessive(sentence, found[-1])
-    ):
+    for one in found:
+        if _is_vocative(sentence, one) and (question or _REQUEST.search(sentence[one.end :])):
+            return [one.participant_id]
+    alone = len({one.participant_id for one in found}) == 1
+    if question and alone and not _is_possessive(sentence, found[-1]):
         return [found[-1].participant_id]
     return []
 
 
 def _is_vocative(sentence: str, found: Found) -> bool:
     before, after = sentence[: found.start], sentence[found.end :]
-    starts = re.fullmatch(_LEADING_MARK.removeprefix("^"), before) is not None
-    return starts and re.match(r"(?:님|씨|야|아)?\s*[,，:：]|(?:님|씨)\s", after) is not None
+    starts = _LEADING_MARKS.fullmatch(before) is not None
+    return starts and _VOCATIVE_END.match(after) is not None
 
 
 def _is_possessive(sentence: str, found: Found) -> bool:

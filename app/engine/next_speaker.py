@@ -6,6 +6,7 @@ is likelier; nobody waits longer than `bound(n)` turns, and two cannot keep the 
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import pairwise
 
 from app.core.message import DONE, FAILED, Message
 from app.core.session import Debate, Participant
@@ -94,16 +95,15 @@ def _addressed(
     recent = turns[-2 * len(present) :]
     fired = sum(
         before.author.id == last.author.id and after.author.id == names[-1] and after.why == ADDRESSED
-        for before, after in zip(recent, recent[1:], strict=False)
+        for before, after in pairwise(recent)
     )
     return None if fired >= 2 else _by_id(present, names[-1])
 
 
 def _ping_pong(speakers: list[str], count: int) -> bool:
     """Whether the last four turns went A B A B although others are there."""
-    return (
-        count > 2 and len(speakers) >= 4 and speakers[-4:-2] == speakers[-2:] and speakers[-1] != speakers[-2]
-    )
+    last = speakers[-4:]
+    return count > 2 and len(last) == 4 and last[:2] == last[2:] and last[0] != last[1]
 
 
 def _most_eager(

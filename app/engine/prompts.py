@@ -1,19 +1,20 @@
 """The texts that go to models: `prompts/<language>/<name>.txt`; used by roles, perspective and export."""
 
-from functools import cache
 from pathlib import Path
 
 
 class Prompts:
-    """Reads the prompt files of a folder, each once."""
+    """The prompt files of a folder, read once."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read = cache(self._read_file)
+        self._texts = {
+            (file.parent.name, file.stem): file.read_text(encoding="utf-8").strip()
+            for file in sorted(folder.glob("*/*.txt"))
+        }
 
     def text(self, language: str, name: str, /, **values: object) -> str:
-        """Return a prompt with its blanks filled. Raises FileNotFoundError for one that is not there."""
-        text = self._read(language, name)
+        """Return a prompt with its blanks filled. Raises KeyError for one that is not there."""
+        text = self._texts[language, name]
         return text.format(**values) if values else text
 
     def line(self, language: str, name: str, key: str, /, **values: object) -> str:
@@ -23,8 +24,5 @@ class Prompts:
 
     def lines(self, language: str, name: str) -> dict[str, str]:
         """Return a file of `key = text` lines."""
-        pairs = (line.split("=", 1) for line in self._read(language, name).splitlines() if "=" in line)
+        pairs = (line.split("=", 1) for line in self._texts[language, name].splitlines() if "=" in line)
         return {key.strip(): text.strip() for key, text in pairs}
-
-    def _read_file(self, language: str, name: str) -> str:
-        return (self._folder / language / f"{name}.txt").read_text(encoding="utf-8").strip()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from app.core.session import Participant
 from app.engine.names import USER_NAMES, aliases_of
 
-_PASS = "[pass]"
+_NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"
 _CLOSING = r"[\])*_\s\"'”]*"
 _THINK = re.compile(r"<(think|thinking|thought)>", re.IGNORECASE)
@@ -73,7 +73,7 @@ class ReplyCleaner:
             if self._thinking_end:
                 step = self._step_thinking(thinking, last)
             elif self._at_line_start:
-                step = self._step_line_start(text, last)
+                step = self._step_line_start(last)
             else:
                 step = self._step_line(text, last)
             if not step:
@@ -98,7 +98,7 @@ class ReplyCleaner:
             self._pending = self._pending[ready:]
         return False
 
-    def _step_line_start(self, text: list[str], last: bool) -> bool:
+    def _step_line_start(self, last: bool) -> bool:
         if self._first_line:
             self._pending = self._pending.lstrip()
         if not self._pending:
@@ -158,7 +158,7 @@ class ReplyCleaner:
         if _BREAK.search(self._pending) is not None:
             return False
         start = self._pending.lower()
-        if any(tag.startswith(start) for tag in _TAG_STARTS) or _PASS.startswith(start):
+        if any(tag.startswith(start) for tag in _TAG_STARTS) or _NOTHING_NEW.startswith(start):
             return True
         if start.lstrip() and "```".startswith(start.lstrip()[:3]) and len(start.lstrip()) < 3:
             return True
@@ -182,7 +182,7 @@ def _label(names: Sequence[str]) -> re.Pattern[str]:
 
 def is_pass(text: str) -> bool:
     """Whether a reply says that there is nothing new to say."""
-    return text.strip().rstrip(".").casefold() == _PASS
+    return text.strip().rstrip(".").casefold() == _NOTHING_NEW
 
 
 def whole_sentences(text: str) -> str:

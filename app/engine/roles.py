@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from app.core.catalog import CHAT, TRANSCRIPT, provider_kind
 from app.core.session import Debate, Participant
@@ -30,14 +31,11 @@ def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tup
 
     Such a model agrees with whatever it read last; a side is what makes its voices differ.
     """
-    seated = []
-    given = 0
-    for participant, kind in zip(participants, kinds, strict=True):
-        if not participant.role and form_of(kind) == TRANSCRIPT:
-            participant = replace(participant, role=SIDES[given % len(SIDES)])
-            given += 1
-        seated.append(participant)
-    return tuple(seated)
+    sides = cycle(SIDES)
+    return tuple(
+        replace(one, role=next(sides)) if not one.role and form_of(kind) == TRANSCRIPT else one
+        for one, kind in zip(participants, kinds, strict=True)
+    )
 
 
 def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str:
@@ -45,16 +43,10 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     if speaker.system_prompt.strip():
         return speaker.system_prompt
     language = debate.language
-    roster = ", ".join(
-        one.name
-        + _role_in_roster(one, language, prompts)
-        + (_you(language, prompts) if one.id == speaker.id else "")
-        for one in debate.participants
-    )
+    roster = ", ".join(_in_roster(one, speaker, language, prompts) for one in debate.participants)
+    count = len(debate.participants)
     parts = [
-        prompts.text(
-            language, "participant", name=speaker.name, count=len(debate.participants), roster=roster
-        ),
+        prompts.text(language, "participant", name=speaker.name, count=count, roster=roster),
         prompts.text(language, mode_of(debate.mode).prompt),
     ]
     if speaker.role:
@@ -75,9 +67,10 @@ def role_name(role: str, language: str, prompts: Prompts) -> str:
     return prompts.line(language, "roles", f"{role}.name") if role in ROLES else " ".join(role.split())
 
 
-def _role_in_roster(participant: Participant, language: str, prompts: Prompts) -> str:
-    return f" ({role_name(participant.role, language, prompts)})" if participant.role else ""
-
-
-def _you(language: str, prompts: Prompts) -> str:
-    return " " + prompts.line(language, "roles", "you")
+def _in_roster(participant: Participant, speaker: Participant, language: str, prompts: Prompts) -> str:
+    words = [participant.name]
+    if participant.role:
+        words.append(f"({role_name(participant.role, language, prompts)})")
+    if participant.id == speaker.id:
+        words.append(prompts.line(language, "roles", "you"))
+    return " ".join(words)

@@ -123,7 +123,7 @@ class Run:
                 return
 
     def _write(self, result: TurnResult, spoken: Speak, world: World) -> None:
-        """Put the message and the advance of the cursor into one batch, so that no turn is lost or doubled."""
+        """Put message and cursor into one batch, so that no turn is lost or doubled."""
         if result.message is None:
             details = {"name": spoken.participant.name, "kind": result.held, "detail": result.detail}
             self._live.change(status=PAUSED, reason=result.held)
