@@ -123,7 +123,7 @@ def need_system_parts(programs: Sequence[str]) -> None:
     say("installing from the system's packages: " + " ".join(packages))
     environment = {"DEBIAN_FRONTEND": "noninteractive"}
     run([*prefix, "apt-get", "update", "-qq"], environment)
-    run([*prefix, *install.split(), "-qq", "-o", "Dpkg::Use-Pty=0"], environment)
+    run([*prefix, *install.split(), "-qq", "-o", "Dpkg::Use-Pty=0"], environment, show=False)
 
 
 # The environment -----------------------------------------------------------------------------
@@ -263,9 +263,10 @@ def environment_with(extra: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **quieter, **extra}
 
 
-def run(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) -> None:
-    """Run a command to its end. Raises CalledProcessError when it fails."""
-    subprocess.run(list(map(str, command)), env=environment_with(extra or {}), check=True)
+def run(command: Sequence[str | Path], extra: Mapping[str, str] | None = None, *, show: bool = True) -> None:
+    """Run a command to its end; its complaints are shown in any case. Raises CalledProcessError."""
+    output = None if show else subprocess.DEVNULL
+    subprocess.run(list(map(str, command)), env=environment_with(extra or {}), stdout=output, check=True)
 
 
 def call(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) -> int:
