@@ -3,6 +3,7 @@
 Empty values are left out. pydantic is imported on first use only: the first paint must not pay it.
 """
 
+import contextlib
 import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
@@ -149,11 +150,9 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     whole = {**record, "id": session_id}
     kind: Any = _SESSIONS.get(whole.get("kind", ""))
     if kind is not None:
-        try:
+        with contextlib.suppress(ValueError):
             session: Session = _adapter(kind).validate_python(whole)
             return session, False
-        except ValueError:
-            pass
     texts: dict[str, Any] = {
         field.name: value
         for field in dataclasses.fields(Session)

@@ -63,6 +63,10 @@ class JsonLogStore:
         self._appended: set[str] = set()
         self._mend = True
 
+    async def open(self) -> None:
+        """Read the index off the loop's thread, so that `summaries` need not. Raises StorageError."""
+        await asyncio.wrap_future(run_in_thread(self.prepare, "moot-index"))
+
     def prepare(self) -> None:
         """Read the index; the first use does so by itself. May be called from any thread."""
         with self._index_lock:
@@ -118,8 +122,11 @@ class JsonLogStore:
             raise storage_error(error, path) from error
         if self._read_only:
             return dataclasses.replace(stored, read_only=True)
-        self._live[session_id] = {message.id for message in stored.messages}
         if session_id not in self._appended:
+            self._live[session_id] = {message.id for message in stored.messages}
+            self._summaries[session_id] = summary_of(
+                session_id, replay.session, len(stored.messages), replay.latest, stored.read_only
+            )
             self._writer.call(lambda: self._writer.log(session_id).adopt(replay))
         return stored
 
@@ -237,7 +244,7 @@ class JsonLogStore:
         return summary
 
     def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
-        self.prepare()
+        """Bring the list's line up to date; None when the session's messages were never counted."""
         summary = self._summaries.get(session_id)
         known = self._live.get(session_id)
         count = summary.messages if summary else 0
@@ -261,7 +268,7 @@ class JsonLogStore:
             summary = dataclasses.replace(summary, messages=count, updated_at=latest)
         if summary is not None:
             self._summaries[session_id] = summary
-        return summary
+        return summary if known is not None else None
 
     def _move(self, source: Path, target: Path) -> None:
         self._disk.replace(source, target)
