@@ -1,7 +1,7 @@
 """A session: a saved conversation, its status, and the cursor of its kind."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 IDLE = "idle"
 RUNNING = "running"
@@ -13,9 +13,9 @@ ERROR = "error"
 
 ENDED = (COMPLETED, STOPPED, ERROR)
 
-ROUND_ROBIN = "round-robin"
-FREE = "free"
-ROLES = "roles"
+ROUND_ROBIN: Final = "round-robin"
+FREE: Final = "free"
+ROLES: Final = "roles"
 
 MIN_ROUNDS = 1
 MAX_ROUNDS = 10

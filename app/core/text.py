@@ -1,6 +1,6 @@
 """What every text from outside goes through before it is kept."""
 
-_SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def clean_text(text: str) -> str:

