@@ -48,11 +48,14 @@ class Run:
         self._pausing = False
         self._waiting = False
         self._task: asyncio.Task[None] | None = None
+        # Clear while a cut writes down how the session stands: only then is the run over.
+        self._settled = asyncio.Event()
+        self._settled.set()
 
     @property
     def over(self) -> bool:
-        """Whether the loop has ended."""
-        return self._task is None or self._task.done()
+        """Whether the loop has ended and its end is written down."""
+        return self._task is None or (self._task.done() and self._settled.is_set())
 
     def start(self) -> None:
         """Begin, or go on after a pause."""
@@ -65,6 +68,7 @@ class Run:
         """Return when the loop has ended; raises what ended it when that was a fault of the program."""
         if self._task is not None:
             await asyncio.wait({self._task})
+            await self._settled.wait()
             if not self._task.cancelled():
                 self._task.result()
 
@@ -89,11 +93,15 @@ class Run:
     async def _cut(self, status: str, reason: str) -> None:
         if self.over or self._task is None:
             return
-        self._task.cancel()
-        await asyncio.wait({self._task}, timeout=STOP_SECONDS)
-        self._live.settle()
-        self._live.change(status=status, reason=reason)
-        await self._save()
+        self._settled.clear()
+        try:
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=STOP_SECONDS)
+            self._live.settle()
+            self._live.change(status=status, reason=reason)
+            await self._save()
+        finally:
+            self._settled.set()
 
     async def _loop(self) -> None:
         if not await self._save():
