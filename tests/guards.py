@@ -18,7 +18,7 @@ from typing import Any
 
 _PATIENCE_S = 3.0
 # The loop's own helpers; its runner ends them after the test's fixtures are gone.
-_LOOP_THREADS = ("asyncio_", "waitpid-", "ThreadPoolExecutor-", "QThread")
+_LOOP_THREADS = ("asyncio_", "moot_", "waitpid-")
 # Qt keeps one of these for the whole program.
 _QT_OWN_WINDOWS = ("QTipLabel",)
 

@@ -63,6 +63,8 @@ def blanks(text: str) -> set[str]:
 
 @pytest.mark.parametrize("path", python_files("app", "tests", "packaging"), ids=lambda path: str(path.name))
 def test_every_file_opens_with_a_short_docstring_and_stays_small(path: Path) -> None:
+    if not path.read_bytes():
+        return
     docstring = ast.get_docstring(tree(path))
     assert docstring, "says nothing about what it holds"
     # The tree of the exceptions is drawn where they are; its lines do not count.
@@ -141,7 +143,7 @@ def test_the_window_says_nothing_that_is_not_in_the_catalogue() -> None:
         for argument in call.args
         if isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)
-        and any(letter.isalpha() for letter in argument.value)
+        and any(letter.isalpha() for letter in re.sub(r"^((Ctrl|Shift|Alt|Meta)\+)+.$", "", argument.value))
     ]
     assert found == []
 
@@ -167,8 +169,8 @@ def test_every_icon_asked_for_is_there() -> None:
     assert found == []
 
 
-def test_litellm_is_imported_in_one_place() -> None:
-    places = []
+def test_litellm_is_imported_by_the_model_host_only() -> None:
+    places = set()
     for path in python_files("app"):
         for node in ast.walk(tree(path)):
             modules: list[str] = []
@@ -177,9 +179,8 @@ def test_litellm_is_imported_in_one_place() -> None:
             elif isinstance(node, ast.ImportFrom):
                 modules = [node.module or ""]
             if any(module.split(".")[0] == "litellm" for module in modules):
-                places.append(path.relative_to(APP).as_posix())
-    assert len(set(places)) == 1, places
-    assert places[0].startswith("providers/model_host")
+                places.add(path.parent.relative_to(APP).as_posix())
+    assert places == {"providers/model_host"}
 
 
 def test_the_folder_packaging_is_no_package() -> None:
