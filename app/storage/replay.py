@@ -132,8 +132,9 @@ class _Pieces:
     def add(self, offset: object, text: object) -> None:
         if not isinstance(text, str) or not text:
             return
-        if isinstance(offset, int) and 0 <= offset < self._length:
-            text = text[self._length - offset :]
+        if not isinstance(offset, int) or not 0 <= offset <= self._length:
+            return  # A piece before it is lost; what follows a gap would read as something else.
+        text = text[self._length - offset :]
         self._pieces.append(text)
         self._length += len(text)
 

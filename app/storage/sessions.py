@@ -215,7 +215,7 @@ class JsonLogStore:
         if self._read_only:
             return
         failed = await self._run(finish)
-        self._writer.stop()
+        await asyncio.wrap_future(self._writer.stop())
         if failed is not None:
             raise failed
 

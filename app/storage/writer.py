@@ -22,6 +22,7 @@ Result = TypeVar("Result")
 
 _LOGGER = logging.getLogger(__name__)
 _Post = tuple[str, tuple[Event, ...], SessionSummary | None]
+_Item = _Post | Callable[[], None] | Future[None]
 _IDLE_SECONDS = 2.0
 
 
@@ -33,7 +34,7 @@ class LogWriter:
         self._paths = paths
         self._file_system = file_system
         self._on_idle = on_idle
-        self._queue: queue.SimpleQueue[_Post | Callable[[], None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._touched: set[str] = set()
         self._idle_at: float | None = None
@@ -59,12 +60,15 @@ class LogWriter:
         self._start()
         return future
 
-    def stop(self) -> None:
-        """End the thread once the queue is empty."""
-        if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join()
+    def stop(self) -> "Future[None]":
+        """End the thread after what was queued before; the next call starts another."""
+        ended: Future[None] = Future()
+        if self._thread is None:
+            ended.set_result(None)
+        else:
             self._thread = None
+            self._queue.put(ended)
+        return ended
 
     def log(self, session_id: str) -> SessionLog:
         """Return a session's log; on the writer's thread only."""
@@ -83,8 +87,9 @@ class LogWriter:
         while True:
             items = self._take()
             for item in items:
-                if item is None:
+                if isinstance(item, Future):
                     self._write_touched()
+                    item.set_result(None)
                     return
                 if callable(item):
                     self._write_touched()
@@ -96,18 +101,19 @@ class LogWriter:
             self._write_touched()
             self._write_due()
 
-    def _take(self) -> list[_Post | Callable[[], None] | None]:
+    def _take(self) -> list[_Item]:
         times = [log.due for log in self.logs.values() if log.due is not None]
         if self._idle_at is not None:
             times.append(self._idle_at)
         timeout = max(0.0, min(times) - time.monotonic()) if times else None
-        items = []
+        items: list[_Item] = []
         try:
             items.append(self._queue.get(timeout=timeout))
-            while True:
+            while not isinstance(items[-1], Future):
                 items.append(self._queue.get_nowait())
         except queue.Empty:
-            return items
+            pass
+        return items
 
     def _write_touched(self) -> None:
         for session_id in self._touched:

@@ -1,0 +1,77 @@
+"""Sessions, messages and batches of events for the tests of storage."""
+
+import dataclasses
+from pathlib import Path
+
+from app.core.events import Event, MessageDelta, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.ids import new_id
+from app.core.message import DONE, STREAMING, Author, Message
+from app.core.session import RUNNING, Debate, DebateSession, Participant
+from app.storage.file_system import FileSystem
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+
+ADA = Author(id="p1", name="Ada", kind="participant")
+SEATS = (
+    Participant(id="p1", name="Ada", provider="embedded", model="smollm2-135m"),
+    Participant(id="p2", name="벤", provider="embedded", model="smollm2-135m"),
+)
+ROOT = Path("/data")
+
+
+def debate(session_id: str | None = None, **changes: object) -> DebateSession:
+    values: dict[str, object] = {
+        "id": session_id or new_id(),
+        "title": "Should cities ban cars?",
+        "status": RUNNING,
+        "created_at": "2026-11-21T10:00:00.000Z",
+        "updated_at": "2026-11-21T10:00:00.000Z",
+        "debate": Debate(topic="Should cities ban cars?", participants=SEATS),
+    }
+    return DebateSession(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def message(text: str = "", *, state: str = DONE, **changes: object) -> Message:
+    values: dict[str, object] = {
+        "id": new_id(),
+        "turn_id": "t1",
+        "role": "assistant",
+        "author": ADA,
+        "content": text,
+        "state": state,
+        "created_at": "2026-11-21T10:00:01.000Z",
+    }
+    return Message(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def started(session: DebateSession) -> tuple[Event, ...]:
+    return (SessionStarted(session_id=session.id, session=session),)
+
+
+def changed(session: DebateSession, **changes: object) -> tuple[DebateSession, SessionChanged]:
+    session = dataclasses.replace(session, **changes)  # type: ignore[arg-type]
+    return session, SessionChanged(session_id=session.id, session=session)
+
+
+def finished(session_id: str, one: Message) -> MessageFinished:
+    return MessageFinished(session_id=session_id, message=one)
+
+
+def streaming(session_id: str, whole: Message, size: int = 7) -> list[tuple[Event, ...]]:
+    """Return the batches of one answer but for its end."""
+    begun = dataclasses.replace(whole, content="", state=STREAMING)
+    batches: list[tuple[Event, ...]] = [(MessageStarted(session_id=session_id, message=begun),)]
+    text = whole.content
+    batches.extend(
+        (
+            MessageDelta(
+                session_id=session_id, message_id=whole.id, offset=offset, text=text[offset : offset + size]
+            ),
+        )
+        for offset in range(0, len(text), size)
+    )
+    return batches
+
+
+def new_store(file_system: FileSystem | None = None, root: Path = ROOT) -> JsonLogStore:
+    return JsonLogStore(DataPaths(root), file_system=file_system)
