@@ -1,0 +1,109 @@
+"""From engine events to Qt signals: one signal a kind of event, deltas gathered once a frame."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from app.core.events import (
+    Event,
+    EventBus,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    Notice,
+    RetryScheduled,
+    SessionChanged,
+    SessionDeleted,
+    SessionRestored,
+    SessionStarted,
+    TurnStarted,
+    UsageReported,
+)
+
+FRAME_MS = 16
+CROWDED_FRAME_MS = 33
+
+
+class Bridge(QObject):
+    """Re-emits the bus's events as typed signals; text that streams arrives at most once a frame.
+
+    `text_arrived` carries session id, message id, text and thinking; the rest carry their event.
+    """
+
+    session_started = Signal(object)
+    session_changed = Signal(object)
+    session_deleted = Signal(object)
+    session_restored = Signal(object)
+    turn_started = Signal(object)
+    message_started = Signal(object)
+    message_finished = Signal(object)
+    text_arrived = Signal(str, str, str, str)
+    usage_reported = Signal(object)
+    retry_scheduled = Signal(object)
+    notice_given = Signal(object)
+
+    def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pending: dict[str, tuple[str, list[str], list[str]]] = {}
+        self._fresh: set[str] = set()
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
+        self._frame.timeout.connect(self._on_frame)
+        self._signals: dict[type[Event], Callable[[Event], None]] = {
+            SessionStarted: self.session_started.emit,
+            SessionChanged: self.session_changed.emit,
+            SessionDeleted: self.session_deleted.emit,
+            SessionRestored: self.session_restored.emit,
+            TurnStarted: self.turn_started.emit,
+            MessageStarted: self._on_message_started,
+            MessageDelta: self._on_delta,
+            MessageFinished: self._on_message_finished,
+            UsageReported: self.usage_reported.emit,
+            RetryScheduled: self.retry_scheduled.emit,
+            Notice: self.notice_given.emit,
+        }
+        self._unsubscribe = bus.subscribe(self._on_events)
+
+    def close(self) -> None:
+        """Stop listening and drop what has not been shown."""
+        self._unsubscribe()
+        self._frame.stop()
+        self._pending.clear()
+
+    def _on_events(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            emit = self._signals.get(type(event))
+            if emit is not None:
+                emit(event)
+
+    def _on_message_started(self, event: MessageStarted) -> None:
+        self._fresh.add(event.message.id)
+        self.message_started.emit(event)
+
+    def _on_delta(self, event: MessageDelta) -> None:
+        if event.message_id in self._fresh:
+            # The first words of a message are shown at once; nobody waits a frame for them.
+            self._fresh.discard(event.message_id)
+            self.text_arrived.emit(event.session_id, event.message_id, event.text, event.thinking)
+            return
+        _, text, thinking = self._pending.setdefault(event.message_id, (event.session_id, [], []))
+        text.append(event.text)
+        thinking.append(event.thinking)
+        if not self._frame.isActive():
+            self._frame.start(FRAME_MS if len(self._pending) < 2 else CROWDED_FRAME_MS)
+
+    def _on_message_finished(self, event: MessageFinished) -> None:
+        self._fresh.discard(event.message.id)
+        self._hand_over(event.message.id)
+        self.message_finished.emit(event)
+
+    def _on_frame(self) -> None:
+        for message_id in tuple(self._pending):
+            self._hand_over(message_id)
+
+    def _hand_over(self, message_id: str) -> None:
+        pending = self._pending.pop(message_id, None)
+        if pending is not None:
+            session_id, text, thinking = pending
+            self.text_arrived.emit(session_id, message_id, "".join(text), "".join(thinking))

@@ -1,0 +1,69 @@
+"""A link of a transcript asks before it opens, with the whole host in sight."""
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import ElidedLabel, plain_label
+
+SCHEMES = ("http", "https", "mailto")
+MOST_CHARACTERS = 2_000
+
+
+def may_open(url: str) -> bool:
+    """Say whether a link is of a kind that Moot opens at all."""
+    parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
+    if not parsed.isValid() or parsed.scheme().lower() not in SCHEMES or len(url) > MOST_CHARACTERS:
+        return False
+    return bool(parsed.host()) or parsed.scheme().lower() == "mailto"
+
+
+class LinkDialog(QDialog):
+    """Shows where a link goes; opens it in the system's browser when the user agrees."""
+
+    def __init__(self, words: Language, url: str, shown: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("link_dialog")
+        self._url = QUrl(url, QUrl.ParsingMode.StrictMode)
+        self.setWindowTitle(words("link.title"))
+        title = plain_label("page_title")
+        title.setText(words("link.title"))
+        lead = plain_label("card_text", wrap=True)
+        lead.setText(words("link.text"))
+        host = plain_label("card_title", wrap=True)
+        host.setObjectName("link_host")
+        # Punycode: a look-alike letter of another script shows itself.
+        encoded = self._url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
+        host.setText(self._url.host(QUrl.ComponentFormattingOption.FullyEncoded) or encoded)
+        address = ElidedLabel("meta")
+        address.setText(encoded)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        for widget in (title, lead, host, address):
+            column.addWidget(widget)
+        if shown and shown != url:
+            text = ElidedLabel("meta")
+            text.setText(words("link.shown", text=shown))
+            column.addWidget(text)
+        cancel = button("", "link_cancel")
+        cancel.setText(words("link.cancel"))
+        go = button("primary", "link_open")
+        go.setText(words("link.open"))
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(go)
+        column.addSpacing(6)
+        column.addLayout(foot)
+        self.resize(460, self.sizeHint().height())
+        cancel.setDefault(True)
+        cancel.clicked.connect(self.reject)
+        go.clicked.connect(self._on_open)
+
+    def _on_open(self) -> None:
+        QDesktopServices.openUrl(self._url)
+        self.accept()

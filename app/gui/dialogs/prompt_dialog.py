@@ -1,0 +1,57 @@
+"""The system prompt a participant gets: to be read, and replaced (row D2)."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class PromptDialog(QDialog):
+    """Shows a prompt for editing; emits `prompt_chosen`, empty when the generated one shall be used."""
+
+    prompt_chosen = Signal(str)
+
+    def __init__(self, words: Language, name: str, prompt: str, generated: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("prompt_dialog")
+        self.setWindowTitle(words("setup.prompt.of", name=name))
+        self._generated = generated
+        self._box = TextBox(lines=14, most=14, submits=False)
+        self._box.setObjectName("prompt_text")
+        self._box.setPlainText(prompt)
+        self._box.setAccessibleName(self.windowTitle())
+        title = plain_label("page_title")
+        title.setText(self.windowTitle())
+        lead = plain_label("card_text", wrap=True)
+        lead.setText(words("setup.prompt.text"))
+        reset = button("link", "prompt_reset")
+        reset.setText(words("setup.prompt.generated"))
+        cancel = button("", "prompt_cancel")
+        cancel.setText(words("dialog.cancel"))
+        save = button("primary", "prompt_save")
+        save.setText(words("dialog.save"))
+        save.setAutoDefault(False)
+        foot = QHBoxLayout()
+        foot.addWidget(reset)
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        for widget in (title, lead, self._box):
+            column.addWidget(widget)
+        column.addLayout(foot)
+        self.resize(620, 460)
+        reset.clicked.connect(lambda: self._box.setPlainText(generated))
+        cancel.clicked.connect(self.reject)
+        save.clicked.connect(self._on_save)
+
+    def _on_save(self) -> None:
+        text = self._box.text()
+        self.prompt_chosen.emit("" if text == self._generated.strip() else text)
+        self.accept()

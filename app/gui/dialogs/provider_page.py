@@ -1,0 +1,231 @@
+"""One provider in the settings: on or off, address, models, key, and the Test button (row A1)."""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED, provider_kind
+from app.core.errors import MootError
+from app.core.provider import ProviderConfig, ProviderStatus
+from app.engine.engine import Engine
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.label import plain_label
+
+MODELS_SHOWN = 6
+BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
+
+
+class ProviderPage(QWidget):
+    """The settings of one provider; emits `changed` once something was saved."""
+
+    changed = Signal()
+    removed = Signal()
+
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
+    ) -> None:
+        super().__init__()
+        self._language = language
+        self._engine = engine
+        self._status = status
+        self._tasks = tasks
+        self._asked_at = 0.0
+        self._title = plain_label("page_title")
+        self._about = plain_label("card_text", wrap=True)
+        self.enabled = TickBox(look)
+        self.enabled.setObjectName("provider_enabled")
+        self._labels = {name: plain_label("field") for name in ("base_url", "models", "key")}
+        self.base_url = QLineEdit()
+        self.base_url.setObjectName("provider_base_url")
+        self.models = QLineEdit()
+        self.models.setObjectName("provider_models")
+        self.key = QLineEdit()
+        self.key.setObjectName("provider_key")
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._key_source = plain_label("hint", wrap=True)
+        self._save_key = button("", "provider_save_key")
+        self._remove_key = button("link", "provider_remove_key")
+        self._save = button("primary", "provider_save")
+        self._test = button("", "provider_test")
+        self._remove = button("link", "provider_remove")
+        self.result = plain_label("hint", wrap=True)
+        self.result.setObjectName("provider_result")
+        self._clock = QTimer(self)
+        self._clock.setInterval(500)
+        self._clock.timeout.connect(self._on_clock)
+        self._lay_out()
+        self._fill()
+        self._retranslate()
+        self.enabled.toggled.connect(lambda _on: self._on_save())
+        self._save.clicked.connect(self._on_save)
+        self._save_key.clicked.connect(self._on_save_key)
+        self.key.returnPressed.connect(self._on_save_key)
+        self._remove_key.clicked.connect(self._on_remove_key)
+        self._test.clicked.connect(self._on_test)
+        self._remove.clicked.connect(self._on_remove)
+        language.changed.connect(self._retranslate)
+
+    @property
+    def provider_id(self) -> str:
+        """The provider's id."""
+        return self._status.config.id
+
+    def config(self) -> ProviderConfig:
+        """Return the provider as it is written here."""
+        models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
+        known = self._status.config
+        return ProviderConfig(
+            id=known.id,
+            kind=known.kind,
+            label=known.label,
+            base_url=self.base_url.text().strip(),
+            models=models,
+            enabled=self.enabled.isChecked(),
+        )
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(7)
+        for widget in (self._title, self._about, self.enabled):
+            column.addWidget(widget)
+        column.addSpacing(5)
+        for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
+            column.addWidget(self._labels[name])
+            column.addWidget(field)
+        keys = QHBoxLayout()
+        keys.addWidget(self._key_source, 1)
+        keys.addWidget(self._remove_key)
+        keys.addWidget(self._save_key)
+        column.addLayout(keys)
+        column.addSpacing(5)
+        column.addWidget(self.result)
+        column.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addWidget(self._remove)
+        foot.addStretch(1)
+        foot.addWidget(self._test)
+        foot.addWidget(self._save)
+        column.addLayout(foot)
+
+    def _fill(self) -> None:
+        config = self._status.config
+        self.enabled.setChecked(config.enabled)
+        self.base_url.setText(config.base_url)
+        self.models.setText(", ".join(config.models))
+        embedded = config.kind == EMBEDDED
+        for widget in (self.base_url, self.models, self.key, self._save, self._save_key, *self._labels.values()):
+            widget.setVisible(not embedded)
+        self._key_source.setVisible(not embedded)
+        self._about.setVisible(embedded)
+        self._remove.setVisible(config.id not in BUILT_IN)
+
+    def _say(self, kind: str, text: str) -> None:
+        self.result.setProperty("kind", kind)
+        self.result.style().unpolish(self.result)
+        self.result.style().polish(self.result)
+        self.result.setText(text)
+
+    def _say_error(self, error: MootError) -> None:
+        self._say("error", self._language.problem(error.code, **error.details))
+
+    async def _do(self, work: Callable[[], object]) -> None:
+        """Run one change of the engine's; say what went wrong where it was asked for."""
+        try:
+            await work()  # type: ignore[misc]
+        except MootError as error:
+            self._say_error(error)
+            return
+        known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
+        if known:
+            self._status = known[0]
+            self._retranslate()
+        self.changed.emit()
+
+    def _on_save(self) -> None:
+        self._tasks.start("save provider", self._do(self._save_config))
+
+    async def _save_config(self) -> None:
+        await self._engine.save_provider(self.config())
+        self._say("ok", self._language("provider.saved"))
+
+    def _on_save_key(self) -> None:
+        key = self.key.text().strip()
+        if key:
+            self._tasks.start("save key", self._do(lambda: self._keep_key(key)))
+
+    async def _keep_key(self, key: str) -> None:
+        kept = await self._engine.set_key(self.provider_id, key)
+        self.key.clear()
+        if kept:
+            self._say("ok", self._language("provider.saved"))
+        else:
+            self._say("warn", self._language("provider.key.session_notice"))
+
+    def _on_remove_key(self) -> None:
+        self._tasks.start("remove key", self._do(lambda: self._engine.remove_key(self.provider_id)))
+
+    def _on_remove(self) -> None:
+        self._tasks.start("remove provider", self._do(self._forget))
+
+    async def _forget(self) -> None:
+        await self._engine.remove_provider(self.provider_id)
+        self.removed.emit()
+
+    def _on_test(self) -> None:
+        self._tasks.start(f"test {self.provider_id}", self._do(self._try))
+
+    async def _try(self) -> None:
+        words = self._language
+        if self._status.config.kind != EMBEDDED:
+            await self._engine.save_provider(self.config())
+        self._asked_at = time.monotonic()
+        self._test.setEnabled(False)
+        self._clock.start()
+        self._on_clock()
+        try:
+            result = await self._engine.test_provider(self.provider_id)
+        finally:
+            self._clock.stop()
+            self._test.setEnabled(True)
+        if result.ok:
+            models = ", ".join(result.models[:MODELS_SHOWN]) + (", …" if len(result.models) > MODELS_SHOWN else "")
+            seconds = f"{result.seconds:.1f}"
+            self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
+            return
+        reason = words.problem(result.failure, detail=result.detail)
+        key = "provider.test.detail" if result.detail and result.detail not in reason else "provider.test.failed"
+        self._say("error", words(key, reason=reason, detail=result.detail))
+
+    def _on_clock(self) -> None:
+        seconds = int(time.monotonic() - self._asked_at)
+        self._say("hint", self._language("provider.testing", name=self._status.label, seconds=seconds))
+
+    def _retranslate(self) -> None:
+        words, status = self._language, self._status
+        kind = provider_kind(status.config.kind)
+        self._title.setText(status.label)
+        self._about.setText(words("provider.embedded.text"))
+        self.enabled.setText(words("provider.enabled"))
+        for name, label in self._labels.items():
+            label.setText(words(f"provider.{name}"))
+        for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
+            field.setAccessibleName(words(f"provider.{name}"))
+        if kind is not None:
+            address, models = kind.base_url, ", ".join(kind.models)
+            self.base_url.setPlaceholderText(words("provider.base_url.placeholder", url=address) if address else "")
+            self.models.setPlaceholderText(words("provider.models.placeholder", models=models) if models else "")
+        self.key.setPlaceholderText(words("provider.key.placeholder"))
+        source = status.key_source or ("none" if status.needs_key else "not_needed")
+        self._key_source.setText(words(f"provider.key.{source}"))
+        self._save_key.setText(words("provider.key.save"))
+        self._remove_key.setText(words("provider.key.remove"))
+        self._remove_key.setVisible(status.key_source in ("keyring", "session"))
+        self._save.setText(words("provider.save"))
+        self._test.setText(words("provider.test"))
+        self._remove.setText(words("provider.remove"))

@@ -1,0 +1,112 @@
+"""The language of the window: the active texts, switched while it is open.
+
+Every widget that shows words gets the one `Language` of its window and draws anew on `changed`.
+"""
+
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.texts import Texts, choose_language
+
+BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
+
+
+class Language(QObject):
+    """The texts of the language in use; emits `changed` when another is chosen."""
+
+    changed = Signal()
+
+    def __init__(self, folder: Path, wanted: str) -> None:
+        super().__init__()
+        self._folder = folder
+        self.texts = Texts.load(folder, choose_language(wanted))
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the text of a key; see `Texts`."""
+        return self.texts(key, **values)
+
+    @property
+    def name(self) -> str:
+        """The language in use, `en` or `ko`."""
+        return self.texts.language
+
+    def choose(self, wanted: str) -> None:
+        """Switch to a language; `system` follows the environment."""
+        name = choose_language(wanted)
+        if name != self.texts.language:
+            self.texts = Texts.load(self._folder, name)
+            self.changed.emit()
+
+    def role(self, role: str) -> str:
+        """Return a role as people read it: a built-in one translated, own text as it is."""
+        return self(f"role.{role}") if role in BUILT_IN_ROLES else role
+
+    def mode(self, mode: str) -> str:
+        """Return the name of a debate's mode."""
+        return self(f"mode.{mode}")
+
+    def status(self, status: str, round_number: int = 0) -> str:
+        """Return a status in a word or two; a paused debate says at which round."""
+        if status == "paused" and round_number:
+            return self("status.paused_at", round=round_number)
+        return self(f"status.{status}")
+
+    def problem(self, code: str, **details: object) -> str:
+        """Return the words of an error or a reason's code; the code itself when none are known."""
+        for prefix in ("error", "reason", "failure", "provider", "notice", "problem"):
+            key = f"{prefix}.{code}"
+            if key in self.texts:
+                try:
+                    return self(key, **details)
+                except (KeyError, IndexError):
+                    continue
+        return code
+
+    def age(self, iso: str, now: datetime | None = None) -> str:
+        """Return how long ago a moment was, in two or three characters: `2 m`, `3 h`, `12 Nov`."""
+        moment = _local(iso)
+        if moment is None:
+            return ""
+        now = now or datetime.now().astimezone()
+        seconds = (now - moment).total_seconds()
+        if seconds < 60:
+            return self("age.now")
+        if seconds < 3600:
+            return self("age.minutes", count=int(seconds // 60))
+        if moment.date() == now.date():
+            return self("age.hours", count=int(seconds // 3600))
+        return self.day(iso, now)
+
+    def day(self, iso: str, now: datetime | None = None) -> str:
+        """Return the day of a moment: today, yesterday, or its date."""
+        moment = _local(iso)
+        if moment is None:
+            return ""
+        now = now or datetime.now().astimezone()
+        days = (now.date() - moment.date()).days
+        if days <= 0:
+            return self("day.today")
+        if days == 1:
+            return self("day.yesterday")
+        month = self(f"month.{moment.month}")
+        if moment.year == now.year:
+            return self("day.date", day=moment.day, month=month)
+        return self("day.date_year", day=moment.day, month=month, year=moment.year)
+
+    def day_and_time(self, iso: str, now: datetime | None = None) -> str:
+        """Return the day, with the clock's time when it is today."""
+        moment = _local(iso)
+        if moment is None:
+            return ""
+        now = now or datetime.now().astimezone()
+        day = self.day(iso, now)
+        return f"{day} {moment:%H:%M}" if moment.date() == now.date() else day
+
+
+def _local(iso: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(iso.replace("Z", "+00:00")).astimezone()
+    except ValueError:
+        return None

@@ -1,0 +1,56 @@
+"""The files of the project's context, one line each with a way to take it out."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.gui.amounts import tokens_text
+from app.gui.context_files import size_in_tokens
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, plain_label
+
+
+class ContextList(QWidget):
+    """Shows the chosen files and their sizes; emits `remove_requested` with a path."""
+
+    remove_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+        self.paths: tuple[str, ...] = ()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(26, 0, 0, 0)
+        self._column.setSpacing(0)
+        language.changed.connect(lambda: self.show_paths(self.paths))
+
+    def show_paths(self, paths: tuple[str, ...]) -> None:
+        """Show these files instead of those before."""
+        self.paths = paths
+        while (item := self._column.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+        for path in paths:
+            self._column.addWidget(self._line(path))
+
+    def _line(self, path: str) -> QWidget:
+        line = QWidget()
+        name = ElidedLabel("meta")
+        name.setText(Path(path).name)
+        size = plain_label("hint")
+        there = Path(path).is_file()
+        size.setText(tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing"))
+        remove = icon_button(self._look, "x")
+        remove.setFixedSize(24, 24)
+        name_button(remove, self._language("setup.context.remove", name=Path(path).name))
+        remove.clicked.connect(lambda: self.remove_requested.emit(path))
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(name, 1)
+        row.addWidget(size)
+        row.addWidget(remove)
+        return line

@@ -1,0 +1,61 @@
+"""The debate's panel: Setup, Discussion and History side by side as tabs (row D1)."""
+
+from PySide6.QtCore import Signal
+
+from app.engine.engine import Engine
+from app.gui.i18n import Language
+from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.history_view import HistoryView
+from app.gui.panels.debate.setup_view import SetupView
+from app.gui.panels.right_panel import RightPanel
+from app.gui.style import Look
+from app.gui.widgets.controls import icon_button, name_button
+
+SETUP, DISCUSSION, HISTORY = range(3)
+
+
+class DebatePanel(RightPanel):
+    """The three views of a debate; emits `widen_requested` with the session to show in the main area."""
+
+    widen_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+        setup = SetupView(language, look, engine)
+        discussion = DiscussionView(
+            language,
+            look,
+            compact=True,
+            names=("debate_transcript", "debate_interject", "debate_send"),
+            prefix="debate_",
+        )
+        history = HistoryView(language, look)
+        names = ("setup", "discussion", "history")
+        super().__init__(language, look, names, (setup, discussion, history), "debate_tabs")
+        self.setup, self.discussion, self.history = setup, discussion, history
+        self._widen = icon_button(look, "external-link", "debate_widen")
+        self.add_button(self._widen)
+        self._widen.setVisible(False)
+        self._widen.clicked.connect(lambda: self.widen_requested.emit(self.discussion.session_id))
+        self.tab_chosen.connect(lambda _place: self.refresh_buttons())
+        self.history.setup_requested.connect(self.show_setup)
+        self.discussion.setup_requested.connect(self.show_setup)
+        language.changed.connect(self._name_widen)
+        self._name_widen()
+
+    def show_setup(self, topic: str = "") -> None:
+        """Go to Setup, with a topic when one is given."""
+        if topic:
+            self.setup.set_topic(topic)
+        self.tabs.choose(SETUP)
+        self.setup.topic.setFocus()
+
+    def show_discussion(self) -> None:
+        """Go to the debate that is open."""
+        self.tabs.choose(DISCUSSION)
+
+    def refresh_buttons(self) -> None:
+        """Offer the main area while a debate is open in Discussion."""
+        self._widen.setVisible(self.tabs.current() == DISCUSSION and bool(self.discussion.session_id))
+
+    def _name_widen(self) -> None:
+        name_button(self._widen, self._language("panel.widen"))

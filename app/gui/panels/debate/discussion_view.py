@@ -1,0 +1,188 @@
+"""A debate as it runs: its controls, its transcript, and the box to step in.
+
+The panel shows it narrow; the main area shows the same, wide, for the session of the side bar.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+
+from app.core.events import MessageFinished, MessageStarted, RetryScheduled, TurnStarted
+from app.core.message import Message
+from app.core.session import ENDED, RUNNING, DebateSession
+from app.gui.amounts import Spending
+from app.gui.chat.row_style import COMPACT, WIDE
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.i18n import Language
+from app.gui.panels.debate.debate_controls import DebateControls
+from app.gui.style import Look
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class DiscussionView(QWidget):
+    """Shows one debate, or how to get one; every request carries the session's id."""
+
+    pause_requested = Signal(str)
+    resume_requested = Signal(str)
+    stop_requested = Signal(str)
+    say_requested = Signal(str, str)
+    setup_requested = Signal()
+    link_requested = Signal(str, str)
+    draft_changed = Signal(str, str)
+
+    def __init__(
+        self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
+    ) -> None:
+        """`names` are the object names of transcript, box and send button; `prefix` is the controls'."""
+        super().__init__()
+        self._language = language
+        self._look = look
+        self._session: DebateSession | None = None
+        self.spending = Spending()
+        self.controls = DebateControls(language, look, prefix=prefix)
+        self.transcript = TranscriptView(look.tokens, language.texts, layout=COMPACT if compact else WIDE)
+        self.transcript.setObjectName(names[0])
+        self.composer = Composer(look, box_name=names[1], button_name=names[2])
+        self._empty_text = plain_label("card_text", wrap=True)
+        self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_button = button("primary", f"{prefix}empty")
+        self._lay_out(compact)
+        self._connect()
+        self._on_theme_changed()
+        self._retranslate()
+
+    @property
+    def session_id(self) -> str:
+        """The id of the debate shown, empty when there is none."""
+        return self._session.id if self._session else ""
+
+    @property
+    def session(self) -> DebateSession | None:
+        """The debate shown."""
+        return self._session
+
+    def show_session(
+        self, session: DebateSession, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
+    ) -> None:
+        """Show a debate with these messages instead of what was shown."""
+        self._session = session
+        self.spending = Spending()
+        self.spending.add(messages)
+        self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
+        self.transcript.show_session(session, messages)
+        for message in messages:
+            if message.state == "streaming":
+                self.transcript.append_text(message.id, "")
+        self.composer.setVisible(not read_only)
+        self._show_composer()
+        self._stack.setCurrentIndex(1)
+
+    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+        """Put the earlier messages before those shown."""
+        if self._session is not None:
+            self.spending.add(messages)
+            self.transcript.prepend(messages)
+            self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
+            self.composer.setVisible(not read_only)
+
+    def clear(self) -> None:
+        """Show no debate."""
+        self._session = None
+        self._stack.setCurrentIndex(0)
+
+    def show_change(self, session: DebateSession) -> None:
+        """Show the debate's new title, status or round."""
+        self._session = session
+        self.controls.show_change(session)
+        if session.status != RUNNING:
+            self.transcript.clear_speaking()
+        self._show_composer()
+
+    def show_turn(self, event: TurnStarted) -> None:
+        """Show who is about to speak."""
+        self.controls.end_retry()
+        self.transcript.set_speaking(event.author, self._role_of(event.author.id))
+
+    def show_message(self, event: MessageStarted) -> None:
+        """Add a message that begins to stream."""
+        self.controls.end_retry()
+        self.transcript.clear_speaking()
+        self.transcript.message_started(event.message)
+
+    def show_text(self, message_id: str, text: str, thinking: str) -> None:
+        """Let a message grow."""
+        self.transcript.append_text(message_id, text, thinking)
+
+    def show_finished(self, event: MessageFinished) -> None:
+        """Show a message as it ended."""
+        self.transcript.message_finished(event.message)
+        self.spending.add((event.message,))
+        self.controls.refresh()
+
+    def show_retry(self, event: RetryScheduled) -> None:
+        """Count down to the next try of a turn."""
+        self.controls.show_retry(event)
+
+    def set_draft(self, text: str) -> None:
+        """Write what had been left unsent for this debate."""
+        self.composer.box.setPlainText(text)
+
+    def _role_of(self, author_id: str) -> str:
+        participants = self._session.debate.participants if self._session else ()
+        role = next((seat.role for seat in participants if seat.id == author_id), "")
+        return self._language.role(role) if role else ""
+
+    def _show_composer(self) -> None:
+        ended = self._session is not None and self._session.status in ENDED
+        self.composer.box.setEnabled(not ended)
+        placeholder = "discussion.ended" if ended else "discussion.placeholder"
+        words = self._language
+        self.composer.set_words(words(placeholder), words("discussion.hint"), words("discussion.send"))
+
+    def _lay_out(self, compact: bool) -> None:
+        empty = QWidget()
+        column = QVBoxLayout(empty)
+        column.setContentsMargins(40, 0, 40, 0)
+        column.setSpacing(14)
+        column.addStretch(2)
+        column.addWidget(self._empty_text)
+        column.addWidget(self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        page = QWidget()
+        body = QVBoxLayout(page)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(0)
+        body.addWidget(self.controls)
+        body.addWidget(self.transcript, 1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
+        foot.addWidget(self.composer)
+        body.addLayout(foot)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(page)
+
+    def _connect(self) -> None:
+        self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
+        self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))
+        self.composer.text_changed.connect(
+            lambda: self.draft_changed.emit(self.session_id, self.composer.box.toPlainText())
+        )
+        self.transcript.link_requested.connect(self.link_requested)
+        self._empty_button.clicked.connect(self.setup_requested)
+        self._look.changed.connect(self._on_theme_changed)
+        self._language.changed.connect(self._retranslate)
+
+    def _on_theme_changed(self) -> None:
+        self.transcript.set_theme(self._look.tokens)
+
+    def _retranslate(self) -> None:
+        self._empty_text.setText(self._language("discussion.empty"))
+        self._empty_button.setText(self._language("discussion.empty.button"))
+        self.transcript.set_texts(self._language.texts)
+        self._show_composer()

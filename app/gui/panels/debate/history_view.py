@@ -1,0 +1,284 @@
+"""History: every debate with its state, to be opened, continued or deleted (row D10)."""
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QStackedLayout,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.session import PAUSED, SessionSummary
+from app.gui.i18n import Language
+from app.gui.panels.debate.debate_controls import STATUS_TONES
+from app.gui.session_list import SUMMARY, matches
+from app.gui.style import Look, sized
+from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
+from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.label import plain_label
+
+Index = QModelIndex | QPersistentModelIndex
+CARD_HEIGHT = 76
+GAP = 12
+MOST_AVATARS = 6
+
+
+class DebateRows(QAbstractListModel):
+    """The debates that match the search, newest first."""
+
+    def __init__(self, language: Language, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._rows: list[SessionSummary] = []
+
+    def show(self, rows: list[SessionSummary]) -> None:
+        """Replace the rows."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        summary = self._rows[index.row()]
+        if role == SUMMARY:
+            return summary
+        if role == Qt.ItemDataRole.DisplayRole:
+            return summary.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            day = self._language.day_and_time(summary.updated_at)
+            return f"{summary.title}, {status_of(summary, self._language)}, {', '.join(summary.speakers)}, {day}"
+        return None
+
+
+def status_of(summary: SessionSummary, language: Language) -> str:
+    """Return a debate's state as its chip says it."""
+    if summary.status == "error" and summary.reason:
+        reason = language.problem(summary.reason)
+        return reason if len(reason) <= 28 else language.status(summary.status)
+    return language.status(summary.status, summary.round if summary.status == PAUSED else 0)
+
+
+class DebateCardDelegate(QStyledItemDelegate):
+    """Paints a debate as a card: title, state, speakers, mode and rounds, day."""
+
+    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(120, CARD_HEIGHT + GAP)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        summary: SessionSummary = index.data(SUMMARY)
+        tokens, words = self._look.tokens, self._language
+        card = QRect(option.rect.left(), option.rect.top(), option.rect.width(), CARD_HEIGHT)
+        active = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(tokens.accent if focused else tokens.line_strong if active else tokens.line), 1))
+        painter.setBrush(QColor(tokens.surface))
+        painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 9, 9)
+        inner = card.adjusted(14, 12, -14, -12)
+        painter.setFont(sized(painter.font(), 12, 500))
+        status = status_of(summary, words)
+        width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
+        chip = QRect(inner.right() - width + 1, inner.top() - 1, width, 22)
+        paint_chip(painter, chip, status, chip_colours(tokens, STATUS_TONES.get(summary.status, "neutral")))
+        painter.setFont(sized(painter.font(), 14, 620))
+        painter.setPen(QColor(tokens.text))
+        room = QRect(inner.left(), inner.top(), inner.width() - width - 12, 20)
+        title = " ".join(summary.title[:200].split())
+        shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+        self._paint_foot(painter, inner, summary, plain=not active)
+        painter.restore()
+
+    def _paint_foot(self, painter: QPainter, inner: QRect, summary: SessionSummary, *, plain: bool) -> None:
+        tokens, words = self._look.tokens, self._language
+        left, top = inner.left(), inner.bottom() - AVATAR + 1
+        for place, name in enumerate(summary.speakers[:MOST_AVATARS]):
+            paint_avatar(painter, QRect(left, top, AVATAR, AVATAR), name, tokens.speaker(place))
+            left += AVATAR + 6
+        painter.setFont(sized(painter.font(), 12, 400))
+        painter.setPen(QColor(tokens.text_2))
+        line = QRect(left + 2, top, inner.right() - left - 1, AVATAR)
+        if plain:
+            day = words.day_and_time(summary.updated_at)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, day)
+            line.setRight(line.right() - QFontMetrics(painter.font()).horizontalAdvance(day) - 10)
+        else:
+            line.setRight(line.right() - CardActions.WIDTH)
+        detail = words("history.detail", mode=words.mode(summary.mode or "round-robin"), count=summary.rounds)
+        shown = QFontMetrics(painter.font()).elidedText(detail, Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class CardActions(QFrame):
+    """The buttons laid over the foot of the card under the mouse or with the focus."""
+
+    WIDTH = 190
+
+    open_requested = Signal(str)
+    continue_requested = Signal(str)
+    delete_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._session_id = ""
+        self._open = button("link", "history_open")
+        self._continue = button("link", "history_continue")
+        self._delete = icon_button(look, "trash-2", "history_delete")
+        self._delete.setFixedSize(28, 26)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        row.addStretch(1)
+        for widget in (self._open, self._continue, self._delete):
+            row.addWidget(widget)
+        self._open.clicked.connect(lambda: self.open_requested.emit(self._session_id))
+        self._continue.clicked.connect(lambda: self.continue_requested.emit(self._session_id))
+        self._delete.clicked.connect(lambda: self.delete_requested.emit(self._session_id))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+        self.hide()
+
+    def show_for(self, summary: SessionSummary, card: QRect) -> None:
+        """Lay the buttons over a debate's card."""
+        self._session_id = summary.id
+        self._continue.setVisible(summary.status == PAUSED and not summary.read_only)
+        self.setGeometry(card.right() - self.WIDTH - 8, card.top() + CARD_HEIGHT - 38, self.WIDTH, 30)
+        self.show()
+
+    def _retranslate(self) -> None:
+        self._open.setText(self._language("history.open"))
+        self._continue.setText(self._language("history.continue"))
+        name_button(self._delete, self._language("history.delete"), "Del")
+
+
+class HistoryView(QWidget):
+    """Every debate of the data directory; emits what the user wants of one."""
+
+    open_requested = Signal(str)
+    continue_requested = Signal(str)
+    delete_requested = Signal(str)
+    setup_requested = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._summaries: list[SessionSummary] = []
+        self.search = QLineEdit()
+        self.search.setObjectName("history_search")
+        self.search.setProperty("kind", "search")
+        self.search.setClearButtonEnabled(True)
+        self.search.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.list = QListView()
+        self.list.setObjectName("debate_history")
+        self.list.setMouseTracking(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self._rows = DebateRows(language, self.list)
+        self.list.setModel(self._rows)
+        self.list.setItemDelegate(DebateCardDelegate(language, look, self.list))
+        self.actions = CardActions(language, look, self.list.viewport())
+        self._empty_text = plain_label("card_text", wrap=True)
+        self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_button = button("primary", "history_empty")
+        self._lay_out()
+        self._connect()
+        look.changed.connect(self.list.viewport().update)
+        self._retranslate()
+
+    def show_sessions(self, summaries: list[SessionSummary]) -> None:
+        """Show the debates among these sessions."""
+        self._summaries = [summary for summary in summaries if summary.kind == "debate"]
+        self._refresh()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave and watched is self.list.viewport():
+            self._show_actions(self.list.currentIndex())
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            summary = self._summary_at(self.list.currentIndex())
+            if summary is not None and event.key() == Qt.Key.Key_Delete:
+                self.delete_requested.emit(summary.id)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _lay_out(self) -> None:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(18, 16, 8, 8)
+        column.setSpacing(12)
+        search = QHBoxLayout()
+        search.setContentsMargins(0, 0, 10, 0)
+        search.addWidget(self.search)
+        column.addLayout(search)
+        column.addWidget(self.list, 1)
+        empty = QWidget()
+        middle = QVBoxLayout(empty)
+        middle.setContentsMargins(40, 0, 40, 0)
+        middle.setSpacing(14)
+        middle.addStretch(2)
+        middle.addWidget(self._empty_text)
+        middle.addWidget(self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addStretch(3)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(page)
+        self._stack.addWidget(empty)
+        self.list.setContentsMargins(0, 0, 0, 0)
+        self.list.setViewportMargins(0, 0, 10, 0)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._refresh)
+        self.list.activated.connect(self._on_activated)
+        self.list.entered.connect(self._show_actions)
+        self.list.selectionModel().currentChanged.connect(lambda current, _: self._show_actions(current))
+        self.list.verticalScrollBar().valueChanged.connect(self.actions.hide)
+        self.list.installEventFilter(self)
+        self.list.viewport().installEventFilter(self)
+        self.actions.open_requested.connect(self.open_requested)
+        self.actions.continue_requested.connect(self.continue_requested)
+        self.actions.delete_requested.connect(self.delete_requested)
+        self._empty_button.clicked.connect(self.setup_requested)
+        self._language.changed.connect(self._retranslate)
+
+    def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
+        return index.data(SUMMARY) if index.isValid() else None
+
+    def _show_actions(self, index: QModelIndex) -> None:
+        summary = self._summary_at(index)
+        if summary is None:
+            self.actions.hide()
+        else:
+            self.actions.show_for(summary, self.list.visualRect(index))
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        summary = self._summary_at(index)
+        if summary is not None:
+            self.open_requested.emit(summary.id)
+
+    def _refresh(self) -> None:
+        self.actions.hide()
+        self._rows.show([row for row in self._summaries if matches(row, self.search.text())])
+        self._stack.setCurrentIndex(0 if self._summaries else 1)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self.search.setPlaceholderText(words("history.search"))
+        self.search.setAccessibleName(words("history.search"))
+        self.list.setAccessibleName(words("history.list"))
+        self._empty_text.setText(words("history.empty"))
+        self._empty_button.setText(words("history.empty.button"))
+        self.list.viewport().update()

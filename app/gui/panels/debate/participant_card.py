@@ -1,0 +1,163 @@
+"""One seat in Setup: who may speak, whether they do, as whom, and with which words."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from app.core.session import Participant
+from app.engine.engine import Seat
+from app.gui.i18n import BUILT_IN_ROLES, Language
+from app.gui.style import Look
+from app.gui.widgets.badge import Avatar
+from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel
+
+OWN = "own"
+
+
+class ParticipantCard(QFrame):
+    """A seat with its tick box, name, model, role and prompt."""
+
+    changed = Signal()
+    prompt_requested = Signal()
+    set_up_requested = Signal(str)
+    remove_requested = Signal()
+
+    def __init__(
+        self, language: Language, look: Look, seat: Seat, *, removable: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._language = language
+        self.seat = seat
+        self._participant = seat.participant
+        self._roles_shown = False
+        ready = seat.status.ready
+        self.tick = TickBox(look)
+        self.tick.setObjectName(f"seat_{seat.participant.id}")
+        self.tick.setChecked(ready and seat.chosen)
+        self._avatar = Avatar(look)
+        self._name = QLineEdit(seat.participant.name)
+        self._name.setProperty("kind", "name")
+        self._name.setMaxLength(60)
+        self._model = ElidedLabel("meta")
+        self._role = Choice(look)
+        self._role.setObjectName(f"role_{seat.participant.id}")
+        self._prompt = button("link", f"prompt_{seat.participant.id}")
+        self._set_up = button("link", f"set_up_{seat.status.config.id}")
+        self._remove = icon_button(look, "x")
+        self._remove.setFixedSize(24, 24)
+        self._own = QLineEdit()
+        self._own.setMaxLength(400)
+        self._own.setVisible(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(9, 8, 9, 8)
+        row.setSpacing(8)
+        for widget in (self.tick, self._avatar, self._name):
+            row.addWidget(widget)
+        row.addWidget(self._model, 1)
+        for widget in (self._prompt, self._role, self._set_up, self._remove):
+            row.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        own_row = QHBoxLayout()
+        own_row.setContentsMargins(10, 0, 10, 0)
+        own_row.addWidget(self._own)
+        column.addLayout(own_row)
+        for widget in (self.tick, self._avatar, self._name, self._model):
+            widget.setEnabled(ready)
+        self._set_up.setVisible(not ready)
+        self._remove.setVisible(removable)
+        self._fit_name()
+        self.tick.toggled.connect(self._on_toggled)
+        self._name.textChanged.connect(self._on_name_changed)
+        self._role.activated.connect(self._on_role_chosen)
+        self._own.textChanged.connect(lambda _text: self._on_role_chosen())
+        self._prompt.clicked.connect(self.prompt_requested)
+        self._set_up.clicked.connect(lambda: self.set_up_requested.emit(seat.status.config.id))
+        self._remove.clicked.connect(self.remove_requested)
+        self.retranslate()
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the seat takes part."""
+        return self.tick.isChecked()
+
+    def participant(self) -> Participant:
+        """Return the participant as set up here."""
+        role = self._chosen_role() if self._roles_shown else ""
+        return replace(self._participant, name=self._name.text().strip(), role=role)
+
+    def set_system_prompt(self, text: str) -> None:
+        """Let `text` replace the generated prompt; empty brings the generated one back."""
+        self._participant = replace(self._participant, system_prompt=text)
+        self.retranslate()
+        self.changed.emit()
+
+    def show_roles(self, shown: bool, default: str) -> None:
+        """Offer roles (in role assignment); `default` is chosen while none is."""
+        self._roles_shown = shown
+        if shown and self._role.currentIndex() <= 0 and not self._participant.role:
+            self._role.setCurrentIndex(BUILT_IN_ROLES.index(default))
+        self._show_parts()
+
+    def set_speaker_index(self, index: int | None) -> None:
+        """Give the seat the colour of its place among those who take part."""
+        self._avatar.set_speaker(self._name.text(), index)
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words, status, name = self._language, self.seat.status, self._name.text()
+        note = words.problem(self.seat.note) if self.seat.note else self._participant.model
+        self._model.setText(note)
+        self.tick.setAccessibleName(words("setup.takes_part", name=name))
+        self._name.setAccessibleName(words("setup.name"))
+        edited = bool(self._participant.system_prompt)
+        self._prompt.setText(words("setup.prompt.changed" if edited else "setup.prompt"))
+        self._prompt.setAccessibleName(words("setup.prompt.of", name=name))
+        self._set_up.setText(words("setup.set_up"))
+        name_button(self._remove, words("setup.remove_voice", name=name))
+        self._role.setAccessibleName(words("setup.role", name=name))
+        self._own.setPlaceholderText(words("role.own.placeholder"))
+        self._own.setAccessibleName(words("role.own.placeholder"))
+        index = max(0, self._role.currentIndex())
+        self._role.clear()
+        for role in BUILT_IN_ROLES:
+            self._role.addItem(words(f"role.{role}"), role)
+        self._role.addItem(words("role.own"), OWN)
+        self._role.setCurrentIndex(index)
+
+    def _chosen_role(self) -> str:
+        role = str(self._role.currentData())
+        return self._own.text().strip() if role == OWN else role
+
+    def _show_parts(self) -> None:
+        ready = self.seat.status.ready
+        self._role.setVisible(ready and self._roles_shown)
+        self._role.setEnabled(self.chosen)
+        self._prompt.setVisible(ready and self.chosen)
+        own = self._roles_shown and self.chosen and self._role.currentData() == OWN
+        self._own.setVisible(own)
+        self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)
+
+    def _fit_name(self) -> None:
+        width = self._name.fontMetrics().horizontalAdvance(self._name.text()) + 18
+        self._name.setFixedWidth(max(46, min(150, width)))
+        self._name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def _on_toggled(self) -> None:
+        self._show_parts()
+        self.changed.emit()
+
+    def _on_name_changed(self) -> None:
+        self._fit_name()
+        self.changed.emit()
+
+    def _on_role_chosen(self) -> None:
+        self._show_parts()
+        if self._role.currentData() == OWN and not self._own.text():
+            self._own.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()

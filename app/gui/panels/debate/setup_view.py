@@ -1,0 +1,343 @@
+"""Setup: the topic, the mode, who takes part, and Start (row D2)."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED
+from app.core.errors import BadInput
+from app.core.session import DEFAULT_ROUNDS, FREE, MAX_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, ROLES, ROUND_ROBIN
+from app.engine.engine import DebateSetup, Engine, Seat
+from app.gui.amounts import tokens_text
+from app.gui.context_files import size_in_tokens
+from app.gui.dialogs.prompt_dialog import PromptDialog
+from app.gui.i18n import BUILT_IN_ROLES, Language
+from app.gui.panels.debate.context_list import ContextList
+from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.style import Look
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import RoundsSlider, Segmented, TickBox, button
+from app.gui.widgets.label import ElidedLabel, plain_label
+
+MODES = (ROUND_ROBIN, FREE, ROLES)
+
+
+class SetupView(QWidget):
+    """Where a debate is set up; emits `start_requested` with the setup and the context's paths."""
+
+    start_requested = Signal(object, tuple)
+    provider_requested = Signal(str)
+    context_chosen = Signal(tuple)
+    draft_changed = Signal(str)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+        self._engine = engine
+        self._cards: list[ParticipantCard] = []
+        self._added = 0
+        self._starting = False
+        self.topic = TextBox(lines=2, most=6, submits=False)
+        self.topic.setObjectName("debate_topic")
+        self.mode = Segmented(MODES)
+        self.mode.setObjectName("debate_mode")
+        self.rounds = RoundsSlider(Qt.Orientation.Horizontal)
+        self.rounds.setObjectName("debate_rounds")
+        self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
+        self.rounds.setPageStep(1)
+        self.rounds.setValue(DEFAULT_ROUNDS)
+        self.context = TickBox(look)
+        self.context.setObjectName("debate_context")
+        self.opening = TickBox(look)
+        self.opening.setObjectName("debate_opening")
+        self.start = button("primary", "debate_start")
+        self.start.setIcon(look.icon("play", "on_accent"))
+        self._files = ContextList(language, look)
+        self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
+        self._rounds_value = plain_label("value")
+        self._ends = (plain_label("hint"), plain_label("hint"))
+        self._add = button("link", "add_voice")
+        self._add.setIcon(look.icon("plus", "accent"))
+        self._context_size = plain_label("hint")
+        self._choose = button("link", "choose_context")
+        self._honesty = plain_label("hint", wrap=True)
+        self._warning = plain_label("warn", wrap=True)
+        self._estimate = ElidedLabel("meta")
+        self._participants = QWidget()
+        self._participants.setObjectName("debate_participants")
+        self._lay_out()
+        self._connect()
+        self.refresh_seats()
+        self.set_context_paths(engine.settings().project_context)
+        self._retranslate()
+
+    def set_topic(self, topic: str) -> None:
+        """Write the topic and put the cursor behind it."""
+        self.topic.setPlainText(topic)
+        self.topic.moveCursor(self.topic.textCursor().MoveOperation.End)
+
+    def refresh_seats(self) -> None:
+        """Offer the seats the engine has now, keeping what was set up for those that stay."""
+        kept = {card.seat.participant.id: card for card in self._cards}
+        seats = self._engine.seats()
+        own = [card for card in self._cards if card.seat.participant.id.startswith("added-")]
+        for card in self._cards:
+            if card not in own:
+                self._drop(card)
+        self._cards = []
+        for seat in seats:
+            card = self._new_card(seat, removable=False)
+            before = kept.get(seat.participant.id)
+            if before is not None and before.seat.status.ready and seat.status.ready:
+                card.tick.setChecked(before.chosen)
+        self._cards += own
+        for card in own:
+            self._participants.layout().addWidget(card)
+        self._refresh()
+
+    def set_context_paths(self, paths: tuple[str, ...]) -> None:
+        """Show the files chosen as the project's context."""
+        self._files.show_paths(paths)
+        self._refresh()
+
+    def setup(self) -> DebateSetup:
+        """Return what is set up now, without the texts of the context files."""
+        return DebateSetup(
+            topic=self.topic.text(),
+            participants=tuple(card.participant() for card in self._cards if card.chosen),
+            mode=self.mode.value(),
+            rounds=self.rounds.value(),
+            independent_opening=self.opening.isChecked(),
+            language=self._language.name,
+        )
+
+    def set_starting(self, starting: bool) -> None:
+        """Show that the debate is being started, so that it is not started twice."""
+        self._starting = starting
+        self._refresh()
+
+    def show_problem(self, text: str) -> None:
+        """Say at the foot why the debate was not started."""
+        self._show_estimate(text, "error")
+
+    def _lay_out(self) -> None:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(18, 16, 18, 8)
+        column.setSpacing(7)
+        column.addWidget(self._labels["topic"])
+        column.addWidget(self.topic)
+        column.addSpacing(7)
+        column.addWidget(self._labels["mode"])
+        column.addWidget(self.mode)
+        column.addSpacing(7)
+        head = QHBoxLayout()
+        head.addWidget(self._labels["participants"])
+        head.addStretch(1)
+        head.addWidget(self._add)
+        column.addLayout(head)
+        cards = QVBoxLayout(self._participants)
+        cards.setContentsMargins(0, 0, 0, 0)
+        cards.setSpacing(7)
+        column.addWidget(self._participants)
+        column.addWidget(self._honesty)
+        column.addWidget(self._warning)
+        column.addSpacing(9)
+        column.addLayout(_row(self._labels["rounds"], self._rounds_value))
+        column.addWidget(self.rounds)
+        column.addLayout(_row(*self._ends))
+        column.addSpacing(5)
+        context = _row(self.context, self._choose)
+        context.insertWidget(2, self._context_size)
+        column.addLayout(context)
+        column.addWidget(self._files)
+        column.addLayout(_row(self.opening))
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(body)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(18, 8, 18, 15)
+        foot.addWidget(self._estimate, 1)
+        foot.addWidget(self.start)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(scroll, 1)
+        page.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.topic.textChanged.connect(self._on_topic_changed)
+        self.mode.chosen.connect(lambda _mode: self._refresh())
+        self.rounds.valueChanged.connect(lambda _rounds: self._refresh())
+        self.context.toggled.connect(lambda _on: self._refresh())
+        self._choose.clicked.connect(self._on_choose_files)
+        self._files.remove_requested.connect(self._on_file_removed)
+        self._add.clicked.connect(self._on_add_voice)
+        self.start.clicked.connect(self._on_start)
+        self._language.changed.connect(self._retranslate)
+
+    def _new_card(self, seat: Seat, *, removable: bool) -> ParticipantCard:
+        card = ParticipantCard(self._language, self._look, seat, removable=removable)
+        card.changed.connect(self._refresh)
+        card.prompt_requested.connect(lambda: self._on_prompt(card))
+        card.set_up_requested.connect(self.provider_requested)
+        card.remove_requested.connect(lambda: self._on_remove(card))
+        self._cards.append(card)
+        self._participants.layout().addWidget(card)
+        return card
+
+    def _drop(self, card: ParticipantCard) -> None:
+        self._participants.layout().removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _refresh(self) -> None:
+        words = self._language
+        roles = self.mode.value() == ROLES
+        place = 0
+        for card in self._cards:
+            card.show_roles(roles, BUILT_IN_ROLES[place % 3])
+            card.set_speaker_index(place if card.chosen else None)
+            place += card.chosen
+        chosen = [card for card in self._cards if card.chosen]
+        embedded = [card for card in chosen if card.seat.status.config.kind == EMBEDDED]
+        self._honesty.setVisible(bool(embedded))
+        self._warning.setVisible(bool(embedded) and any(is_hangul(letter) for letter in self.topic.text()))
+        self._rounds_value.setText(str(self.rounds.value()))
+        paths = self._files.paths
+        size = words("setup.context.size", count=len(paths), tokens=tokens_text(size_in_tokens(paths)))
+        self._context_size.setText(size if paths else "")
+        self._files.setVisible(self.context.isChecked() and bool(paths))
+        problem = self._problem(len(chosen))
+        self.start.setEnabled(not problem and not self._starting)
+        self.start.setText(words("setup.starting" if self._starting else "setup.start"))
+        if problem:
+            self._show_estimate(problem, "meta")
+            return
+        local = all(card.seat.status.local for card in chosen)
+        key = "setup.estimate.free" if local else "setup.estimate.paid"
+        self._show_estimate(words(key, count=len(chosen) * self.rounds.value()), "meta")
+
+    def _problem(self, chosen: int) -> str:
+        if not self.topic.text():
+            return self._language("setup.invalid.topic")
+        if chosen < MIN_PARTICIPANTS:
+            return self._language("setup.invalid.participants")
+        try:
+            self._engine.check(self.setup())
+        except BadInput as error:
+            return self._language.problem(error.code, **error.details)
+        return ""
+
+    def _show_estimate(self, text: str, kind: str) -> None:
+        self._estimate.setProperty("kind", kind)
+        self._estimate.style().unpolish(self._estimate)
+        self._estimate.style().polish(self._estimate)
+        self._estimate.setText(text)
+
+    def _on_topic_changed(self) -> None:
+        self.draft_changed.emit(self.topic.toPlainText())
+        self._refresh()
+
+    def _on_start(self) -> None:
+        paths = self._files.paths if self.context.isChecked() else ()
+        self.start_requested.emit(self.setup(), paths)
+
+    def _on_prompt(self, card: ParticipantCard) -> None:
+        participant = replace(card.participant(), system_prompt="")
+        generated = self._engine.system_prompt(self.setup(), participant)
+        dialog = PromptDialog(
+            self._language, participant.name, card.participant().system_prompt or generated, generated, self
+        )
+        dialog.prompt_chosen.connect(card.set_system_prompt)
+        dialog.open()
+
+    def _on_add_voice(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for seat in _one_per_model([card.seat for card in self._cards if card.seat.status.ready]):
+            text = f"{seat.status.label} · {seat.participant.model}"
+            menu.addAction(text, lambda chosen=seat: self.add_voice(chosen))
+        if menu.isEmpty():
+            menu.addAction(self._language("setup.add_voice.none")).setEnabled(False)
+        menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
+
+    def add_voice(self, seat: Seat) -> None:
+        """Seat a model once more, under a name nobody has."""
+        self._added += 1
+        names = {card.participant().name for card in self._cards}
+        base, number = seat.participant.name, 2
+        while f"{base} {number}" in names:
+            number += 1
+        participant = replace(
+            seat.participant, id=f"added-{self._added}", name=f"{base} {number}", system_prompt=""
+        )
+        self._new_card(replace(seat, participant=participant, chosen=True, note=""), removable=True)
+        self._refresh()
+
+    def _on_remove(self, card: ParticipantCard) -> None:
+        self._cards.remove(card)
+        self._drop(card)
+        self._refresh()
+
+    def _on_choose_files(self) -> None:
+        dialog = QFileDialog(self, self._language("setup.context.choose"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self._on_files_chosen)
+        dialog.open()
+
+    def _on_files_chosen(self, files: list[str]) -> None:
+        self.context.setChecked(True)
+        self.context_chosen.emit(tuple(dict.fromkeys((*self._files.paths, *files))))
+
+    def _on_file_removed(self, path: str) -> None:
+        self.context_chosen.emit(tuple(kept for kept in self._files.paths if kept != path))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        for key, label in self._labels.items():
+            label.setText(words(f"setup.{key}"))
+        self.topic.setPlaceholderText(words("setup.topic.placeholder"))
+        self.topic.setAccessibleName(words("setup.topic"))
+        self.mode.setAccessibleName(words("setup.mode"))
+        self.mode.set_texts(tuple(words.mode(mode) for mode in MODES))
+        self.rounds.setAccessibleName(words("setup.rounds"))
+        self._participants.setAccessibleName(words("setup.participants"))
+        for label, value in zip(self._ends, (MIN_ROUNDS, MAX_ROUNDS), strict=True):
+            label.setText(str(value))
+        self._add.setText(words("setup.add_voice"))
+        self.context.setText(words("setup.context"))
+        self._choose.setText(words("setup.context.choose"))
+        self.opening.setText(words("setup.opening"))
+        self._honesty.setText(words("setup.embedded"))
+        self._warning.setText(words("setup.embedded.not_english"))
+        for card in self._cards:
+            card.retranslate()
+        self._refresh()
+
+
+def is_hangul(letter: str) -> bool:
+    """Say whether a letter belongs to the Korean script."""
+    return "\uac00" <= letter <= "\ud7a3" or "\u1100" <= letter <= "\u11ff" or "\u3130" <= letter <= "\u318f"
+
+
+def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.addWidget(left)
+    row.addStretch(1)
+    if right is not None:
+        row.addWidget(right)
+    return row
+
+
+def _one_per_model(seats: list[Seat]) -> list[Seat]:
+    found: dict[tuple[str, str], Seat] = {}
+    for seat in seats:
+        found.setdefault((seat.participant.provider, seat.participant.model), seat)
+    return list(found.values())

@@ -1,0 +1,110 @@
+"""The panel at the right: a row of tabs, one page each, and a way to close it.
+
+Which panels there are is the tuple `PANELS` of the main window; today there is the debate's.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.controls import button, icon_button, name_button
+
+WIDTH = 470
+TAB_ROW_HEIGHT = 52
+
+
+class TabRow(QFrame):
+    """The tabs and the panel's own buttons; emits `chosen` with the tab's place."""
+
+    chosen = Signal(int)
+
+    def __init__(self, names: tuple[str, ...], object_name: str) -> None:
+        super().__init__()
+        self.setObjectName(object_name)
+        self.setProperty("kind", "tabs")
+        self.setFixedHeight(TAB_ROW_HEIGHT)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(18, 0, 12, 0)
+        self.row.setSpacing(20)
+        self._group = QButtonGroup(self)
+        for place, name in enumerate(names):
+            tab = button("tab", f"tab_{name}")
+            tab.setCheckable(True)
+            self._group.addButton(tab, place)
+            self.row.addWidget(tab)
+        self.row.addStretch(1)
+        self._group.button(0).setChecked(True)
+        self._group.idClicked.connect(self.chosen)
+
+    def current(self) -> int:
+        """Return the place of the chosen tab."""
+        return self._group.checkedId()
+
+    def choose(self, place: int) -> None:
+        """Choose a tab."""
+        self._group.button(place).setChecked(True)
+        self.chosen.emit(place)
+
+    def set_texts(self, texts: tuple[str, ...]) -> None:
+        """Name the tabs."""
+        for place, text in enumerate(texts):
+            self._group.button(place).setText(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        place = self.current() + step
+        if step and 0 <= place < len(self._group.buttons()):
+            self.choose(place)
+            self._group.button(place).setFocus()
+        else:
+            super().keyPressEvent(event)
+
+
+class RightPanel(QFrame):
+    """A closable panel of tabbed pages; emits `close_requested`."""
+
+    close_requested = Signal()
+    tab_chosen = Signal(int)
+
+    def __init__(
+        self, language: Language, look: Look, names: tuple[str, ...], pages: tuple[QWidget, ...], tabs_name: str
+    ) -> None:
+        super().__init__()
+        self.setObjectName("right_panel")
+        self.setProperty("kind", "right")
+        self.setMinimumWidth(360)
+        self._language = language
+        self._names = names
+        self.tabs = TabRow(names, tabs_name)
+        self._close = icon_button(look, "x", "panel_close")
+        self.tabs.row.addWidget(self._close)
+        self._pages = QStackedWidget()
+        for page in pages:
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs)
+        column.addWidget(self._pages, 1)
+        self.tabs.chosen.connect(self._on_chosen)
+        self._close.clicked.connect(self.close_requested)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def add_button(self, widget: QWidget) -> None:
+        """Put a button of the panel's beside the one that closes it."""
+        self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH, 600)
+
+    def _on_chosen(self, place: int) -> None:
+        self._pages.setCurrentIndex(place)
+        self.tab_chosen.emit(place)
+
+    def _retranslate(self) -> None:
+        self.tabs.set_texts(tuple(self._language(f"tab.{name}") for name in self._names))
+        self.tabs.setAccessibleName(self._language("panel.tabs"))
+        name_button(self._close, self._language("panel.close"), "Ctrl+D")

@@ -1,0 +1,201 @@
+"""The side bar's list of sessions: grouped by day, filtered by the search box, painted row by row."""
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.core.session import SessionSummary
+from app.gui.i18n import Language
+from app.gui.style import Look, sized
+
+Index = QModelIndex | QPersistentModelIndex
+KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
+SUMMARY = Qt.ItemDataRole.UserRole
+HEADER_HEIGHT = 34
+ROW_HEIGHT = 33
+
+
+class SessionRows(QAbstractListModel):
+    """Day headers (text) and sessions (summaries), newest first."""
+
+    def __init__(self, language: Language, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._rows: list[str | SessionSummary] = []
+
+    def show(self, summaries: list[SessionSummary], search: str) -> None:
+        """Replace the rows by the sessions whose title, speakers or kind hold the words searched."""
+        self.beginResetModel()
+        self._rows = []
+        day = ""
+        for summary in summaries:
+            if not matches(summary, search):
+                continue
+            its_day = self._language.day(summary.updated_at)
+            if its_day != day:
+                day = its_day
+                self._rows.append(day)
+            self._rows.append(summary)
+        self.endResetModel()
+
+    def row_of(self, session_id: str) -> int:
+        """Return the row of a session, -1 when it is not shown."""
+        for row, content in enumerate(self._rows):
+            if isinstance(content, SessionSummary) and content.id == session_id:
+                return row
+        return -1
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        content = self._rows[index.row()]
+        if role == SUMMARY:
+            return content
+        if role == Qt.ItemDataRole.DisplayRole:
+            return content if isinstance(content, str) else content.title
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
+            kind = self._language(f"kind.{content.kind}") if content.kind in KIND_ICONS else content.kind
+            return f"{kind}: {content.title}, {self._language.status(content.status)}"
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
+            return content.title if len(content.title) < 500 else content.title[:500] + "…"
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if isinstance(self._rows[index.row()], str):
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+def matches(summary: SessionSummary, search: str) -> bool:
+    """Say whether every word searched stands in the title or a speaker's name."""
+    text = " ".join((summary.title, *summary.speakers)).casefold()
+    return all(word in text for word in search.casefold().split())
+
+
+class SessionRowDelegate(QStyledItemDelegate):
+    """Paints a day's header or a session: icon, title, and its age or what it waits for."""
+
+    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(80, HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        content = index.data(SUMMARY)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(content, str):
+            self._paint_header(painter, option.rect, content)
+        else:
+            self._paint_session(painter, option, content)
+        painter.restore()
+
+    def _paint_header(self, painter: QPainter, rect: QRect, text: str) -> None:
+        font = sized(painter.font(), 11, 620)
+        font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
+        painter.setFont(font)
+        painter.setPen(QColor(self._look.tokens.text_2))
+        painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
+
+    def _paint_session(self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary) -> None:
+        tokens = self._look.tokens
+        rect: QRect = option.rect
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(QPen(QColor(tokens.accent if focused else tokens.line), 1) if selected else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        icon = self._look.icon(KIND_ICONS.get(summary.kind, "message-circle"), "text_2")
+        icon.paint(painter, QRect(rect.left() + 8, rect.center().y() - 7, 16, 16))
+        meta = self._meta(summary)
+        painter.setFont(sized(painter.font(), 11))
+        width = QFontMetrics(painter.font()).horizontalAdvance(meta)
+        painter.setPen(QColor(tokens.accent if summary.status == "running" else tokens.text_2))
+        painter.drawText(rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta)
+        painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
+        painter.setPen(QColor(tokens.text))
+        room = rect.adjusted(32, 0, -(width + 16), 0)
+        title = " ".join(summary.title[:200].split())
+        shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _meta(self, summary: SessionSummary) -> str:
+        if summary.status in ("running", "waiting", "paused", "error"):
+            return self._language(f"status.short.{summary.status}")
+        return self._language.age(summary.updated_at)
+
+
+class SessionList(QListView):
+    """The list of sessions; emits what the user wants of one."""
+
+    session_requested = Signal(str)
+    delete_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("session_list")
+        self._language = language
+        self._selected = ""
+        self._rows = SessionRows(language, self)
+        self.setModel(self._rows)
+        self.setItemDelegate(SessionRowDelegate(language, look, self))
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setFrameShape(QListView.Shape.NoFrame)
+        self.clicked.connect(self._on_chosen)
+        self.activated.connect(self._on_chosen)
+        look.changed.connect(self.viewport().update)
+
+    def show_sessions(self, summaries: list[SessionSummary], search: str) -> None:
+        """Show the sessions that match, keeping selection and scroll."""
+        position = self.verticalScrollBar().value()
+        self._rows.show(summaries, search)
+        self.select(self._selected)
+        self.verticalScrollBar().setValue(position)
+
+    def select(self, session_id: str) -> None:
+        """Mark a session as the one on screen; an empty id marks none."""
+        self._selected = session_id
+        row = self._rows.row_of(session_id)
+        if row >= 0:
+            self.setCurrentIndex(self._rows.index(row))
+        else:
+            self.clearSelection()
+
+    def count(self) -> int:
+        """Return how many rows are shown, headers included."""
+        return self._rows.rowCount()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        summary = self._summary_at(self.currentIndex())
+        if summary is not None and event.key() == Qt.Key.Key_Delete:
+            self.delete_requested.emit(summary.id)
+        elif summary is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.session_requested.emit(summary.id)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        summary = self._summary_at(self.indexAt(event.pos()))
+        if summary is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
+        menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
+        menu.popup(event.globalPos())
+
+    def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
+        content = index.data(SUMMARY) if index.isValid() else None
+        return content if isinstance(content, SessionSummary) else None
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        summary = self._summary_at(index)
+        if summary is not None:
+            self.session_requested.emit(summary.id)

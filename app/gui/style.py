@@ -1,0 +1,145 @@
+"""How the window looks: the theme in use, its palette, style sheet, fonts and icons.
+
+One `Look` for an application; widgets that paint with tokens draw anew on its `changed`.
+"""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.gui.icons import Pictures, TintedIcon
+from app.gui.theme import DARK, LIGHT, Tokens
+
+BODY_PX = 14
+GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
+
+
+class Look(QObject):
+    """The theme in use; follows the system while `system` is chosen. Emits `changed`."""
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, resources: Path, theme: str) -> None:
+        super().__init__()
+        self._app = app
+        self._resources = resources
+        self._theme = theme
+        self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
+        self._pictures: Pictures = {}
+        self._icons: dict[tuple[str, str, str], QIcon] = {}
+        self.tokens = self._wanted()
+        app.setStyle("Fusion")
+        app.setFont(ui_font())
+        self._apply()
+        app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+
+    def choose(self, theme: str) -> None:
+        """Switch to `light`, `dark` or `system`."""
+        self._theme = theme
+        self._refresh()
+
+    def icon(self, name: str, colour: str = "text_2", checked: str = "accent") -> QIcon:
+        """Return an icon in a colour of the theme, `checked` being the colour while it is on."""
+        key = (name, colour, checked)
+        if key not in self._icons:
+
+            def tint(mode: QIcon.Mode, state: QIcon.State) -> str:
+                if mode == QIcon.Mode.Disabled:
+                    return self.tokens.text_3
+                token = checked if state == QIcon.State.On else colour
+                return str(getattr(self.tokens, token))
+
+            self._icons[key] = QIcon(TintedIcon(self._icon_path(name), tint, self._pictures))
+        return self._icons[key]
+
+    def add_korean_font(self) -> None:
+        """Load the Korean font that comes along, where there is one; costs some milliseconds."""
+        for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
+            QFontDatabase.addApplicationFont(str(path))
+
+    def _icon_path(self, name: str) -> Path:
+        return self._resources / "icons" / f"{name}.svg"
+
+    def _on_scheme_changed(self) -> None:
+        if self._theme == "system":
+            self._refresh()
+
+    def _wanted(self) -> Tokens:
+        if self._theme in ("light", "dark"):
+            return DARK if self._theme == "dark" else LIGHT
+        return DARK if self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+
+    def _refresh(self) -> None:
+        tokens = self._wanted()
+        if tokens is not self.tokens:
+            self.tokens = tokens
+            self._apply()
+            self.changed.emit()
+
+    def _apply(self) -> None:
+        self._app.setPalette(palette(self.tokens))
+        self._app.setStyleSheet(style_sheet(self._sheet, self.tokens))
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """Return the palette of a theme, for everything the style sheet does not draw."""
+    roles = QPalette.ColorRole
+    colours = {
+        roles.Window: tokens.bg,
+        roles.WindowText: tokens.text,
+        roles.Base: tokens.surface,
+        roles.AlternateBase: tokens.side,
+        roles.Text: tokens.text,
+        roles.PlaceholderText: tokens.text_3,
+        roles.Button: tokens.surface,
+        roles.ButtonText: tokens.text,
+        roles.BrightText: tokens.error,
+        roles.ToolTipBase: tokens.text,
+        roles.ToolTipText: tokens.bg,
+        roles.Highlight: tokens.accent,
+        roles.HighlightedText: tokens.on_accent,
+        roles.Link: tokens.accent,
+        roles.LinkVisited: tokens.accent,
+        roles.Accent: tokens.accent,
+        roles.Light: tokens.surface,
+        roles.Midlight: tokens.hover,
+        roles.Mid: tokens.line_strong,
+        roles.Dark: tokens.line_strong,
+        roles.Shadow: tokens.line_strong,
+    }
+    result = QPalette()
+    for role, colour in colours.items():
+        result.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.text_3))
+    return result
+
+
+def style_sheet(sheet: str, tokens: Tokens) -> str:
+    """Return the sheet with every `@token` replaced by its colour; an unknown one raises KeyError."""
+    values = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
+    return re.sub(r"@([a-z][a-z0-9_]*)", lambda match: str(values[match[1]]), sheet)
+
+
+def ui_font() -> QFont:
+    """Return the system's font at the body's size; Inter where the system names none of its own."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    families = ["Pretendard", "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
+    if font.family() in GENERIC_FAMILIES:
+        font.setFamilies(["Inter", *families, font.family()])
+    else:
+        font.setFamilies([font.family(), *families])
+    font.setPixelSize(BODY_PX)
+    return font
+
+
+def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
+    """Return the font at another size and weight."""
+    result = QFont(font)
+    result.setPixelSize(round(pixels))
+    result.setWeight(QFont.Weight(weight))
+    return result

@@ -1,0 +1,54 @@
+"""The window's background work: named tasks, each running once at a time, errors told to the user."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+
+from app.core.errors import MootError
+
+log = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Starts coroutines from slots, holds on to them, and hands their errors to `on_error`."""
+
+    def __init__(self, on_error: Callable[[str, MootError], None]) -> None:
+        self._on_error = on_error
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, name: str, work: Coroutine[object, object, object]) -> None:
+        """Run `work` as the task `name`; while one of that name runs, a second is dropped."""
+        if name in self._running:
+            work.close()
+            return
+        self._running[name] = asyncio.get_running_loop().create_task(self._run(name, work), name=name)
+
+    def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
+        """Run `work` as the task `name` instead of the one that runs."""
+        running = self._running.pop(name, None)
+        if running is not None:
+            running.cancel()
+        self.start(name, work)
+
+    def running(self, name: str) -> bool:
+        """Say whether a task of that name runs."""
+        return name in self._running
+
+    async def close(self) -> None:
+        """Cancel what runs and wait until it has ended."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, name: str, work: Coroutine[object, object, object]) -> None:
+        try:
+            await work
+        except MootError as error:
+            self._on_error(name, error)
+        except Exception:
+            log.exception("the task %s failed", name)
+            self._on_error(name, MootError("unexpected", task=name))
+        finally:
+            if self._running.get(name) is asyncio.current_task():
+                del self._running[name]

@@ -1,0 +1,75 @@
+"""The bar over the main area: what is open, its state and cost, and the way to the panels."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.label import ElidedLabel
+
+HEIGHT = 52
+EXPORTS = ("md", "html", "json")
+
+
+class TopBar(QFrame):
+    """Title, chips and the buttons of the panels; emits what the user wants."""
+
+    side_requested = Signal()
+    panel_toggled = Signal(bool)
+    export_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "top")
+        self.setFixedHeight(HEIGHT)
+        self._language = language
+        self.side_button = icon_button(look, "panel-left", "side_button")
+        self.side_button.setVisible(False)
+        self._title = ElidedLabel("title")
+        self._title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.mode = Chip(look)
+        self.status = Chip(look)
+        self.cost = Chip(look, icon="coins")
+        self._export = icon_button(look, "share", "export_button")
+        self._export_menu = QMenu(self._export)
+        self._export.setMenu(self._export_menu)
+        self._export.setPopupMode(self._export.ToolButtonPopupMode.InstantPopup)
+        self._export.setVisible(False)
+        self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(18, 0, 18, 0)
+        row.setSpacing(10)
+        row.addWidget(self.side_button)
+        row.addWidget(self._title, 1)
+        row.addWidget(self.mode)
+        row.addWidget(self.status)
+        row.addStretch(1000)
+        row.addWidget(self.cost)
+        row.addWidget(self._export)
+        row.addWidget(self.debate_button)
+        self.side_button.clicked.connect(self.side_requested)
+        self.debate_button.toggled.connect(self.panel_toggled)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_title(self, title: str) -> None:
+        """Name what is open."""
+        self._title.setText(title)
+
+    def show_session_tools(self, shown: bool) -> None:
+        """Show or hide what only makes sense with a session open."""
+        self._export.setVisible(shown)
+        if not shown:
+            for chip in (self.mode, self.status, self.cost):
+                chip.set_text("")
+
+    def _retranslate(self) -> None:
+        name_button(self.side_button, self._language("side.toggle"), "Ctrl+B")
+        name_button(self.debate_button, self._language("top.panel"), "Ctrl+D")
+        name_button(self._export, self._language("top.export"))
+        self._export_menu.clear()
+        for name in EXPORTS:
+            action = self._export_menu.addAction(self._language(f"export.{name}"))
+            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))

@@ -1,0 +1,150 @@
+"""The page without a session: what Moot can do, and a box for a topic."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+CARD_WIDTH = 292
+EXAMPLES = ("1", "2", "3")
+
+
+class WelcomeCard(QFrame):
+    """A card with an icon, a title, a sentence and one button."""
+
+    def __init__(self, look: Look, icon: str, colour: str, kind: str, name: str) -> None:
+        super().__init__()
+        self.setProperty("kind", "big_card")
+        self._picture = QLabel()
+        self._look, self._icon, self._colour = look, icon, colour
+        self.title = plain_label("card_title")
+        self.text = plain_label("card_text", wrap=True)
+        self.button = button(kind, name)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 18, 18, 17)
+        column.setSpacing(8)
+        column.addWidget(self._picture)
+        column.addSpacing(3)
+        column.addWidget(self.title)
+        column.addWidget(self.text, 1)
+        column.addSpacing(5)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.setMaximumWidth(CARD_WIDTH)
+        look.changed.connect(self._draw)
+        self._draw()
+
+    def _draw(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._picture.setPixmap(self._look.icon(self._icon, self._colour).pixmap(QSize(24, 24), ratio))
+
+
+class WelcomePage(QWidget):
+    """Headline, cards, topic box and examples; emits what the user wants."""
+
+    debate_requested = Signal(str)
+    providers_requested = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._local_only = True
+        self._heading = plain_label("heading")
+        self._lead = plain_label("lead", wrap=True)
+        for label in (self._heading, self._lead):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._debate = WelcomeCard(look, "scale", "accent", "primary", "welcome_debate")
+        self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
+        self.topic = Composer(look, box_name="welcome_topic", button_name="welcome_send")
+        self.topic.setMaximumWidth(708)
+        self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
+        self._embedded = plain_label("hint")
+        self._saved = plain_label("hint")
+        self._lay_out()
+        self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.topic.box.text()))
+        self._connect.button.clicked.connect(self.providers_requested)
+        self.topic.submitted.connect(self.debate_requested)
+        for example in self._examples:
+            example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
+        self._ready = False
+        self._is_saved = True
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
+        """Say what is ready: the local model, providers beside it, and whether all is on the disk."""
+        self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
+        self._retranslate()
+
+    def _lay_out(self) -> None:
+        cards = QHBoxLayout()
+        cards.setSpacing(14)
+        cards.addStretch(1)
+        cards.addWidget(self._debate, 10)
+        cards.addWidget(self._connect, 10)
+        cards.addStretch(1)
+        topic = QHBoxLayout()
+        topic.addStretch(1)
+        topic.addWidget(self.topic, 1000)
+        topic.addStretch(1)
+        examples = QHBoxLayout()
+        examples.setSpacing(8)
+        examples.addStretch(1)
+        for example in self._examples:
+            examples.addWidget(example)
+        examples.addStretch(1)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(28, 20, 28, 20)
+        column.addStretch(10)
+        column.addWidget(self._heading)
+        column.addSpacing(6)
+        column.addWidget(self._lead)
+        column.addSpacing(22)
+        column.addLayout(cards)
+        column.addSpacing(20)
+        column.addLayout(topic)
+        column.addSpacing(30)
+        column.addLayout(examples)
+        column.addStretch(12)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(body)
+        foot = QFrame()
+        foot.setProperty("kind", "status")
+        foot.setFixedHeight(26)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(18, 0, 18, 0)
+        row.addWidget(self._embedded)
+        row.addStretch(1)
+        row.addWidget(self._saved)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(scroll, 1)
+        page.addWidget(foot)
+
+    def _on_example(self, text: str) -> None:
+        self.debate_requested.emit(text)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self._heading.setText(words("welcome.heading"))
+        self._lead.setText(words("welcome.lead"))
+        self._debate.title.setText(words("welcome.debate.title"))
+        self._debate.text.setText(words("welcome.debate.text"))
+        local = self._local_only and self._ready
+        self._debate.button.setText(words("welcome.debate.local" if local else "welcome.debate.start"))
+        self._connect.title.setText(words("welcome.connect.title"))
+        self._connect.text.setText(words("welcome.connect.text"))
+        self._connect.button.setText(words("welcome.connect.button"))
+        self.topic.set_words(words("welcome.placeholder"), words("welcome.hint"), words("welcome.send"))
+        for number, example in zip(EXAMPLES, self._examples, strict=True):
+            example.setText(words(f"welcome.example.{number}"))
+        key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
+        self._embedded.setText(words(key))
+        self._saved.setText(words("status_line.saved" if self._is_saved else "status_line.not_saved"))

@@ -1,0 +1,123 @@
+"""Small painted marks: the speaker's initial and the chip, as widgets and for delegates to paint."""
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.gui.style import Look, sized
+from app.gui.theme import Tokens
+
+CHIP_HEIGHT = 22
+CHIP_PADDING = 9
+AVATAR = 22
+
+
+def initial(name: str) -> str:
+    """Return the letter that stands for a name."""
+    stripped = name.strip()
+    return stripped[:1].upper() or "?"
+
+
+def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
+    """Return text and background of a chip; `tone` is neutral, accent, ok, warn or error."""
+    if tone == "neutral":
+        return tokens.text_2, tokens.hover
+    return getattr(tokens, tone), getattr(tokens, f"{tone}_bg")
+
+
+def paint_avatar(painter: QPainter, rect: QRect, name: str, colours: tuple[str, str]) -> None:
+    """Paint a speaker's initial on a rounded square of their colour."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colours[1]))
+    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    painter.setPen(QColor(colours[0]))
+    painter.setFont(sized(painter.font(), 11, 650))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, initial(name))
+
+
+def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
+    """Paint a chip's text on its rounded background, filling `rect`."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colours[1]))
+    radius = rect.height() / 2
+    painter.drawRoundedRect(QRectF(rect), radius, radius)
+    painter.setPen(QColor(colours[0]))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+
+
+class Avatar(QWidget):
+    """A speaker's initial in their colour; grey while `set_speaker` has given none."""
+
+    def __init__(self, look: Look, side: int = AVATAR, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._name = ""
+        self._index: int | None = None
+        self.setFixedSize(side, side)
+        look.changed.connect(self.update)
+
+    def set_speaker(self, name: str, index: int | None) -> None:
+        """Show a name's initial in the colour of the seat `index`."""
+        self._name, self._index = name, index
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens = self._look.tokens
+        colours = (tokens.text_2, tokens.hover) if self._index is None else tokens.speaker(self._index)
+        painter = QPainter(self)
+        if not self.isEnabled():
+            painter.setOpacity(0.55)
+        paint_avatar(painter, self.rect(), self._name, colours)
+
+
+class Chip(QWidget):
+    """A short state in a rounded field, with an icon or without; hidden while it has no text."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None, *, icon: str = "") -> None:
+        super().__init__(parent)
+        self._look = look
+        self._text = ""
+        self._tone = "neutral"
+        self._icon: QIcon | None = look.icon(icon, "text_2") if icon else None
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setVisible(False)
+        look.changed.connect(self.update)
+
+    def text(self) -> str:
+        """Return what the chip says."""
+        return self._text
+
+    def set_text(self, text: str, tone: str = "neutral") -> None:
+        """Say `text` in a tone of `chip_colours`; no text hides the chip."""
+        if (text, tone) == (self._text, self._tone):
+            return
+        self._text, self._tone = text, tone
+        self.setAccessibleName(text)
+        self.setVisible(bool(text))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        width = QFontMetrics(self._chip_font()).horizontalAdvance(self._text) + 2 * CHIP_PADDING + 2
+        return QSize(width + (18 if self._icon else 0), CHIP_HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self._chip_font())
+        colours = chip_colours(self._look.tokens, self._tone)
+        if self._icon is None:
+            paint_chip(painter, self.rect(), self._text, colours)
+            return
+        paint_chip(painter, self.rect(), "", colours)
+        self._icon.paint(painter, QRect(CHIP_PADDING, 4, 14, 14))
+        painter.drawText(
+            self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text
+        )
+
+    def _chip_font(self) -> QFont:
+        return sized(self.font(), 12, 500)

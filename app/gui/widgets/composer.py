@@ -1,0 +1,141 @@
+"""Where a person writes: a growing box in a frame, with a button that sends.
+
+Used by the welcome page and by every session's foot.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.gui.style import Look
+from app.gui.widgets.controls import button, name_button
+from app.gui.widgets.label import ElidedLabel
+
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class TextBox(QPlainTextEdit):
+    """A box of plain text as tall as its text within limits; `submitted` on Enter.
+
+    Shift+Enter breaks the line, and while an input method composes Enter only commits. With
+    `submits` false Enter breaks the line and Tab moves on.
+    """
+
+    submitted = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(
+        self, parent: QWidget | None = None, *, lines: int = 1, most: int = 8, submits: bool = True
+    ) -> None:
+        super().__init__(parent)
+        self._lines = lines
+        self._most = most
+        self._submits = submits
+        self._composing = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.document().setDocumentMargin(2)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def text(self) -> str:
+        """Return what was written, without blanks around it."""
+        return self.toPlainText().strip()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in ENTER or not self._submits:
+            super().keyPressEvent(event)
+            return
+        if self._composing:
+            event.ignore()
+            return
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.insertPlainText("\n")
+        else:
+            self.submitted.emit()
+        event.accept()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._composing = False
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, self.height())
+
+    def _fit(self) -> None:
+        lines = max(self._lines, min(self._most, round(self.document().size().height())))
+        height = lines * self.fontMetrics().lineSpacing() + 8
+        if height != self.height():
+            self.setFixedHeight(height)
+
+
+class Composer(QFrame):
+    """A framed box with its hint and send button; emits `submitted` with the text, then is empty."""
+
+    submitted = Signal(str)
+    text_changed = Signal()
+
+    def __init__(
+        self, look: Look, *, box_name: str, button_name: str, lines: int = 1, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "composer")
+        self.box = TextBox(lines=lines)
+        self.box.setObjectName(box_name)
+        self._hint = ElidedLabel("hint")
+        self.send = button("send", button_name)
+        self.send.setIcon(look.icon("arrow-up", "on_accent"))
+        self.send.setIconSize(QSize(17, 17))
+        self.send.setFixedSize(34, 27)
+        look.changed.connect(self.send.update)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(2, 0, 0, 0)
+        foot.addWidget(self._hint, 1)
+        foot.addWidget(self.send)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 9, 10, 10)
+        column.setSpacing(8)
+        column.addWidget(self.box)
+        column.addLayout(foot)
+        self.setFocusProxy(self.box)
+        self.box.submitted.connect(self._on_submitted)
+        self.box.textChanged.connect(self._on_text_changed)
+        self.box.focus_changed.connect(self._on_focus_changed)
+        self.send.clicked.connect(self._on_submitted)
+        self._on_text_changed()
+
+    def set_words(self, placeholder: str, hint: str, send: str) -> None:
+        """Name the box, the hint under it and the button."""
+        self.box.setPlaceholderText(placeholder)
+        self.box.setAccessibleName(placeholder)
+        self._hint.setText(hint)
+        name_button(self.send, send)
+
+    def _on_submitted(self) -> None:
+        text = self.box.text()
+        if text and self.send.isEnabled():
+            self.box.clear()
+            self.submitted.emit(text)
+
+    def _on_text_changed(self) -> None:
+        self.send.setEnabled(bool(self.box.text()))
+        self.text_changed.emit()
+
+    def _on_focus_changed(self, focused: bool) -> None:
+        self.setProperty("focused", focused)
+        self.style().unpolish(self)
+        self.style().polish(self)
