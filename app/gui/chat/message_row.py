@@ -1,5 +1,6 @@
 """One row of a transcript: a message laid out and painted, with its header, blocks and state."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ RETRY = "retry"
 SETTINGS = "settings"
 UNFOLD = "unfold"
 COPY_CODE = "copy_code"
+_WORD = re.compile(r"\w+")
 _SETTINGS_HELP = (AUTHENTICATION, PERMISSION, NO_KEY, QUOTA, MODEL_NOT_FOUND, NOT_INSTALLED)
 
 
@@ -53,6 +55,7 @@ class MessageRow:
         self.message = message
         self.context = context
         self.height = 0
+        self.changed_from = 0
         self.blocks: list[Block] = []
         self._style = style
         self._width = width
@@ -62,6 +65,7 @@ class MessageRow:
         self._error: Segment | None = None
         self._stream: StreamingBlocks | None = None
         self._fed = 0
+        self._stale = 0
         self._content = QRect()
         if message.state == STREAMING:
             self._stream = StreamingBlocks()
@@ -89,10 +93,13 @@ class MessageRow:
         """Take the text as it is now, longer than before."""
         if self._stream is None or len(text) == self._fed:
             return
+        had_text = bool(self.blocks)
         first = self._stream.feed(text[self._fed :])
         self._fed = len(text)
         self._set_blocks(self._stream.blocks, first)
+        changed = self._stale
         self._place()
+        self.changed_from = self._segments[changed].rect.top() - 2 if had_text and changed < len(self._segments) else 0
 
     def finish(self, message: Message, text: str, context: RowContext) -> None:
         """Show the message as it is stored; what already stands is kept where it is the same."""
@@ -112,12 +119,14 @@ class MessageRow:
         """Show another separator or look of the speaker."""
         if context != self.context:
             self.context = context
+            self._stale = 0
             self._place()
 
     def set_width(self, width: int) -> None:
         """Lay out anew."""
         if width != self._width:
             self._width = width
+            self._stale = 0
             self._place()
 
     def _parsed(self, text: str) -> list[Block]:
@@ -146,6 +155,7 @@ class MessageRow:
             position += segment.length + 1
             segments.append(segment)
         self._segments = segments
+        self._stale = min(self._stale, kept)
 
     def _place(self) -> None:
         """Set everything in its place and find the height."""
@@ -165,10 +175,16 @@ class MessageRow:
         inset = 12 if bubble else 0
         y += 9 if bubble else 0
         width = max(40, right - text_left - 2 * inset)
-        bottom = y
-        for segment in self._segments:
-            y = segment.place(text_left + inset, y, width)
-            bottom = segment.rect.bottom() + 1
+        bottom, first = y, self._stale
+        for number, segment in enumerate(self._segments):
+            if number:
+                upper = self._segments[number - 1]
+                y = upper.rect.bottom() + 1 + segment.gap_below(upper)
+            if number >= first or segment.rect.top() != y:
+                segment.place(text_left + inset, y, width)
+        if self._segments:
+            bottom = self._segments[-1].rect.bottom() + 1
+        self._stale = len(self._segments)
         if not self._segments and message.state == STREAMING:
             bottom = y + style.text.line_height
         bottom += 9 if bubble else 0
@@ -187,7 +203,8 @@ class MessageRow:
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
         if message.state == FAILED:
             self._error = Segment(style, [Block(PARAGRAPH, (Span(self.error_text),))], 0, 0)
-            y = self._error.place(left, y + 2, width) - 6
+            self._error.place(left, y + 2, width)
+            y = self._error.rect.bottom() + 3
             if message.error and message.error.kind in _SETTINGS_HELP:
                 wanted.append((SETTINGS, style.texts("transcript.open_settings")))
             elif self.context.can_retry:
@@ -259,6 +276,33 @@ class MessageRow:
         if any(segment.copy_rect.contains(point) for segment in self._segments):
             return COPY_CODE
         return ""
+
+    @property
+    def length(self) -> int:
+        """How long the plain text is."""
+        return self._segments[-1].start + self._segments[-1].length if self._segments else 0
+
+    @property
+    def links(self) -> list[tuple[int, Span]]:
+        """The links of the text and where they begin."""
+        return [found for segment in self._segments for found in segment.links]
+
+    @property
+    def copy_rects(self) -> list[QRect]:
+        """Where the copy buttons of code stand."""
+        return [segment.copy_rect for segment in self._segments if not segment.copy_rect.isEmpty()]
+
+    @property
+    def action_rects(self) -> list[tuple[str, QRect]]:
+        """Where the words that ask for an action stand."""
+        return [(link.action, link.rect) for link in self._links]
+
+    def word_at(self, position: int) -> tuple[int, int]:
+        """Return where the word around a place begins and ends."""
+        for match in _WORD.finditer(self.plain_text):
+            if match.start() <= position <= match.end():
+                return match.start(), match.end()
+        return position, position
 
     @property
     def actions(self) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def place_header(
 
     def text_piece(kind: str, text: str, x: int) -> int:
         metrics = style.name_metrics if kind == NAME else style.meta_metrics
-        width = metrics.horizontalAdvance(text) + 1
+        width = metrics.horizontalAdvance(text) + 2
         room = right - x
         if width > room:
             if room < 32:
@@ -71,7 +71,7 @@ def place_header(
 
     x = text_piece(NAME, speaker.name, left)
     for chip in chips:
-        width = style.chip_metrics.horizontalAdvance(chip.text) + 16
+        width = style.chip_metrics.horizontalAdvance(chip.text) + 18
         room = min(right - x - 8, 220)
         if width > room and room < 44:
             break

@@ -19,7 +19,7 @@ class Placed:
 
 
 class RowScroller:
-    """The place in a transcript; `follow` says whether it stays at the end."""
+    """The place in a transcript; `follow` says whether it stays at the end, `footer` is space under it."""
 
     def __init__(self, heights: RowHeights, measure: Callable[[int], int]) -> None:
         self.heights = heights
@@ -27,6 +27,7 @@ class RowScroller:
         self.offset = 0
         self.follow = True
         self.viewport = 0
+        self.footer = 0
         self._measure = measure
 
     @property
@@ -37,7 +38,7 @@ class RowScroller:
     @property
     def maximum(self) -> int:
         """The largest position."""
-        return max(0, round(self.heights.total) - self.viewport)
+        return max(0, round(self.heights.total) + self.footer - self.viewport)
 
     def scroll_by(self, distance: int) -> None:
         """Move by true pixels, measuring every row that is crossed."""
@@ -87,7 +88,7 @@ class RowScroller:
             self._to_end()
         placed = self._from_anchor()
         last = placed[-1] if placed else None
-        if last and last.row == len(self.heights) - 1 and last.top + last.height < self.viewport:
+        if last and last.row == len(self.heights) - 1 and last.top + last.height + self.footer < self.viewport:
             if self.row or self.offset:
                 self._to_end()
                 placed = self._from_anchor()
@@ -126,11 +127,11 @@ class RowScroller:
         placed = self._from_anchor()
         if not placed or placed[-1].row < len(self.heights) - 1:
             return
-        if placed[-1].top + placed[-1].height <= self.viewport:
+        if placed[-1].top + placed[-1].height + self.footer <= self.viewport:
             self.to_end()
 
     def _to_end(self) -> None:
-        row, filled = len(self.heights), 0
+        row, filled = len(self.heights), self.footer
         while row > 0 and filled < self.viewport:
             row -= 1
             filled += self._measured(row)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics
 
 from app.core.texts import Texts
 from app.gui.markdown.document import TextStyle
@@ -56,6 +56,10 @@ class RowStyle:
         self.name_metrics = QFontMetrics(self.name_font)
         self.meta_metrics = QFontMetrics(self.meta_font)
         self.chip_metrics = QFontMetrics(self.chip_font)
+
+    def colour(self, token: str) -> QColor:
+        """Return a colour of the theme by the name of its token."""
+        return QColor(getattr(self.tokens, token))
 
     @property
     def wide(self) -> bool:

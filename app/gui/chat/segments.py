@@ -18,8 +18,8 @@ from PySide6.QtGui import (
 )
 
 from app.gui.chat.row_style import RowStyle
-from app.gui.markdown.blocks import CODE, RULE, TABLE, Block
-from app.gui.markdown.document import INDENT, BlockDocument, gap_after
+from app.gui.markdown.blocks import CODE, RULE, TABLE, Block, Span
+from app.gui.markdown.document import INDENT, BlockDocument, gap_between
 
 SEGMENT_CHARACTERS = 1_500
 QUOTE_STEP = 14
@@ -70,29 +70,32 @@ class Segment:
         self.first_block = first_block
         self.start = start
         self.blocks = blocks
+        self.length = _length(blocks)
         self.kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
         self.rect = QRect()
         self.goes_on = False
         self.highlighted = False
         self.document = None if self.kind == RULE else BlockDocument(style.text, blocks)
 
-    @property
-    def length(self) -> int:
-        """How many characters of plain text it holds."""
-        return sum([len(block.text) + 1 for block in self.blocks]) - 1
-
     def update(self, blocks: list[Block]) -> None:
         """Take the blocks as they are now."""
+        if blocks == self.blocks:
+            return
         kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
         same_box = kind == self.kind and blocks[0].quote == self.blocks[0].quote
         self.blocks = blocks
+        self.length = _length(blocks)
+        self.highlighted = False
         if self.document is None or not same_box or not self.document.patch(blocks):
             self.kind = kind
             self.document = None if kind == RULE else BlockDocument(self._style.text, blocks)
-            self.highlighted = False
 
-    def place(self, left: int, top: int, width: int) -> int:
-        """Lay out in a width; return the lower edge, the space behind it included."""
+    def gap_below(self, upper: "Segment") -> int:
+        """Return the space between the piece above and this one."""
+        return 0 if upper.goes_on else gap_between(upper.blocks[-1], self.blocks[0])
+
+    def place(self, left: int, top: int, width: int) -> None:
+        """Lay out in a width."""
         block = self.blocks[0]
         shift = block.quote * QUOTE_STEP
         if self.kind != "text":
@@ -103,8 +106,6 @@ class Segment:
             self.document.setTextWidth(self.rect.width() - 2 * self._padding)
             height = round(self.document.size().height()) + self._head + self._foot
             self.rect.setHeight(height)
-        gap = 0 if self.goes_on else gap_after(self.blocks[-1])
-        return self.rect.bottom() + 1 + gap
 
     @property
     def _padding(self) -> int:
@@ -169,13 +170,6 @@ class Segment:
         url = layout.anchorAt(point - self._origin)
         if not url:
             return "", ""
-        at = self.start + layout.hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit) - self._lead
-        position = self.start
-        for block in self.blocks:
-            for span in (span for span in _all_spans(block)):
-                if span.link == url and position <= at <= position + len(span.text) + 1:
-                    return url, span.text
-            position += len(block.text) + 1
         return url, self._link_text(url)
 
     def position_rect(self, position: int) -> QRect:
@@ -192,6 +186,23 @@ class Segment:
             x = x[0]
         origin = block.layout().position() + self._origin
         return QRect(round(origin.x() + x), round(origin.y() + line.y()), 1, round(line.height()))
+
+    @property
+    def links(self) -> list[tuple[int, Span]]:
+        """The links of this piece and where they begin in the plain text."""
+        found: list[tuple[int, Span]] = []
+        position = self.start
+        for block in self.blocks:
+            at = position
+            for row in block.rows or (((block.spans),),):
+                for cell in row:
+                    for span in cell:
+                        if span.link:
+                            found.append((at, span))
+                        at += len(span.text)
+                    at += 1
+            position += len(block.text) + 1
+        return found
 
     @property
     def _origin(self) -> QPointF:
@@ -251,7 +262,11 @@ class Segment:
             painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
 
 
-def _all_spans(block: Block):  # type: ignore[no-untyped-def]
+def _length(blocks: Sequence[Block]) -> int:
+    return sum([len(block.text) + 1 for block in blocks]) - 1
+
+
+def _all_spans(block: Block) -> list[Span]:
     if block.kind == TABLE:
         return [span for row in block.rows for cell in row for span in cell]
     return list(block.spans)

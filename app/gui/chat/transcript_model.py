@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from app.core.message import USER, Author, Message
 from app.core.session import DebateSession, Session
 from app.core.texts import Texts
-from app.gui.chat.row_header import Speaker
 from app.gui.chat.message_row import RowContext
+from app.gui.chat.row_header import Speaker
 from app.gui.markdown.blocks import clean
 from app.gui.theme import Tokens
 
@@ -133,12 +133,19 @@ class TranscriptModel:
 
     def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
         """Return how a speaker is painted."""
+        name = texts("transcript.you") if role == USER else _shown_name(author)
         if role == USER:
-            name = texts("transcript.you")
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
-        name = " ".join(clean(author.name).split()) or author.id
         colour, background = tokens.speaker(self._see(author))
         return Speaker(name, name[:1].upper(), colour, background)
 
+    def name(self, message: Message, texts: Texts) -> str:
+        """Return who speaks, as it is shown."""
+        return texts("transcript.you") if message.role == USER else _shown_name(message.author)
+
     def _see(self, author: Author) -> int:
         return self._speakers.setdefault(author.id, len(self._speakers))
+
+
+def _shown_name(author: Author) -> str:
+    return " ".join(clean(author.name).split())[:80] or author.id

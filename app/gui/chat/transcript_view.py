@@ -1,38 +1,48 @@
-"""The transcript of a session: a virtual, painted list of messages for every kind of session.
+"""The transcript of a session, used by every kind of session: what the reader can do with it.
 
-Only rows on screen have documents; the place is a row and an offset, so it holds while heights
-change. What streams in is gathered and drawn once a frame.
+Selecting and copying across messages, links, finding, keys, the menu and the way to the end.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
-from time import thread_time
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QMenu, QPushButton, QToolTip, QWidget
 
-from app.core.message import STREAMING, Author, Message
+from app.core.message import STREAMING, Message
 from app.core.session import Session
 from app.core.texts import Texts
-from app.gui.chat.message_row import MessageRow
-from app.gui.chat.row_heights import Estimate, RowHeights
-from app.gui.chat.row_scroller import Placed, RowScroller
-from app.gui.chat.row_style import COMPACT, MAX_COLUMN, RowStyle
-from app.gui.chat.transcript_model import LiveText, TranscriptModel
+from app.gui.chat import accessible
+from app.gui.chat.finder import Finder
+from app.gui.chat.message_row import COPY_CODE, UNFOLD, MessageRow
+from app.gui.chat.row_style import COMPACT
+from app.gui.chat.segments import Range
+from app.gui.chat.selection import Place, Selection
+from app.gui.chat.transcript_canvas import TranscriptCanvas
+from app.gui.chat.transcript_keys import Target, moved, targets
 from app.gui.theme import Tokens
 
-MAX_DOCUMENTS = 120
-FRAME_MS = 33
-SINGLE_FRAME_MS = 16
-SLOWEST_FRAME_MS = 250
+AUTO_SCROLL_MS = 40
 
 
-class TranscriptView(QAbstractScrollArea):
-    """The messages of one session, painted.
+class TranscriptView(TranscriptCanvas):
+    """The messages of one session.
 
-    Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action).
+    Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
+    where an action is `retry` or `settings`.
     """
 
     link_requested = Signal(str, str)
@@ -42,255 +52,371 @@ class TranscriptView(QAbstractScrollArea):
     def __init__(
         self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
     ) -> None:
-        super().__init__(parent)
-        self._layout = layout
-        self._model = TranscriptModel()
-        self._style = RowStyle(layout, self._body_font(), tokens, texts)
-        self._rows: OrderedDict[str, MessageRow] = OrderedDict()
-        self._scroller = RowScroller(RowHeights(self._estimate()), self._measure)
-        self._placed: list[Placed] = []
-        self._dirty: set[str] = set()
-        self._frame = QTimer(self)
-        self._frame.setSingleShot(True)
-        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
-        self._frame.timeout.connect(self._on_frame)
-        self._last_cost = 0.0
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.viewport().setMouseTracking(True)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self.verticalScrollBar().sliderReleased.connect(self._sync_bar)
-        self._value = 0
+        accessible.install()
+        super().__init__(tokens, texts, parent, layout)
+        self._selection = Selection(self._model)
+        self._finder = Finder(self._model)
+        self._unseen: set[str] = set()
+        self._pressed: tuple[QPoint, str, str] | None = None
+        self._target: Target | None = None
+        self._drag = QPoint()
+        self._pill = QPushButton(self)
+        self._pill.setObjectName("jump_pill")
+        self._pill.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._pill.hide()
+        self._pill.clicked.connect(self.jump_to_latest)
+        self._auto_scroll = QTimer(self)
+        self._auto_scroll.setInterval(AUTO_SCROLL_MS)
+        self._auto_scroll.timeout.connect(self._on_auto_scroll)
+        self.scrolled.connect(self._on_place_changed)
+        self._dress_pill()
+        self.setAccessibleName(texts("transcript.name"))
 
     def set_theme(self, tokens: Tokens) -> None:
-        """Paint in another theme."""
-        self._restyle(tokens, self._style.texts)
+        super().set_theme(tokens)
+        self._dress_pill()
 
     def set_texts(self, texts: Texts) -> None:
-        """Speak another language."""
-        self._restyle(self._style.tokens, texts)
+        super().set_texts(texts)
+        self.setAccessibleName(texts("transcript.name"))
+        self._on_place_changed()
+
+    def set_retry_allowed(self, allowed: bool) -> None:
+        """Offer to ask again on failed messages."""
+        self._model.can_retry = allowed
+        self._rows.clear()
+        self._refresh(None)
 
     def show_session(self, session: Session, messages: Sequence[Message]) -> None:
-        """Show a session's messages, from the end."""
-        self._model.reset(session, messages)
-        self._rows.clear()
-        self._dirty.clear()
-        self._frame.stop()
-        for message in messages:
-            if message.state == STREAMING:
-                self._begin_live(message)
-        heights = RowHeights(self._estimate())
-        heights.prepend([self._model.size(index) for index in range(len(messages))])
-        self._scroller = RowScroller(heights, self._measure)
-        self._refresh()
-
-    def prepend(self, messages: Sequence[Message]) -> None:
-        """Add earlier messages; what is on screen stays where it is."""
-        messages = [message for message in messages if message.id not in self._model]
-        if not messages:
-            return
-        self._model.prepend(messages)
-        self._scroller.heights.prepend(
-            [(len(message.content), message.content.count("\n")) for message in messages]
-        )
-        self._scroller.rows_prepended(len(messages))
-        self._context_changed(len(messages))
-        self._refresh()
+        self._selection.clear()
+        self._finder.search("")
+        self._unseen.clear()
+        self._target = None
+        super().show_session(session, messages)
 
     def message_started(self, message: Message) -> None:
-        """Add a message at the end, usually empty and streaming."""
-        if message.id in self._model:
-            return
-        self._model.append(message)
-        if message.state == STREAMING:
-            self._begin_live(message)
-        self._scroller.heights.append(*self._model.size(len(self._model.messages) - 1))
-        self._refresh()
-
-    def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
-        """Add what came in to a growing message; it is drawn with the next frame."""
-        live = self._model.live.get(message_id)
-        if live is None:
-            return
-        if thinking:
-            message = self._model.messages[self._model.index(message_id)]
-            self._model.replace(replace(message, thinking=message.thinking + thinking))
-        first = not live.characters
-        live.add(text)
-        self._dirty.add(message_id)
-        if first:
-            self._on_frame()
-        elif not self._frame.isActive():
-            self._frame.start(self._interval())
+        if message.id not in self._model and not self._scroller.follow:
+            self._unseen.add(message.id)
+        super().message_started(message)
 
     def message_finished(self, message: Message) -> None:
-        """Show a message as it is stored."""
-        if message.id not in self._model:
-            self.message_started(message)
-            return
-        self._model.replace(message)
-        self._model.live.pop(message.id, None)
-        self._dirty.discard(message.id)
-        index = self._model.index(message.id)
-        row = self._rows.get(message.id)
-        if row:
-            row.finish(message, message.content, self._context(index))
-        self._scroller.heights.set_size(index, *self._model.size(index))
-        self._refresh()
+        super().message_finished(message)
+        if message.state != STREAMING:
+            accessible.announce(self, message.id)
 
-    def message_removed(self, message_id: str) -> None:
-        """Take a message out."""
-        if message_id not in self._model:
-            return
-        self._rows.pop(message_id, None)
-        index = self._model.remove(message_id)
-        self._scroller.heights.remove(index)
-        self._scroller.row_removed(index)
-        self._context_changed(index)
-        self._refresh()
+    # Finding
 
-    def set_speaking(self, author: Author, role_label: str = "") -> None:
-        """Show that somebody is about to speak."""
+    def find(self, text: str) -> int:
+        """Mark where a text stands and show the last place; return how often it was found."""
+        count = self._finder.search(text)
+        self._show_hit(0)
+        return count
 
-    def clear_speaking(self) -> None:
-        """Show that nobody is about to speak."""
+    def find_next(self) -> tuple[int, int]:
+        """Show the next place; return (number of it from 1, how many)."""
+        return self._show_hit(1)
 
-    def jump_to_latest(self) -> None:
-        """Go to the end and stay there."""
-        self._scroller.to_end()
-        self._refresh()
+    def find_previous(self) -> tuple[int, int]:
+        """Show the place before; return (number of it from 1, how many)."""
+        return self._show_hit(-1)
 
-    def _body_font(self) -> QFont:
-        font = QFont(self.font())
-        if font.pixelSize() <= 0:
-            font.setPixelSize(14)
-        return font
+    def _show_hit(self, distance: int) -> tuple[int, int]:
+        hit = self._finder.step(distance)
+        if hit is not None:
+            index = self._model.index(hit.message_id)
+            rect = self._row(index).position_rect(hit.start)
+            self._resize_place = None
+            self._scroller.show_row(index, rect.top() - self.viewport().height() // 3)
+        self._refresh(None)
+        return self._finder.current + 1, len(self._finder.hits)
 
-    def _estimate(self) -> Estimate:
-        style = self._style
-        width = min(self.viewport().width() - 2 * style.margin, MAX_COLUMN) - style.text_left
-        per_line = max(10.0, width / (style.font.pixelSize() * 0.52))
-        line = style.text.line_height
-        return Estimate(style.header + style.row_gap + line, line * 0.8, line / per_line)
+    # Selecting and copying
 
-    def _restyle(self, tokens: Tokens, texts: Texts) -> None:
-        self._style = RowStyle(self._layout, self._body_font(), tokens, texts)
-        self._rows.clear()
-        self._scroller.heights.set_estimate(self._estimate())
-        self._refresh()
-
-    def _begin_live(self, message: Message) -> None:
-        live = LiveText()
-        if message.content:
-            live.add(message.content)
-        self._model.live[message.id] = live
-
-    def _context(self, index: int):  # type: ignore[no-untyped-def]
-        return self._model.context(index, self._style.tokens, self._style.texts)
-
-    def _context_changed(self, index: int) -> None:
-        """The row above a row is another one: its separator may come or go."""
-        if 0 <= index < len(self._model.messages):
-            row = self._rows.get(self._model.messages[index].id)
-            if row:
-                row.set_context(self._context(index))
-
-    def _row(self, index: int) -> MessageRow:
-        message = self._model.messages[index]
-        row = self._rows.get(message.id)
-        if row is None:
-            row = MessageRow(
-                message, self._model.text(index), self._style, self._context(index), self.viewport().width()
-            )
-            self._rows[message.id] = row
-            self._drop_documents()
-        else:
-            self._rows.move_to_end(message.id)
-        return row
-
-    def _drop_documents(self) -> None:
-        held = sum([row.documents for row in self._rows.values()])
-        keep = {self._model.messages[placed.row].id for placed in self._placed}
-        for message_id in list(self._rows)[:-1]:
-            if held <= MAX_DOCUMENTS:
-                return
-            if message_id not in keep:
-                held -= self._rows.pop(message_id).documents
-
-    def _measure(self, index: int) -> int:
-        row = self._row(index)
-        if row.message.id in self._dirty:
-            row.feed(self._model.text(index))
-            self._dirty.discard(row.message.id)
-        row.set_width(self.viewport().width())
-        return row.height
-
-    def _interval(self) -> int:
-        streams = sum(1 for placed in self._placed if self._model.messages[placed.row].id in self._model.live)
-        base = SINGLE_FRAME_MS if streams <= 1 else FRAME_MS
-        return round(min(SLOWEST_FRAME_MS, max(base, 10 * self._last_cost)))
-
-    def _on_frame(self) -> None:
-        """Bring what has piled up into the rows: the visible ones are drawn, the others only grow."""
-        began = thread_time()
-        visible = {self._model.messages[placed.row].id for placed in self._placed}
-        for message_id in tuple(self._dirty):
-            index = self._model.index(message_id)
-            if message_id not in visible:
-                self._scroller.heights.set_size(index, *self._model.size(index))
-                self._rows.pop(message_id, None)
-                self._dirty.discard(message_id)
-        self._refresh()
-        self._last_cost = (thread_time() - began) * 1000
-
-    def _refresh(self) -> None:
-        """Place the rows anew and paint what changed."""
-        self._scroller.viewport = self.viewport().height()
-        self._placed = self._scroller.visible()
-        self._sync_bar()
+    def select_all(self) -> None:
+        """Select every message."""
+        self._selection.select_all()
         self.viewport().update()
 
-    def _sync_bar(self) -> None:
-        bar = self.verticalScrollBar()
-        if bar.isSliderDown():
+    def selected_text(self, *, markdown: bool = True) -> str:
+        """Return what is selected, as it would be copied."""
+        return self._selection.copied(self._style.texts, markdown=markdown)
+
+    def copy(self, *, markdown: bool = True) -> None:
+        """Put what is selected on the clipboard."""
+        self._copy_text(self.selected_text(markdown=markdown))
+
+    def copy_message(self, message_id: str) -> None:
+        """Put a message's Markdown on the clipboard."""
+        self._copy_text(self._model.text(self._model.index(message_id)))
+
+    def _copy_text(self, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            self.copy_done.emit()
+
+    def _ranges(self, row: int) -> Sequence[Range]:
+        tokens = self._style.tokens
+        ranges: list[Range] = []
+        for hit in self._finder.in_message(self._model.messages[row].id):
+            if self._finder.is_current(hit):
+                ranges.append(Range(hit.start, hit.end, tokens.accent, tokens.on_accent))
+            else:
+                ranges.append(Range(hit.start, hit.end, tokens.warn_bg, tokens.warn))
+        selected = self._selection.in_row(row)
+        if selected:
+            ranges.append(Range(*selected, tokens.accent_bg if not tokens.dark else tokens.line_strong))
+        return ranges
+
+    # Mouse
+
+    def _hit(self, point: QPoint) -> tuple[MessageRow, QPoint] | None:
+        """Return the row nearest to a point of the viewport, and the point in it."""
+        for placed in self._placed:
+            if point.y() < placed.top + placed.height:
+                return self._row(placed.row), QPoint(point.x(), point.y() - placed.top)
+        if not self._placed:
+            return None
+        last = self._placed[-1]
+        return self._row(last.row), QPoint(point.x(), point.y() - last.top)
+
+    def _place_at(self, point: QPoint) -> Place | None:
+        hit = self._hit(point)
+        return Place(hit[0].message.id, hit[0].position_at(hit[1])) if hit else None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() != Qt.MouseButton.LeftButton:
             return
-        was = bar.blockSignals(True)
-        bar.setPageStep(self._scroller.viewport)
-        bar.setSingleStep(3 * self._style.text.line_height)
-        bar.setRange(0, self._scroller.maximum)
-        bar.setValue(self._scroller.value)
-        bar.blockSignals(was)
-        self._value = bar.value()
-
-    def _on_scrolled(self, value: int) -> None:
-        distance = value - self._value
-        self._value = value
-        if abs(distance) <= 2 * self._scroller.viewport and not self.verticalScrollBar().isSliderDown():
-            self._scroller.scroll_by(distance)
+        point = event.position().toPoint()
+        hit = self._hit(point)
+        place = self._place_at(point)
+        if hit is None or place is None:
+            return
+        self._target = None
+        self._pressed = (point, hit[0].link_at(hit[1])[0], hit[0].action_at(hit[1]))
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
+            self._selection.extend(place)
         else:
-            self._scroller.scroll_to(value)
-        self._refresh()
+            self._selection.start(place)
+        self.viewport().update()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        if event.oldSize().width() != event.size().width():
-            self._scroller.heights.set_estimate(self._estimate())
-        self._refresh()
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        point = event.position().toPoint()
+        if event.buttons() & Qt.MouseButton.LeftButton and self._pressed:
+            self._drag = point
+            outside = not 0 <= point.y() < self.viewport().height()
+            if outside and not self._auto_scroll.isActive():
+                self._auto_scroll.start()
+            elif not outside:
+                self._auto_scroll.stop()
+            self._extend_to(point)
+            return
+        hit = self._hit(point)
+        shapes = Qt.CursorShape
+        shape = shapes.ArrowCursor
+        if hit:
+            row, inside = hit
+            if row.link_at(inside)[0] or row.action_at(inside):
+                shape = shapes.PointingHandCursor
+            elif any(segment.rect.contains(inside) for segment in row.segments):
+                shape = shapes.IBeamCursor
+        self.viewport().setCursor(shape)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self._auto_scroll.stop()
+        pressed, self._pressed = self._pressed, None
+        hit = self._hit(event.position().toPoint())
+        if event.button() != Qt.MouseButton.LeftButton or not pressed or not hit or self._selection.bounds():
+            return
+        row, point = hit
+        url, shown = row.link_at(point)
+        action = row.action_at(point)
+        if action and action == pressed[2]:
+            self._act(row, action, point)
+        elif url and url == pressed[1]:
+            self.link_requested.emit(url, shown)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        hit = self._hit(event.position().toPoint())
+        if hit:
+            row, point = hit
+            start, end = row.word_at(row.position_at(point))
+            self._selection.start(Place(row.message.id, start))
+            self._selection.extend(Place(row.message.id, end))
+            self.viewport().update()
+
+    def _extend_to(self, point: QPoint) -> None:
+        place = self._place_at(point)
+        if place:
+            self._selection.extend(place)
+            self.viewport().update()
+
+    def _on_auto_scroll(self) -> None:
+        over = self._drag.y() - (0 if self._drag.y() < 0 else self.viewport().height())
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + over // 2 + (1 if over > 0 else -1))
+        self._extend_to(self._drag)
+
+    def _act(self, row: MessageRow, action: str, point: QPoint) -> None:
+        if action == COPY_CODE:
+            self._copy_text(row.code_at(point))
+        elif action == UNFOLD:
+            self._model.unfolded.add(row.message.id)
+            self._rows.pop(row.message.id, None)
+            self._scroller.follow = False
+            self._refresh(None)
+        else:
+            self.action_requested.emit(row.message.id, action)
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        keys = Qt.Key
+        bar = self.verticalScrollBar()
+        key = event.key()
+        if event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif key in (keys.Key_Return, keys.Key_Enter) and self._target:
+            self._use_target(self._target)
+        elif key == keys.Key_Escape and (self._selection.bounds() or self._target):
+            self._selection.clear()
+            self._target = None
+            self.viewport().update()
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._extend_by_key(key):
+            self.viewport().update()
+        elif key == keys.Key_End:
+            self.jump_to_latest()
+        elif key == keys.Key_Home:
+            self._resize_place = None
+            self._scroller.show_row(0)
+            self._refresh(None)
+        elif key in (keys.Key_PageUp, keys.Key_PageDown, keys.Key_Up, keys.Key_Down):
+            page = key in (keys.Key_PageUp, keys.Key_PageDown)
+            step = self.viewport().height() - 40 if page else bar.singleStep()
+            bar.setValue(bar.value() + (step if key in (keys.Key_PageDown, keys.Key_Down) else -step))
+        else:
+            super().keyPressEvent(event)
+
+    def _extend_by_key(self, key: int) -> bool:
+        cursor = self._selection.cursor
+        if cursor is None:
+            if not self._placed:
+                return False
+            cursor = Place(self._model.messages[self._placed[0].row].id, 0)
+            self._selection.start(cursor)
+        place = moved(self._model, self._row, cursor, key)
+        if place is None:
+            return False
+        self._selection.extend(place)
+        return True
+
+    def focusNextPrevChild(self, forward: bool) -> bool:  # noqa: N802
+        """Go to the next link or action on screen; past the last, out of the view."""
+        offered = targets([(placed, self._row(placed.row)) for placed in self._placed])
+        index = offered.index(self._target) if self._target in offered else (-1 if forward else len(offered))
+        index += 1 if forward else -1
+        self._target = offered[index] if 0 <= index < len(offered) else None
+        self.viewport().update()
+        return True if self._target else super().focusNextPrevChild(forward)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        self._target = None
+        self.viewport().update()
+        super().focusOutEvent(event)
+
+    def _use_target(self, target: Target) -> None:
+        if target.url:
+            self.link_requested.emit(target.url, target.text)
+        else:
+            self._act(self._row(self._model.index(target.message_id)), target.action, target.point)
+
+    # Menu, tips and the way to the end
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        menu = self.context_menu(event.pos())
+        menu.popup(event.globalPos())
+
+    def context_menu(self, point: QPoint) -> QMenu:
+        """Return the menu of a point of the viewport; it deletes itself when closed."""
+        texts = self._style.texts
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+        def add(key: str, slot: object, enabled: bool = True) -> None:
+            action = QAction(texts(key), menu)
+            action.setEnabled(enabled)
+            action.triggered.connect(slot)
+            menu.addAction(action)
+
+        selected = self._selection.bounds() is not None
+        add("transcript.copy_markdown", lambda: self.copy(), selected)
+        add("transcript.copy_plain", lambda: self.copy(markdown=False), selected)
+        hit = self._hit(point)
+        if hit:
+            row, inside = hit
+            message_id = row.message.id
+            add("transcript.copy_message", lambda: self.copy_message(message_id))
+            url = row.link_at(inside)[0]
+            if url:
+                add("transcript.copy_link", lambda: self._copy_text(url))
+            for action, _words in row.actions:
+                if action != UNFOLD:
+                    key = "transcript.retry" if action == "retry" else "transcript.open_settings"
+                    add(key, lambda _=False, name=action: self.action_requested.emit(message_id, name))
+        menu.addSeparator()
+        add("transcript.select_all", self.select_all)
+        return menu
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            hit = self._hit(event.pos())
+            tip = (hit[0].link_at(hit[1])[0] or hit[0].tip_at(hit[1])) if hit else ""
+            QToolTip.showText(event.globalPos(), tip.replace("<", "‹").replace("&", "＆"), self.viewport())
+            return True
+        return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter = QPainter(self.viewport())
-        area = event.rect()
-        painter.fillRect(area, QColor(self._style.tokens.bg))
-        for placed in self._placed:
-            if placed.top > area.bottom() or placed.top + placed.height < area.top():
-                continue
-            row = self._row(placed.row)
-            painter.save()
-            painter.translate(0, placed.top)
-            clip = area.translated(0, -placed.top).intersected(
-                QRect(0, 0, self.viewport().width(), placed.height)
-            )
-            painter.setClipRect(clip)
-            row.paint(painter, clip, ())
-            painter.restore()
+        super().paintEvent(event)
+        if self._target and self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(self._style.colour("accent"), 2))
+            for placed in self._placed:
+                if self._model.messages[placed.row].id == self._target.message_id:
+                    painter.drawRoundedRect(self._target.rect.translated(0, placed.top), 4, 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._place_pill()
+
+    def _on_place_changed(self) -> None:
+        if self._scroller.follow:
+            self._unseen.clear()
+        shown = not self._scroller.follow and self._scroller.maximum - self._scroller.value > 40
+        if shown:
+            count = len(self._unseen)
+            texts = self._style.texts
+            words = texts("transcript.jump_new", count=count) if count else texts("transcript.jump")
+            if words != self._pill.text():
+                self._pill.setText(words)
+                self._pill.setAccessibleName(words)
+                self._place_pill()
+        if shown == self._pill.isHidden():
+            self._pill.setVisible(shown)
+
+    def _place_pill(self) -> None:
+        self._pill.adjustSize()
+        size = self._pill.size()
+        box = QRect(0, 0, size.width(), size.height())
+        box.moveCenter(QPoint(self.viewport().width() // 2, 0))
+        box.moveBottom(self.viewport().height() - 10)
+        self._pill.setGeometry(box)
+
+    def _dress_pill(self) -> None:
+        tokens = self._style.tokens
+        self._pill.setStyleSheet(
+            f"#jump_pill {{ background: {tokens.surface}; color: {tokens.accent}; padding: 5px 14px;"
+            f" border: 1px solid {tokens.line_strong}; border-radius: 14px; font-size: 12px; }}"
+            f"#jump_pill:hover {{ background: {tokens.accent_bg}; }}"
+        )

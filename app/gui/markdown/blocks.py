@@ -420,7 +420,7 @@ def _finished(spans: list[Span]) -> Cell:
         joined[-1] = replace(joined[-1], text=joined[-1].text.rstrip("\n"))
     done: list[Span] = []
     for span in joined:
-        text = break_words(clean(span.text) if "\n" not in span.text else "\n".join(map(clean, span.text.split("\n"))))
+        text = break_words("\n".join(map(clean, span.text.split("\n"))))
         if not span.link and not span.style & (INLINE_CODE | IMAGE) and "http" in text:
             done.extend(_linked(replace(span, text=text)))
         elif text:

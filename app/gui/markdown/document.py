@@ -42,6 +42,7 @@ from app.gui.theme import Tokens
 LINE_HEIGHT = 1.5
 BLOCK_GAP = 8
 ITEM_GAP = 4
+HEADING_GAP = 14
 INDENT = 20
 _HEADING_SIZES = {1: 1.3, 2: 1.18, 3: 1.08}
 _NOTHING = QImage(1, 1, QImage.Format.Format_ARGB32)
@@ -62,9 +63,11 @@ class TextStyle:
         return round(self.font.pixelSize() * LINE_HEIGHT)
 
 
-def gap_after(block: Block) -> int:
-    """Return the space between a block and the next, in pixels."""
-    return ITEM_GAP if block.indent else BLOCK_GAP
+def gap_between(upper: Block, lower: Block) -> int:
+    """Return the space between two neighbouring blocks, in pixels."""
+    if upper.indent and lower.indent:
+        return ITEM_GAP
+    return HEADING_GAP if lower.kind == HEADING else BLOCK_GAP
 
 
 class BlockDocument(QTextDocument):
@@ -133,6 +136,7 @@ class BlockDocument(QTextDocument):
         line = round(self._style.line_height * _HEADING_SIZES.get(block.level, 1.0))
         block_format = _block_format(block, line)
         if self.blocks:
+            block_format.setTopMargin(gap_between(self.blocks[-1], block))
             cursor.insertBlock(block_format)
         else:
             cursor.setBlockFormat(block_format)
@@ -161,7 +165,6 @@ class BlockDocument(QTextDocument):
         for number, row in enumerate(block.rows):
             for column, cell in enumerate(row[:columns]):
                 cell_format = _block_format(block, self._style.line_height)
-                cell_format.setBottomMargin(0)
                 cell_format.setAlignment(_ALIGNMENT[block.alignment[column]])
                 place = table.cellAt(number, column).firstCursorPosition()
                 place.setBlockFormat(cell_format)
@@ -188,7 +191,8 @@ class BlockDocument(QTextDocument):
         rest = list(new.spans[same:])
         if same < len(old.spans) and rest:
             before, after = old.spans[same], rest[0]
-            if (before.style, before.link) == (after.style, after.link) and after.text.startswith(before.text):
+            alike = (before.style, before.link) == (after.style, after.link)
+            if alike and after.text.startswith(before.text):
                 kept += len(before.text)
                 rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
         stale = sum(len(span.text) for span in old.spans) - kept
@@ -251,8 +255,6 @@ def _grew(old: Block, new: Block) -> bool:
 def _block_format(block: Block, line: int) -> QTextBlockFormat:
     result = QTextBlockFormat()
     result.setLineHeight(line, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
-    if block.kind != CODE:
-        result.setBottomMargin(gap_after(block))
     if block.indent and not block.marker:
         result.setIndent(block.indent)
     return result

@@ -73,7 +73,8 @@ class StreamingBlocks:
         self._pieces.append(text)
         self._tail += text
         first = self._frozen
-        parsed = parse_with_cuts(self._prefix + half_done(self._tail), self._number)
+        tail = self._tail if self._prefix else half_done(self._tail)
+        parsed = parse_with_cuts(self._prefix + tail, self._number)
         own_rows = parsed.blocks[0].rows if parsed.blocks else ()
         before = len(parsed.blocks)
         self._join(parsed)
@@ -120,8 +121,9 @@ class StreamingBlocks:
             return
         raw = (self._prefix + self._tail).replace("\r\n", "\n").replace("\r", "\n")
         source = raw.encode("utf-8", "replace")
-        begin = next(
-            other for other in reversed(parsed.cuts) if other.kind == WHOLE and other.start <= cut.start
+        begin = max(
+            [other.start for other in parsed.cuts if other.kind == WHOLE and other.start <= cut.start],
+            default=0,
         )
         number = parsed.blocks[place].marker if cut.kind == ITEM else ""
         self._number = int(number[:-1]) if number.endswith(".") else None
@@ -129,15 +131,15 @@ class StreamingBlocks:
         prefix = ""
         if cut.kind == ROW:
             first_row = next(other for other in parsed.cuts if other.index == cut.index and other.kind == ROW)
-            prefix = source[begin.start : first_row.start].decode()
+            prefix = source[begin : first_row.start].decode()
             same = bool(self._rows) and cut.index == 0
             self._rows = self._rows + rows[1 : cut.done] if same else rows[: cut.done]
-            done = source[(before if same else begin.start) : cut.start].decode()
+            done = source[(before if same else begin) : cut.start].decode()
             self._table_source = self._table_source + done if same else done
         else:
             self._rows, self._table_source = (), ""
         if cut.kind == LINES:
-            prefix = source[begin.start : source.find(b"\n", begin.start) + 1].decode()
+            prefix = source[begin : source.find(b"\n", begin) + 1].decode()
         self._frozen += place
         self._prefix = prefix
         self._tail = source[cut.start :].decode()

@@ -1,0 +1,405 @@
+"""The painted surface of a transcript: only rows on screen have documents.
+
+The place is a row and an offset, so it holds while heights change. What streams in is gathered
+and drawn once a frame. `TranscriptView` adds what the reader does with it.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from time import thread_time
+
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.core.message import ASSISTANT, STREAMING, Author, Message
+from app.core.session import Session
+from app.core.texts import Texts
+from app.gui.chat.message_row import MessageRow, RowContext
+from app.gui.chat.row_heights import Estimate, RowHeights
+from app.gui.chat.row_scroller import Placed, RowScroller
+from app.gui.chat.row_style import COMPACT, MAX_COLUMN, RowStyle
+from app.gui.chat.segments import Range
+from app.gui.chat.transcript_model import LiveText, TranscriptModel
+from app.gui.chat.typing_indicator import TypingIndicator
+from app.gui.theme import Tokens
+
+MAX_DOCUMENTS = 120
+FRAME_MS = 33
+SINGLE_FRAME_MS = 16
+SLOWEST_FRAME_MS = 250
+
+
+class TranscriptCanvas(QAbstractScrollArea):
+    """The messages of one session, laid out where they are seen; `scrolled` when the place changed."""
+
+    scrolled = Signal()
+
+    def __init__(
+        self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
+    ) -> None:
+        super().__init__(parent)
+        self._layout = layout
+        self._model = TranscriptModel()
+        self._style = RowStyle(layout, self._body_font(), tokens, texts)
+        self._rows: OrderedDict[str, MessageRow] = OrderedDict()
+        self._scroller = RowScroller(RowHeights(self._estimate()), self._measure)
+        self._placed: list[Placed] = []
+        self._dirty: set[str] = set()
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
+        self._frame.timeout.connect(self._on_frame)
+        self._last_cost = 0.0
+        self._resize_place: tuple[str, int, int] | None = None
+        self._typing = TypingIndicator(self._style, self)
+        self._typing.ticked.connect(self._on_typing_ticked)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.viewport().setMouseTracking(True)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().sliderReleased.connect(self._sync_bar)
+        self._value = 0
+
+    def set_theme(self, tokens: Tokens) -> None:
+        """Paint in another theme."""
+        self._restyle(tokens, self._style.texts)
+
+    def set_texts(self, texts: Texts) -> None:
+        """Speak another language."""
+        self._restyle(self._style.tokens, texts)
+
+    def show_session(self, session: Session, messages: Sequence[Message]) -> None:
+        """Show a session's messages, from the end."""
+        self._model.reset(session, messages)
+        self._rows.clear()
+        self._dirty.clear()
+        self._frame.stop()
+        for message in messages:
+            if message.state == STREAMING:
+                self._begin_live(message)
+        heights = RowHeights(self._estimate())
+        heights.prepend([self._model.size(index) for index in range(len(messages))])
+        self._typing.stop()
+        self._placed = []
+        self._scroller = RowScroller(heights, self._measure)
+        self._refresh(None)
+
+    def prepend(self, messages: Sequence[Message]) -> None:
+        """Add earlier messages; what is on screen stays where it is."""
+        messages = [message for message in messages if message.id not in self._model]
+        if not messages:
+            return
+        self._model.prepend(messages)
+        self._scroller.heights.prepend(
+            [(len(message.content), message.content.count("\n")) for message in messages]
+        )
+        self._scroller.rows_prepended(len(messages))
+        self._placed = [replace(each, row=each.row + len(messages)) for each in self._placed]
+        self._context_changed(len(messages))
+        self._refresh(())
+
+    def message_started(self, message: Message) -> None:
+        """Add a message at the end, usually empty and streaming."""
+        if message.id in self._model:
+            return
+        self._model.append(message)
+        if message.state == STREAMING:
+            self._begin_live(message)
+        self._scroller.heights.append(*self._model.size(len(self._model.messages) - 1))
+        if self._typing.active:
+            self._typing.stop()
+            self._scroller.footer = 0
+            self.viewport().update()
+        self._refresh(())
+
+    def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
+        """Add what came in to a growing message; it is drawn with the next frame."""
+        live = self._model.live.get(message_id)
+        if live is None:
+            return
+        if thinking:
+            message = self._model.messages[self._model.index(message_id)]
+            self._model.replace(replace(message, thinking=message.thinking + thinking))
+        first = not live.characters
+        live.add(text)
+        self._dirty.add(message_id)
+        if first:
+            self._on_frame()
+        elif not self._frame.isActive():
+            self._frame.start(self._interval())
+
+    def message_finished(self, message: Message) -> None:
+        """Show a message as it is stored."""
+        if message.id not in self._model:
+            self.message_started(message)
+            return
+        self._model.replace(message)
+        self._model.live.pop(message.id, None)
+        self._dirty.discard(message.id)
+        index = self._model.index(message.id)
+        row = self._rows.get(message.id)
+        if row:
+            row.finish(message, message.content, self._context(index))
+        self._scroller.heights.set_size(index, *self._model.size(index))
+        self._refresh((message.id,))
+
+    def message_removed(self, message_id: str) -> None:
+        """Take a message out."""
+        if message_id not in self._model:
+            return
+        self._rows.pop(message_id, None)
+        index = self._model.remove(message_id)
+        self._scroller.heights.remove(index)
+        self._scroller.row_removed(index)
+        self._placed = []
+        self._context_changed(index)
+        self._refresh(None)
+
+    def set_speaking(self, author: Author, role_label: str = "") -> None:
+        """Show under the last row that somebody is about to speak."""
+        speaker = self._model.speaker(author, ASSISTANT, self._style.tokens, self._style.texts)
+        self._typing.start(speaker, role_label)
+        self._set_footer(self._typing.height)
+
+    def clear_speaking(self) -> None:
+        """Show that nobody is about to speak."""
+        self._typing.stop()
+        self._set_footer(0)
+
+    def jump_to_latest(self) -> None:
+        """Go to the end and stay there."""
+        self._scroller.to_end()
+        self._refresh(())
+
+    @property
+    def message_ids(self) -> list[str]:
+        """The messages in order."""
+        return [message.id for message in self._model.messages]
+
+    def message_at(self, point: QPoint) -> str:
+        """Return the message under a point of the viewport, or nothing."""
+        for placed in self._placed:
+            if placed.top <= point.y() < placed.top + placed.height:
+                return self._model.messages[placed.row].id
+        return ""
+
+    def message_rect(self, message_id: str) -> QRect | None:
+        """Return where a message is in the viewport; None while it is off screen."""
+        for placed in self._placed:
+            if self._model.messages[placed.row].id == message_id:
+                return QRect(0, placed.top, self.viewport().width(), placed.height)
+        return None
+
+    def describe(self, message_id: str) -> str:
+        """Return who speaks and the finished text, as a screen reader says it."""
+        index = self._model.index(message_id)
+        message = self._model.messages[index]
+        row = MessageRow(message, self._model.text(index), self._style, self._context(index), 600)
+        return row.describe()
+
+    def _set_footer(self, height: int) -> None:
+        if self._scroller.footer != height:
+            self._scroller.footer = height
+            self._refresh(None)
+
+    def _body_font(self) -> QFont:
+        font = QFont(self.font())
+        if font.pixelSize() <= 0:
+            font.setPixelSize(14)
+        return font
+
+    def _estimate(self) -> Estimate:
+        style = self._style
+        width = min(self.viewport().width() - 2 * style.margin, MAX_COLUMN) - style.text_left
+        per_line = max(10.0, width / (style.font.pixelSize() * 0.52))
+        line = style.text.line_height
+        return Estimate(style.header + style.row_gap + line, line * 0.8, line / per_line)
+
+    def _restyle(self, tokens: Tokens, texts: Texts) -> None:
+        self._style = RowStyle(self._layout, self._body_font(), tokens, texts)
+        self._rows.clear()
+        self._typing.set_style(self._style)
+        self._hold_place(self._forget_heights)
+        self._refresh(None)
+
+    def _begin_live(self, message: Message) -> None:
+        live = LiveText()
+        if message.content:
+            live.add(message.content)
+        self._model.live[message.id] = live
+
+    def _context(self, index: int) -> RowContext:
+        return self._model.context(index, self._style.tokens, self._style.texts)
+
+    def _context_changed(self, index: int) -> None:
+        """The row above a row is another one: its separator may come or go."""
+        if 0 <= index < len(self._model.messages):
+            row = self._rows.get(self._model.messages[index].id)
+            if row:
+                row.set_context(self._context(index))
+
+    def _row(self, index: int) -> MessageRow:
+        message = self._model.messages[index]
+        row = self._rows.get(message.id)
+        if row is None:
+            row = MessageRow(
+                message, self._model.text(index), self._style, self._context(index), self.viewport().width()
+            )
+            self._rows[message.id] = row
+            self._drop_documents()
+        else:
+            self._rows.move_to_end(message.id)
+        return row
+
+    def _drop_documents(self) -> None:
+        held = sum([row.documents for row in self._rows.values()])
+        keep = {self._model.messages[placed.row].id for placed in self._placed}
+        for message_id in list(self._rows)[:-1]:
+            if held <= MAX_DOCUMENTS:
+                return
+            if message_id not in keep:
+                held -= self._rows.pop(message_id).documents
+
+    def _measure(self, index: int) -> int:
+        row = self._row(index)
+        if row.message.id in self._dirty:
+            row.feed(self._model.text(index))
+            self._dirty.discard(row.message.id)
+        row.set_width(self.viewport().width())
+        return row.height
+
+    def _interval(self) -> int:
+        streams = sum(1 for placed in self._placed if self._model.messages[placed.row].id in self._model.live)
+        base = SINGLE_FRAME_MS if streams <= 1 else FRAME_MS
+        return round(min(SLOWEST_FRAME_MS, max(base, 10 * self._last_cost)))
+
+    def _on_frame(self) -> None:
+        """Bring what has piled up into the rows: the visible ones are drawn, the others only grow."""
+        began = thread_time()
+        visible = {self._model.messages[placed.row].id for placed in self._placed}
+        grown = tuple(self._dirty)
+        for message_id in grown:
+            if message_id not in visible:
+                index = self._model.index(message_id)
+                self._scroller.heights.set_size(index, *self._model.size(index))
+                self._rows.pop(message_id, None)
+                self._dirty.discard(message_id)
+        self._refresh(grown)
+        self._last_cost = (thread_time() - began) * 1000
+
+    def _refresh(self, changed: Collection[str] | None) -> None:
+        """Place the rows anew and paint what changed: these messages, or everything for None."""
+        old = {placed.row: placed for placed in self._placed}
+        self._scroller.viewport = self.viewport().height()
+        self._placed = self._scroller.visible()
+        self._sync_bar()
+        if changed is None or not self._shift(old, changed):
+            self.viewport().update()
+        self.scrolled.emit()
+
+    def _shift(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
+        """Move the pixels that only moved and paint the rest; False where all must be painted."""
+        width, height = self.viewport().width(), self.viewport().height()
+        both = [placed for placed in self._placed if placed.row in old]
+        distances = {placed.top - old[placed.row].top for placed in both}
+        if len(distances) != 1 and self._placed:
+            return False
+        distance = distances.pop() if distances else 0
+        if abs(distance) >= height:
+            return False
+        if distance:
+            self.viewport().scroll(0, distance)
+        for placed in self._placed:
+            before = old.get(placed.row)
+            message_id = self._model.messages[placed.row].id
+            if before is None:
+                self.viewport().update(0, placed.top, width, placed.height)
+            elif message_id in changed or placed.height != before.height:
+                row = self._rows[message_id]
+                top = placed.top + row.changed_from
+                row.changed_from = 0
+                end = height if placed.height != before.height else placed.top + placed.height
+                self.viewport().update(0, top, width, end - top)
+        return True
+
+    def _sync_bar(self) -> None:
+        bar = self.verticalScrollBar()
+        if bar.isSliderDown():
+            return
+        was = bar.blockSignals(True)
+        bar.setPageStep(self._scroller.viewport)
+        bar.setSingleStep(3 * self._style.text.line_height)
+        bar.setRange(0, self._scroller.maximum)
+        bar.setValue(self._scroller.value)
+        bar.blockSignals(was)
+        self._value = bar.value()
+
+    def _on_scrolled(self, value: int) -> None:
+        distance = value - self._value
+        self._value = value
+        self._resize_place = None
+        if abs(distance) <= 2 * self._scroller.viewport and not self.verticalScrollBar().isSliderDown():
+            self._scroller.scroll_by(distance)
+        else:
+            self._scroller.scroll_to(value)
+        self._refresh(())
+
+    def _on_typing_ticked(self) -> None:
+        self.viewport().update(self._footer_rect())
+
+    def _footer_rect(self) -> QRect:
+        top = self._placed[-1].top + self._placed[-1].height if self._placed else 0
+        return QRect(0, top, self.viewport().width(), self._scroller.footer)
+
+    def _forget_heights(self) -> None:
+        self._scroller.heights.set_estimate(self._estimate())
+
+    def _hold_place(self, change: Callable[[], None]) -> None:
+        """Lay out anew so that the text at the upper edge stays there, however often this is done."""
+        scroller = self._scroller
+        if scroller.follow or not self._placed:
+            change()
+            return
+        if self._resize_place is None:
+            row = self._row(scroller.row)
+            position = row.position_at(QPoint(0, scroller.offset))
+            below = scroller.offset - row.position_rect(position).top()
+            self._resize_place = (row.message.id, position, below)
+        change()
+        message_id, position, below = self._resize_place
+        index = self._model.index(message_id)
+        self._measure(index)
+        scroller.show_row(index, max(0, self._row(index).position_rect(position).top() + below))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._scroller.viewport = self.viewport().height()
+        if event.oldSize().width() != event.size().width():
+            self._hold_place(self._forget_heights)
+        self._refresh(None)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self.viewport())
+        area = event.rect()
+        painter.fillRect(area, QColor(self._style.tokens.bg))
+        for placed in self._placed:
+            if placed.top > area.bottom() or placed.top + placed.height < area.top():
+                continue
+            row = self._row(placed.row)
+            painter.save()
+            painter.translate(0, placed.top)
+            clip = area.translated(0, -placed.top).intersected(
+                QRect(0, 0, self.viewport().width(), placed.height)
+            )
+            painter.setClipRect(clip)
+            row.paint(painter, clip, self._ranges(placed.row))
+            painter.restore()
+        if self._typing.active:
+            self._typing.paint(painter, self._footer_rect())
+
+    def _ranges(self, row: int) -> Sequence[Range]:
+        """Return what is marked in a row; the view knows its selection and what was found."""
+        return ()

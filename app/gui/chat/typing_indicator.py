@@ -1,0 +1,89 @@
+"""The line under a transcript that says who is about to speak, with three dots that take turns."""
+
+from PySide6.QtCore import QObject, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStyle, QWidget
+
+from app.gui.chat.row_header import Chip, Speaker, paint_avatar, paint_header, place_header
+from app.gui.chat.row_style import RowStyle
+
+TICK_MS = 350
+HEIGHT = 52
+
+
+class TypingIndicator(QObject):
+    """Who is about to speak; emits `ticked` while its dots move, never when motion is unwanted."""
+
+    ticked = Signal()
+
+    def __init__(self, style: RowStyle, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._style = style
+        self._widget = parent
+        self._speaker: Speaker | None = None
+        self._role = ""
+        self._step = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    @property
+    def active(self) -> bool:
+        """Whether somebody is about to speak."""
+        return self._speaker is not None
+
+    @property
+    def height(self) -> int:
+        """The height it needs, in pixels."""
+        return HEIGHT
+
+    @property
+    def moving(self) -> bool:
+        """Whether its dots move."""
+        return self._timer.isActive()
+
+    def set_style(self, style: RowStyle) -> None:
+        """Paint in another look."""
+        self._style = style
+
+    def start(self, speaker: Speaker, role: str) -> None:
+        """Show a speaker."""
+        self._speaker, self._role = speaker, role
+        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+        if self._widget.isVisible() and self._widget.style().styleHint(hint, None, self._widget) > 0:
+            self._timer.start()
+        self.ticked.emit()
+
+    def stop(self) -> None:
+        """Show nobody."""
+        self._speaker = None
+        self._timer.stop()
+
+    def paint(self, painter: QPainter, rect: QRect) -> None:
+        """Paint into the space under the last row."""
+        if self._speaker is None:
+            return
+        style = self._style
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        left = rect.left() + style.margin
+        text_left = left + style.text_left
+        if not style.wide:
+            painter.fillRect(left, rect.top(), 3, HEIGHT - 6, QColor(self._speaker.colour))
+        avatar_left = left if style.wide else text_left
+        paint_avatar(painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar))
+        name_left = text_left if style.wide else text_left + style.avatar + 9
+        chips = [Chip(self._role)] if self._role else []
+        pieces = place_header(style, self._speaker, chips, "", name_left, rect.top(), rect.right() - style.margin)
+        paint_header(painter, style, pieces, 0)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for dot in range(3):
+            lit = not self._timer.isActive() or dot == self._step % 3
+            painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
+            painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + 32, 6, 6))
+
+    def _on_timeout(self) -> None:
+        if not self._widget.isVisible():
+            self._timer.stop()
+            return
+        self._step += 1
+        self.ticked.emit()
