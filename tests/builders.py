@@ -1,0 +1,363 @@
+"""Makes what tests need: debates, messages, an engine on a real log, and models that follow a script.
+
+The models here are an implementation of the protocol in this process; the wire is tested elsewhere.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.core.agent import Agent
+from app.core.catalog import EMBEDDED
+from app.core.errors import NotFound, ProviderError, StorageError
+from app.core.events import Event, EventBus, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
+from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
+from app.core.session import (
+    PAUSED,
+    RUNNING,
+    Debate,
+    DebateSession,
+    Participant,
+    Session,
+    SessionSummary,
+)
+from app.core.settings import Settings
+from app.core.store import Documents, Problem, SessionStore, StoredSession
+from app.engine.engine import DebateSetup, Engine
+from app.engine.prompts import Prompts
+from app.engine.runner import author_of
+from app.storage.autosave import autosave
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+
+PROMPTS = Prompts(Path(__file__).parent.parent / "resources" / "prompts")
+NAMES = ("GPT", "Claude", "Gemini", "Llama", "Mistral", "Qwen")
+USER_AUTHOR = Author(id="user", name="User", kind="user")
+
+Script = Sequence[object]
+
+
+def people(count: int = 3, *, names: Sequence[str] = NAMES) -> tuple[Participant, ...]:
+    """Return participants `p0`, `p1`, …, each with a provider of its own, `remote0` and so on."""
+    return tuple(
+        Participant(id=f"p{place}", name=names[place], provider=f"remote{place}", model=f"model-{place}")
+        for place in range(count)
+    )
+
+
+def a_debate(count: int = 3, **fields: object) -> Debate:
+    """Return a debate of `count` people."""
+    return replace(Debate(topic="Should cities ban cars?", participants=people(count)), **fields)  # type: ignore[arg-type]
+
+
+def a_session(debate: Debate, **fields: object) -> DebateSession:
+    """Return a running session of a debate."""
+    session = DebateSession(id="0" * 26, title=debate.topic, status=RUNNING, debate=debate)
+    return replace(session, **fields)  # type: ignore[arg-type]
+
+
+_numbers = iter(range(10**9))
+
+
+def said(participant: Participant, text: str, round_number: int = 1, **fields: object) -> Message:
+    """Return what a participant said."""
+    number = f"m{next(_numbers)}"
+    message = Message(
+        id=number,
+        turn_id=f"t{number}",
+        role=ASSISTANT,
+        author=author_of(participant),
+        content=text,
+        round=round_number,
+    )
+    return replace(message, **fields)  # type: ignore[arg-type]
+
+
+def failed(participant: Participant, text: str = "", round_number: int = 1) -> Message:
+    """Return a turn that failed, perhaps after some text."""
+    return said(participant, text, round_number, state=FAILED, error=Failure(kind="server", detail="500"))
+
+
+def user_said(text: str, round_number: int = 1) -> Message:
+    """Return what the user said."""
+    number = f"m{next(_numbers)}"
+    return Message(
+        id=number, turn_id=f"t{number}", role=USER, author=USER_AUTHOR, content=text, round=round_number
+    )
+
+
+class Hang:
+    """In a script: the model says nothing more, for ever."""
+
+
+@dataclass
+class ScriptedModels(Models):
+    """Models that answer each request with the next reply of a script.
+
+    A reply is a list of pieces: text, a `Text`, a `Finished`, a ProviderError to raise, or `Hang`.
+    After the script, every request gets `otherwise`. A reply without an end ends well.
+    """
+
+    script: list[Script] = field(default_factory=list)
+    otherwise: Callable[[ModelRequest], Script] = lambda request: ["A good point."]
+    requests: list[ModelRequest] = field(default_factory=list)
+    closed: int = 0
+    open: int = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        self.requests.append(request)
+        reply = self.script.pop(0) if self.script else self.otherwise(request)
+        self.open += 1
+        try:
+            if request.opener:
+                yield Text(text=request.opener)
+            for piece in reply:
+                await asyncio.sleep(0)
+                if isinstance(piece, Exception):
+                    raise piece
+                if isinstance(piece, Hang):
+                    await asyncio.Event().wait()
+                yield Text(text=piece) if isinstance(piece, str) else piece  # type: ignore[misc]
+            if not reply or not isinstance(reply[-1], Finished):
+                yield Finished(input_tokens=10, output_tokens=5)
+        finally:
+            self.open -= 1
+            self.closed += 1
+
+    async def test(self, provider: str) -> TestResult:
+        return TestResult(ok=True, models=("model-0",))
+
+
+class MemoryDocuments(Documents):
+    """Small documents in memory."""
+
+    def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
+        self._providers = tuple(providers)
+        self._agents = tuple(agents)
+        self._settings = Settings()
+
+    def settings(self) -> Settings:
+        return self._settings
+
+    async def save_settings(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def providers(self) -> tuple[ProviderConfig, ...]:
+        return self._providers
+
+    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
+        self._providers = providers
+
+    def agents(self) -> tuple[Agent, ...]:
+        return self._agents
+
+    def problems(self) -> tuple[Problem, ...]:
+        return ()
+
+    def switch(self, provider_id: str, *, on: bool) -> None:
+        """Switch a provider on or off."""
+        self._providers = tuple(
+            replace(one, enabled=on) if one.id == provider_id else one for one in self._providers
+        )
+
+
+class MemorySecrets:
+    """Keys in memory, by provider id."""
+
+    def __init__(self, **keys: str) -> None:
+        self.keys = dict(keys)
+
+    def get(self, provider: str, kind: str) -> str | None:
+        return self.keys.get(provider)
+
+    def source(self, provider: str, kind: str) -> str:
+        return "session" if provider in self.keys else ""
+
+    async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
+        return None
+
+    async def set(self, provider: str, key: str) -> bool:
+        self.keys[provider] = key
+        return False
+
+    async def remove(self, provider: str) -> None:
+        self.keys.pop(provider, None)
+
+    def redact(self, text: str) -> str:
+        return text
+
+
+def remotes(count: int = 6) -> tuple[ProviderConfig, ...]:
+    """Return the providers that `people` speak with, and the embedded one."""
+    servers = tuple(
+        ProviderConfig(
+            id=f"remote{place}",
+            kind="openai-compatible",
+            base_url=f"http://127.0.0.1:{9000 + place}/v1",
+            models=(f"model-{place}",),
+        )
+        for place in range(count)
+    )
+    return (*servers, ProviderConfig(id=EMBEDDED, kind=EMBEDDED))
+
+
+async def _at_once() -> None:
+    await asyncio.sleep(0)
+
+
+class VirtualTime:
+    """A clock that moves only when somebody sleeps; `slept` holds the seconds of every sleep.
+
+    A sleep takes no longer than `on_sleep`.
+    """
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.slept: list[float] = []
+        self.on_sleep: Callable[[], Awaitable[None]] = _at_once
+
+    def clock(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await self.on_sleep()
+        self.now += seconds
+
+
+class MemoryStore(SessionStore):
+    """Keeps what a disk would keep, batch by batch, and can be cut off at any moment.
+
+    What was appended counts as written at once; `load` mends what a crash left, as the log does.
+    """
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[Event, ...]] = []
+        self.fails = 0
+
+    def summaries(self) -> list[SessionSummary]:
+        return []
+
+    def tail(self, session_id: str, count: int) -> list[Message]:
+        return self._read(session_id).messages[-count:]
+
+    async def load(self, session_id: str) -> StoredSession:
+        return self._read(session_id)
+
+    def append(self, events: tuple[Event, ...]) -> None:
+        self.batches.append(events)
+
+    async def flush(self, session_id: str) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise StorageError("disk_full")
+
+    async def delete(self, session_id: str) -> None:
+        return None
+
+    async def restore(self, session_id: str) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
+
+    def _read(self, session_id: str) -> StoredSession:
+        session: Session | None = None
+        messages: dict[str, Message] = {}
+        for batch in self.batches:
+            for event in batch:
+                if isinstance(event, SessionStarted | SessionChanged):
+                    session = event.session
+                elif isinstance(event, MessageStarted | MessageFinished):
+                    messages[event.message.id] = event.message
+        if session is None:
+            raise NotFound("session_not_found", session=session_id)
+        if session.status == RUNNING:
+            session = replace(session, status=PAUSED, reason="app_restart")
+        mended = [replace(one, state=STOPPED) if one.state == STREAMING else one for one in messages.values()]
+        return StoredSession(session=session, messages=mended)
+
+
+@dataclass
+class Bench:
+    """An engine with everything it stands on, and all the events it sent."""
+
+    engine: Engine
+    models: ScriptedModels
+    documents: MemoryDocuments
+    store: SessionStore
+    time: VirtualTime
+    events: list[Event]
+
+    async def run(self, setup: DebateSetup) -> str:
+        """Start a debate and wait until it no longer runs."""
+        session_id = await self.engine.start_debate(setup)
+        await self.engine.wait(session_id)
+        return session_id
+
+    def debate_of(self, session_id: str) -> DebateSession:
+        """Return an open debate."""
+        live = self.engine.live(session_id)
+        assert live is not None
+        return live.debate_session
+
+    def messages(self, session_id: str) -> list[Message]:
+        """Return an open session's messages with their text so far."""
+        live = self.engine.live(session_id)
+        assert live is not None
+        return list(live.whole_messages())
+
+    def states(self, session_id: str) -> list[tuple[str, str]]:
+        """Return author and state of each message."""
+        return [(one.author.name, one.state) for one in self.messages(session_id)]
+
+
+def a_bench(
+    store: SessionStore,
+    *,
+    script: list[Script] | None = None,
+    providers: Sequence[ProviderConfig] | None = None,
+    agents: Sequence[Agent] = (),
+    secrets: MemorySecrets | None = None,
+    embedded_problem: str = "",
+) -> Bench:
+    """Return an engine on a store, with scripted models and a clock of its own."""
+    bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
+    events: list[Event] = []
+    bus.subscribe(events.extend)
+    autosave(bus, store)  # type: ignore[arg-type]
+    documents = MemoryDocuments(remotes() if providers is None else providers, agents)
+    engine = Engine(
+        store=store,
+        documents=documents,
+        secrets=secrets or MemorySecrets(),
+        models=models,
+        bus=bus,
+        prompts=PROMPTS,
+        embedded_problem=lambda: embedded_problem,
+        sleep=time.sleep,
+        clock=time.clock,
+    )
+    return Bench(engine, models, documents, store, time, events)
+
+
+def a_log_store(folder: Path) -> JsonLogStore:
+    """Return the real store on a data directory."""
+    return JsonLogStore(DataPaths(folder))
+
+
+def a_setup(count: int = 3, **fields: object) -> DebateSetup:
+    """Return a set-up of `count` people and two rounds."""
+    setup = DebateSetup(topic="Should cities ban cars?", participants=people(count), rounds=2)
+    return replace(setup, **fields)  # type: ignore[arg-type]
+
+
+async def until(condition: Callable[[], bool], *, rounds: int = 20_000) -> None:
+    """Let the loop work until a condition holds."""
+    for _ in range(rounds):
+        if condition():
+            return
+        await asyncio.sleep(0 if _ < 1_000 else 0.001)
+    raise AssertionError("it never came to that")

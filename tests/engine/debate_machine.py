@@ -1,0 +1,449 @@
+"""A Hypothesis machine that plays user, models, clock, settings and crashes against the real engine.
+
+It knows the invariants D1 to D13 of a debate and keeps a simple picture of its own of whose turn it is.
+Used by test_debate_machine, with the engine as it is and with seeded faults.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from app.core.errors import BadInput, ProviderError
+from app.core.events import Event, MessageFinished, SessionChanged
+from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
+from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
+from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession, Participant
+from app.engine.next_speaker import next_speaker
+from tests.builders import MemoryDocuments, MemorySecrets, MemoryStore, a_bench, people, remotes
+
+STEPS = 25
+
+
+class Call:
+    """A request in flight, answered by the machine."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        self.request = request
+        self.items: asyncio.Queue[Delta | Exception] = asyncio.Queue()
+        self.sent = ""
+
+
+class GatedModels(Models):
+    """Models whose every word is the machine's."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.open: list[Call] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        call = Call(request)
+        self.calls.append(call)
+        self.open.append(call)
+        try:
+            while True:
+                item = await call.items.get()
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+                if isinstance(item, Finished):
+                    return
+        finally:
+            self.open.remove(call)
+
+    async def test(self, provider: str) -> TestResult:
+        return TestResult(ok=True)
+
+
+class DebateMachine(RuleBasedStateMachine):
+    """Everything that can happen to a debate, in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.store = MemoryStore()
+        self.documents = MemoryDocuments(remotes())
+        self.known_calls = 0
+        self.retry_waits: list[float] = []
+        self.timer: asyncio.Event | None = None
+        self.pausing = False
+        self.said: list[str] = []
+        self.held_turn: tuple[int, int] | None = None
+        self.asked_in_turn = 0
+        self.limited = False
+        self.frozen: list[Message] | None = None
+        self.history: list[Message] = []
+        self.resumed_at = 0
+
+    def teardown(self) -> None:
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.settle()
+        self.loop.close()
+
+    # The world
+
+    @initialize(
+        mode=st.sampled_from(["round-robin", "free"]),
+        count=st.integers(2, 4),
+        rounds=st.integers(1, 3),
+        blind=st.booleans(),
+    )
+    def start(self, mode: str, count: int, rounds: int, blind: bool) -> None:
+        self.people: tuple[Participant, ...] = people(count)
+        self.absent: set[str] = set()
+        self.ever_absent: set[str] = set()
+        self._open_engine()
+        from app.engine.engine import DebateSetup
+
+        setup = DebateSetup(
+            topic="Cars?",
+            participants=self.people,
+            mode=mode,
+            rounds=rounds,
+            seed=7,
+            independent_opening=blind,
+        )
+        self.session_id = self.run(self.engine.start_debate(setup))
+        self.settle()
+        self._look_at_calls()
+
+    def _open_engine(self) -> None:
+        self.models = GatedModels()
+        bench = a_bench(self.store)
+        bench.engine._models = self.models
+        self.engine = bench.engine
+        self.engine._documents = self.documents
+        self.engine._secrets = MemorySecrets()
+        self.engine._surroundings = replace(
+            self.engine._surroundings, models=self.models, sleep=self._sleep, clock=lambda: 0.0
+        )
+        self.known_calls = 0
+
+    async def _sleep(self, seconds: float) -> None:
+        self.retry_waits.append(seconds)
+        self.timer = asyncio.Event()
+        try:
+            await self.timer.wait()
+        finally:
+            self.timer = None
+
+    def run(self, coroutine: object) -> object:
+        return self.loop.run_until_complete(coroutine)  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        async def some_turns() -> None:
+            for _ in range(25):
+                await asyncio.sleep(0)
+
+        self.loop.run_until_complete(some_turns())
+
+    @property
+    def live(self) -> object:
+        live = self.engine.live(self.session_id)
+        assert live is not None
+        return live
+
+    @property
+    def session(self) -> DebateSession:
+        return self.live.debate_session  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def messages(self) -> list[Message]:
+        return list(self.live.whole_messages())  # type: ignore[attr-defined]
+
+    @property
+    def call(self) -> Call | None:
+        return self.models.open[0] if self.models.open else None
+
+    def is_open(self) -> bool:
+        return self.call is not None
+
+    def send(self, *items: Delta | Exception) -> None:
+        call = self.call
+        assert call is not None
+        for item in items:
+            call.items.put_nowait(item)
+            if isinstance(item, Text):
+                call.sent += item.text
+        before = len(self.turns())
+        self.settle()
+        if len(self.turns()) > before:
+            self.asked_in_turn = 0
+            self.held_turn = None
+        if self.session.status != RUNNING:
+            self.pausing = False
+        self._look_at_calls()
+
+    def turns(self) -> list[Message]:
+        """Return the turns that count: whole or failed."""
+        return [one for one in self.messages if one.author.kind != "user" and one.state in (DONE, FAILED)]
+
+    def _look_at_calls(self) -> None:
+        """Check every call that was opened since the last look."""
+        for call in self.models.calls[self.known_calls :]:
+            self.asked_in_turn += 1
+            self._check_call(call)
+        self.known_calls = len(self.models.calls)
+
+    def _check_call(self, call: Call) -> None:
+        speaker = next(one for one in self.people if one.provider == call.request.provider)
+        debate = self.session.debate
+        assert speaker.id not in self.absent, "D7: a switched-off provider was called"
+        assert not self.pausing, "D9: a turn started after a pause was asked for"
+        assert self.asked_in_turn <= 2, "D6: more than one retry in a turn"
+        place = (debate.round, debate.turn)
+        if self.held_turn is not None:
+            assert place == self.held_turn, "D6: a held turn was not taken again"
+        turns = self.turns()
+        recent = [one.state for one in turns[self.resumed_at :]][-2:]
+        assert recent != [FAILED, FAILED], "D5: two failures in a row and it went on"
+        present = tuple(one for one in self.people if one.id not in self.absent)
+        if debate.mode == "free":
+            settled = [one for one in self.messages if one.state in (DONE, FAILED)]
+            assert speaker == next_speaker(debate, present, settled)[0], "D3: not the speaker the rule names"
+            if turns and turns[-1].author.id == speaker.id:
+                assert next_speaker(debate, present, settled)[1] == "asked_by_user", "spoke twice in a row"
+        else:
+            assert speaker == self._expected(), "D3: out of order"
+        self._check_request(call.request, speaker)
+
+    def _expected(self) -> Participant:
+        """Whose turn it is by the picture of our own: the first seat after the last one that spoke."""
+        seats = [one.id for one in self.people]
+        turns = self.turns()
+        start = seats.index(turns[-1].author.id) + 1 if turns else 0
+        around = [*range(start, len(seats)), *range(start)]
+        return self.people[next(place for place in around if seats[place] not in self.absent)]
+
+    def _check_request(self, request: ModelRequest, speaker: Participant) -> None:
+        roles = [str(one["role"]) for one in request.messages]
+        texts = [str(one["content"]) for one in request.messages]
+        assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
+        assert all(one != two for one, two in zip(roles[1:], roles[2:], strict=False)), "D8: alternation"
+        assert "Cars?" in texts[1], "D8: the topic is missing"
+        usable = [one for one in self.messages if one.state == DONE and one.content]
+        shown = [one for one in usable if any(one.content in text for text in texts[1:])]
+        assert len(shown) <= 15, "D8: more than 15 messages"
+        last = [one for one in usable if one.author.kind == "user"][-1:]
+        assert all(one in shown for one in last), "D8: the user was not heard"
+        own = [one for one in usable if one.author.id == speaker.id][-1:]
+        assert all(
+            any(one.content in text for text, role in zip(texts, roles, strict=True) if role == "assistant")
+            for one in own
+        ), "D8: own words are not the assistant's"
+        dead = [one for one in self.messages if one.state in (FAILED, STOPPED) and one.content]
+        assert not any(one.content in text for one in dead for text in texts), "an unusable text was sent"
+        if self.session.debate.independent_opening and self.session.debate.round == 1:
+            others = [one for one in usable if one.author.id not in (speaker.id, "user")]
+            assert not any(one in shown for one in others), "the opening is not blind"
+        elif len(usable) <= 15:
+            assert shown == usable, "a message was lost"
+
+    # What models do
+
+    def _words(self) -> str:
+        return f"Statement number {len(self.models.calls)} of {len(self.store.batches)} batches"
+
+    @precondition(lambda self: self.is_open())
+    @rule(whom=st.sampled_from([None, 0, 1, 2, 3]))
+    def answer(self, whom: int | None) -> None:
+        name = f" {self.people[whom % len(self.people)].name}, what do you say?" if whom is not None else ""
+        self.send(Text(text=self._words() + "." + name), Finished(output_tokens=3))
+
+    @precondition(lambda self: self.is_open())
+    @rule()
+    def say_a_part(self) -> None:
+        self.send(Text(text=self._words() + " and more "))
+
+    @precondition(lambda self: self.is_open())
+    @rule(kind=st.sampled_from(["server", "network", "stall", "authentication", "bad_response"]))
+    def fail(self, kind: str) -> None:
+        self.send(ProviderError(kind))
+
+    @precondition(lambda self: self.is_open())
+    @rule(kind=st.sampled_from(["empty", "context_window"]))
+    def fail_in_a_way_that_is_tried_again(self, kind: str) -> None:
+        self.send(Finished() if kind == "empty" else ProviderError(kind))
+
+    @precondition(lambda self: self.is_open())
+    @rule()
+    def pass_the_turn(self) -> None:
+        self.send(Text(text="[PASS]"), Finished())
+
+    @precondition(lambda self: self.is_open())
+    @rule(retry_after=st.sampled_from([None, 3.0, 50.0, 500.0]), quota=st.booleans())
+    def refuse(self, retry_after: float | None, quota: bool) -> None:
+        call, waits = self.call, len(self.retry_waits)
+        assert call is not None
+        before, turns = (self.session.debate.round, self.session.debate.turn), len(self.turns())
+        self.send(ProviderError("quota" if quota else "rate_limit", retry_after=retry_after))
+        if call.sent.strip():
+            assert len(self.turns()) == turns + 1, "a failure after text was not kept"
+            return
+        if len(self.retry_waits) > waits:
+            assert not quota, "D6: quota was tried again"
+            assert self.retry_waits[-1] >= max(10.0, retry_after or 0.0), "D6: waited too little"
+            assert self.retry_waits[-1] <= 120.0, "a wait nobody would sit through"
+        elif len(self.turns()) == turns:
+            assert self.session.status == PAUSED, "D6: held up, but not paused"
+            self.held_turn, self.asked_in_turn = before, 0
+
+    @precondition(lambda self: self.timer is not None)
+    @rule()
+    def time_passes(self) -> None:
+        assert self.timer is not None
+        self.timer.set()
+        self.settle()
+        self._look_at_calls()
+
+    # What the user does
+
+    def _act(self, coroutine: object) -> None:
+        self.run(coroutine)
+        self.settle()
+        self._look_at_calls()
+
+    @rule()
+    def pause(self) -> None:
+        running = self.session.status == RUNNING
+        at_once = self.pausing or self.timer is not None
+        self.pausing = running
+        self._act(self.engine.pause(self.session_id))
+        if running and at_once:
+            assert self.session.status == PAUSED and not self.models.open, "not paused at once"
+        if self.session.status != RUNNING:
+            self.pausing, self.asked_in_turn = False, 0
+
+    @precondition(lambda self: self.session.status in (PAUSED, RUNNING))
+    @rule()
+    def resume(self) -> None:
+        if self.session.status == PAUSED:
+            self.resumed_at, self.asked_in_turn = len(self.turns()), 0
+        self.pausing = False
+        self._act(self.engine.resume(self.session_id))
+        assert self.session.status != PAUSED, "resumed, and paused at once"
+
+    @precondition(lambda self: len(self.store.batches) > 12)
+    @rule()
+    def stop(self) -> None:
+        streaming = [one for one in self.messages if one.state == STREAMING]
+        ended = self.session.status in ENDED
+        self._act(self.engine.stop(self.session_id))
+        assert not self.models.open, "D11: stopped, but the request is open"
+        if not ended:
+            assert self.session.status == "stopped"
+        for one in streaming:
+            kept = self.live.message(one.id)  # type: ignore[attr-defined]
+            assert kept.state == STOPPED and kept.content.strip() == one.content.strip(), "D11: text lost"
+        self.pausing = False
+
+    @rule(count=st.sampled_from([1, 1, 1, 7]))
+    def step_in(self, count: int) -> None:
+        for _ in range(count):
+            text = f"Word {len(self.said)} of the user."
+            try:
+                self.run(self.engine.say(self.session_id, text))
+            except BadInput:
+                assert self.session.status in ENDED, "D12: refused although it could be heard"
+                return
+            assert self.session.status not in ENDED, "D12: accepted after the end"
+            self.said.append(text)
+
+    @rule(place=st.integers(0, 3), on=st.booleans())
+    def switch(self, place: int, on: bool) -> None:
+        one = self.people[place % len(self.people)]
+        (self.absent.discard if on else self.absent.add)(one.id)
+        if not on:
+            self.ever_absent.add(one.id)
+        self.documents.switch(one.provider, on=on)
+
+    @rule()
+    def crash(self) -> None:
+        """The process dies: what was not saved is gone, nobody says goodbye."""
+        was = self.session.status
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        batches = list(self.store.batches)
+        self.settle()
+        self.store = MemoryStore()
+        self.store.batches = batches
+        self.timer, self.pausing, self.asked_in_turn = None, False, 0
+        self._open_engine()
+        self.run(self.engine.open(self.session_id))
+        assert self.session.status == (PAUSED if was == RUNNING else was), "D10"
+        for message in self.history:
+            assert self.live.message(message.id) == message, "a finished message was lost"  # type: ignore[attr-defined]
+
+    # What always holds
+
+    @invariant()
+    def one_call_and_only_while_running(self) -> None:
+        assert len(self.models.open) <= 1, "D1: two calls at once"
+        running = self.session.status == RUNNING
+        assert running or not (self.models.open or self.timer), "D1: a call while it does not run"
+        assert not running or self.models.open or self.timer, "D1b: it runs, but nothing happens"
+
+    @invariant()
+    def the_record_only_grows(self) -> None:
+        ids = [one.id for one in self.messages]
+        assert len(set(ids)) == len(ids), "D2: an id twice"
+        finished = [one for one in self.messages if one.state != STREAMING]
+        assert finished[: len(self.history)] == self.history, "D2: what was finished changed"
+        if self.frozen is not None:
+            assert finished == self.frozen, "D2: it grew after the end"
+        self.history = finished
+        if self.session.status in ENDED:
+            self.frozen = finished
+            assert len(finished) == len(self.messages), "D2: something streams after the end"
+
+    @invariant()
+    def turns_are_neither_skipped_nor_doubled(self) -> None:
+        debate, turns = self.session.debate, self.turns()
+        assert debate.round <= debate.rounds + 1, "D4"
+        assert all(one.round <= debate.rounds for one in turns), "D4"
+        if debate.mode == "round-robin":
+            places = [(one.round, [p.id for p in self.people].index(one.author.id)) for one in turns]
+            assert places == sorted(set(places)), "D3: a turn twice or out of order"
+            always = [one.id for one in self.people if one.id not in self.ever_absent]
+            done = debate.rounds if self.session.reason == "rounds_done" else debate.round - 1
+            for round_number in range(1, done + 1):
+                spoken = [one.author.id for one in turns if one.round == round_number]
+                assert set(always) <= set(spoken), "D4: somebody was skipped"
+        elif not self.ever_absent:
+            size = len(self.people)
+            expected = [1 + place // size for place in range(len(turns))]
+            assert [one.round for one in turns] == expected, "D4: a round of the wrong size"
+
+    @invariant()
+    def the_user_is_heard_once(self) -> None:
+        assert [one.content for one in self.messages if one.author.kind == "user"] == self.said, "D12"
+
+    @invariant()
+    def failures_pause(self) -> None:
+        recent = [one.state for one in self.turns()[self.resumed_at :]]
+        if self.session.reason == "two_failures":
+            assert self.session.status == PAUSED and recent[-2:] == [FAILED, FAILED], "D5: paused for nothing"
+        if self.session.status == COMPLETED and self.session.reason == "too_few":
+            assert len(self.people) - len(self.absent) < 2, "D7: ended although two are left"
+
+    @invariant()
+    def message_and_cursor_are_one_line(self) -> None:
+        place: tuple[int, int] = (1, 0)
+        for batch in self.store.batches:
+            ended = [one for one in batch if isinstance(one, MessageFinished) and self._is_turn(one)]
+            changed = [one for one in batch if isinstance(one, SessionChanged)]
+            for event in changed:
+                assert isinstance(event.session, DebateSession)
+                now = (event.session.debate.round, event.session.debate.turn)
+                assert (now > place) == bool(ended), "D13: the cursor moved without its message"
+                assert now >= place, "D3: the cursor went back"
+                place = now
+            assert len(ended) <= 1 and (not ended or len(changed) == 1), "D13: a turn without its cursor"
+
+    @staticmethod
+    def _is_turn(event: Event) -> bool:
+        assert isinstance(event, MessageFinished)
+        return event.message.author.kind != "user" and event.message.state in (DONE, FAILED)
