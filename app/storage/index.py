@@ -3,8 +3,7 @@
 An entry counts only while its log has the size and time it had; every other log is read again.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.core.ids import is_id
 from app.core.session import ERROR, SessionSummary
@@ -18,8 +17,7 @@ INDEX_VERSION = 1
 _SUFFIX = ".jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):
     """A session's line of the list, and the state of the file it was read from."""
 
     summary: SessionSummary
@@ -36,11 +34,12 @@ def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, Ind
     entries: dict[str, IndexEntry] = {}
     stale = False
     for stat in file_system.scan(paths.sessions):
-        session_id = stat.name.removesuffix(_SUFFIX)
-        if session_id == stat.name or not is_id(session_id):
-            continue
+        name, size, mtime_ns = stat
+        session_id = name[: -len(_SUFFIX)]
         entry = cached.get(session_id)
-        if entry is None or entry.size != stat.size or entry.mtime_ns != stat.mtime_ns:
+        if entry is None or entry[1] != size or entry[2] != mtime_ns or not name.endswith(_SUFFIX):
+            if not name.endswith(_SUFFIX) or not is_id(session_id):
+                continue
             stale = True
             entry = _read_entry(file_system, paths, session_id, stat)
         if entry is not None:

@@ -91,9 +91,9 @@ class KeyringSecrets:
         """
         key = key.strip()
         if not key:
-            raise BadInput("empty_key", provider=provider)
+            raise BadInput("key_empty", provider=provider)
         if len(key) > _LONGEST or not key.isprintable() or not key.isascii():
-            raise BadInput("bad_key", provider=provider)
+            raise BadInput("key_invalid", provider=provider)
         self._redactor.add(key)
         if os.name == "nt" and len(key) > _WINDOWS_LIMIT:
             self.keyring_problem = "too_long"

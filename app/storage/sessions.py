@@ -6,6 +6,7 @@ Implements `core.store.SessionStore`; the wiring makes it, the engine and autosa
 import asyncio
 import contextlib
 import dataclasses
+import operator
 import threading
 import time
 from collections.abc import Callable
@@ -88,7 +89,7 @@ class JsonLogStore:
         self.prepare()
         return sorted(
             map(self._as_now, self._summaries.values()),
-            key=lambda one: (one.updated_at, one.id),
+            key=operator.attrgetter("updated_at", "id"),
             reverse=True,
         )
 

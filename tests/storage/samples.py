@@ -3,7 +3,14 @@
 import dataclasses
 from pathlib import Path
 
-from app.core.events import Event, MessageDelta, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionChanged,
+    SessionStarted,
+)
 from app.core.ids import new_id
 from app.core.message import DONE, STREAMING, Author, Message
 from app.core.session import RUNNING, Debate, DebateSession, Participant

@@ -4,7 +4,6 @@ Seeded faults show that the test can see what it is there for.
 """
 
 import contextlib
-import dataclasses
 import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -328,6 +327,7 @@ def test_the_simulated_disk_keeps_what_was_synced() -> None:
     descriptor = disk.open(SETTINGS)
     disk.write(descriptor, b"two")
     disk.close(descriptor)
-    seen: Iterator[bytes] = (bytes(disk.after_power_cut(seed).names[str(SETTINGS)].seen) for seed in range(60))
+    seen: Iterator[bytes] = (
+        bytes(disk.after_power_cut(seed).names[str(SETTINGS)].seen) for seed in range(60)
+    )
     assert len(set(seen)) > 3
-    assert dataclasses.is_dataclass(disk.stat(SETTINGS))

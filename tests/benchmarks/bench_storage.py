@@ -1,0 +1,143 @@
+"""What the disk costs: a finished message in a long session, and the list of a thousand sessions."""
+
+import asyncio
+import gc
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from app.core.events import MessageFinished
+from app.core.ids import new_id
+from app.core.message import Author, Message
+from app.core.session import Debate, DebateSession, Participant
+from app.storage.file_system import RealFileSystem
+from app.storage.index import read_index
+from app.storage.log import encode_line
+from app.storage.paths import DataPaths
+from app.storage.records import plain
+from app.storage.sessions import JsonLogStore
+from tests.benchmarks.table import Benchmark, Result
+
+TEXT = "Cities breathe when cars leave them. 도시는 차가 떠나면 숨을 쉰다. " * 20
+SEATS = tuple(
+    Participant(id=f"p{place}", name=name, provider="openai", model="gpt-5.2")
+    for place, name in enumerate(("Ada", "Ben", "Cleo"))
+)
+
+
+def _session(title: str) -> DebateSession:
+    at = "2026-11-21T10:00:00.000Z"
+    return DebateSession(
+        id=new_id(),
+        title=title,
+        status="paused",
+        created_at=at,
+        updated_at=at,
+        debate=Debate(topic=title, participants=SEATS),
+    )
+
+
+def _message(number: int) -> Message:
+    author = Author(id="p1", name="Ada", kind="participant")
+    return Message(
+        id=new_id(),
+        turn_id=f"t{number}",
+        role="assistant",
+        author=author,
+        content=TEXT,
+        created_at="2026-11-21T10:00:01.000Z",
+    )
+
+
+def _write_session(paths: DataPaths, title: str, messages: int) -> str:
+    """Write a log as the store would have, without waiting for the disk."""
+    session = _session(title)
+    paths.sessions.mkdir(parents=True, exist_ok=True)
+    with paths.session(session.id).open("wb") as file:
+        head = {"op": "head", "version": 1, "min_reader": 1, "id": session.id}
+        file.write(encode_line(1, [head, {"op": "session", "patch": plain(session)}]))
+        for number in range(messages):
+            record = {"op": "message", "message": plain(_message(number))}
+            file.write(encode_line(number + 2, [record]))
+    return session.id
+
+
+def append_message(short: bool) -> Result:
+    """Write one finished message through to the disk: session of 10,000 against one of 10."""
+
+    async def measure(paths: DataPaths) -> tuple[float, float]:
+        sizes = {10: _write_session(paths, "short", 10), 10_000: _write_session(paths, "long", 10_000)}
+        store = JsonLogStore(paths)
+        held = [await store.load(session_id) for session_id in sizes.values()]
+        gc.collect()
+        os.sync()  # or the disk would still be busy with the long log as it was made
+        times: dict[int, list[float]] = {size: [] for size in sizes}
+        for number in range(40 if short else 200):
+            for size in sorted(sizes, reverse=number % 2 == 0):
+                session_id = sizes[size]
+                event = MessageFinished(session_id=session_id, message=_message(number))
+                started = time.perf_counter()
+                store.append((event,))
+                await store.flush(session_id)
+                times[size].append(time.perf_counter() - started)
+        await store.close()
+        assert len(held) == 2
+        return statistics.median(times[10_000]), statistics.median(times[10])
+
+    folder = Path(tempfile.mkdtemp())
+    try:
+        long, few = asyncio.run(measure(DataPaths(folder)))
+    finally:
+        shutil.rmtree(folder)
+    return Result(
+        measured=long * 1e3, baseline=few * 1e3, unit="ms", ratio=long / few, extra="median, with fsync"
+    )
+
+
+def list_sessions(short: bool) -> Result:
+    """List 1,000 sessions, every log looked at, against reading the index file alone."""
+
+    async def fill(paths: DataPaths) -> None:
+        for number in range(1_000):
+            _write_session(paths, f"Should city {number} ban cars? 도시 {number}", 3)
+        store = JsonLogStore(paths)
+        await store.open()
+        await store.close()
+
+    folder = Path(tempfile.mkdtemp())
+    paths = DataPaths(folder)
+    try:
+        asyncio.run(fill(paths))
+        listing, reading = [], []
+        for _ in range(10 if short else 40):
+            started = time.perf_counter()
+            found = JsonLogStore(paths, read_only=True).summaries()
+            listing.append(time.perf_counter() - started)
+            assert len(found) == 1_000
+            started = time.perf_counter()
+            rows = read_index(RealFileSystem(), paths)
+            reading.append(time.perf_counter() - started)
+            assert len(rows) == 1_000
+    finally:
+        shutil.rmtree(folder)
+    measured, baseline = statistics.median(listing), statistics.median(reading)
+    return Result(
+        measured=measured * 1e3,
+        baseline=baseline * 1e3,
+        unit="ms",
+        ratio=measured / baseline,
+        extra="size and time of each log are compared",
+    )
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="a finished message to disk in a session of 10,000, against one of 10",
+        target=1.2,
+        run=append_message,
+    ),
+    Benchmark(name="list 1,000 sessions, against reading one index file", target=2.0, run=list_sessions),
+)
