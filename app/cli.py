@@ -14,10 +14,10 @@ from pathlib import Path
 from app.arguments import DOCTOR, WRITING, Arguments
 from app.commands import FAULT, PAUSED_OR_STOPPED, run_command
 from app.control import ControlServer, TooLongError, UnansweredError, hand_over
-from app.core.errors import BadInput, Busy, MootError
+from app.core.errors import BadInput, Busy, MootError, StorageError
 from app.doctor import examine
 from app.storage.paths import DataPaths
-from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts
+from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts, problem_line
 from app.wiring import Moot, open_moot
 
 BAD_INPUT = 2
@@ -54,6 +54,7 @@ async def _run(arguments: Arguments, out: Out) -> int:
 async def _read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
     moot = await open_moot(paths.root, write=False)
     try:
+        await _say_problems(moot, arguments, out)
         return await run_command(moot, arguments, out, interrupted)
     finally:
         await moot.close()
@@ -73,7 +74,7 @@ async def _write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: 
             return await _hand_over(paths, arguments, out, interrupted)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(interrupted.wait(), _HAND_OVER_AGAIN_S)
-            return PAUSED_OR_STOPPED
+            return await _complain(out, load_texts(arguments.language)("cli.interrupted"), PAUSED_OR_STOPPED)
     raise refusal
 
 
@@ -82,6 +83,12 @@ async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupt
         return await hand_over(paths.control, arguments, out, interrupted)
     except TooLongError as error:
         raise BadInput("too_long_to_hand_over") from error
+    except (BrokenPipeError, UnansweredError):
+        raise
+    except ConnectionError:
+        # It was killed; what ran in it comes back paused.
+        await out.complain(load_texts(arguments.language)("cli.owner_gone"))
+        return PAUSED_OR_STOPPED
 
 
 async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
@@ -90,14 +97,24 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
     passing_on = asyncio.create_task(_pass_on(interrupted, server))
     try:
         await server.start()
+        await _say_problems(moot, arguments, out)
         status = await run_command(moot, arguments, out, interrupted)
         await server.close()
-        return status
     finally:
         passing_on.cancel()
         server.interrupt()
         await server.close()
-        await moot.close()
+        with contextlib.suppress(StorageError):
+            # Of a session that could not be saved the command has said so, and so has its status.
+            await moot.close()
+    return status
+
+
+async def _say_problems(moot: Moot, arguments: Arguments, out: Out) -> None:
+    """Name the files that could not be used; the rest works."""
+    texts = load_texts(arguments.language or moot.engine.settings().language)
+    for problem in moot.engine.problems():
+        await out.complain(problem_line(problem, texts))
 
 
 async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:

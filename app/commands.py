@@ -4,6 +4,7 @@ cli runs them here; control runs them for another process, with that process's o
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
@@ -24,7 +25,7 @@ from app.arguments import (
     parse_spec,
 )
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import MessageFinished
 from app.core.ids import is_id, new_id
 from app.core.provider import ProviderStatus
@@ -93,6 +94,8 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: a
 
 async def _debate(call: Call) -> int:
     setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
+    call.moot.engine.check(setup)
+    await _warm_up(call.moot, setup.participants)
     return await _run(call, lambda: call.moot.engine.start_debate(setup))
 
 
@@ -100,6 +103,7 @@ async def _resume(call: Call) -> int:
     session_id = _session_id(call.arguments)
 
     async def start() -> str:
+        await _warm_up(call.moot, ())
         await call.moot.engine.resume(session_id)
         return session_id
 
@@ -263,6 +267,14 @@ async def _settled(call: Call, session_id: str) -> int:
     await call.moot.store.flush(session_id)
     await call.out.write(last_line(session, call.texts) + "\n")
     return OK
+
+
+async def _warm_up(moot: Moot, participants: tuple[Participant, ...]) -> None:
+    """Start what takes seconds to be ready, while the session is written; the first turn says what fails."""
+    with contextlib.suppress(ProviderError):
+        await moot.models.start()
+        if any(participant.provider == EMBEDDED for participant in participants):
+            await moot.models.warm_embedded()
 
 
 def _exit_status(session: Session) -> int:

@@ -1,0 +1,146 @@
+"""One debate as people have it: four providers, a context file, other terminals that join in."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+from tests.stories.processes import Running, children_of, moot, wait_until_gone
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+FOUR = (
+    "-p", "GPT=openai/openai-wire",
+    "-p", "Claude=anthropic/anthropic-wire",
+    "-p", "제미나이=gemini/gemini-wire",
+    "-p", "Local Llama=ollama/ollama-wire",
+)  # fmt: skip
+TWO = ("-p", "Ann=openai/openai-wire", "-p", "Bob=openai/openai-wire")
+TOPIC = "Should cities ban private cars from their centres?"
+SLOW = Answer("word " * 400, pace=0.05)
+
+
+def test_four_providers_debate_legally_to_the_end(wire_home: dict[str, WireServer], tmp_path: Path) -> None:
+    context = tmp_path / "도시 계획.md"
+    context.write_text("The ring road is closed on KESTREL days.", encoding="utf-8")
+    done = moot("debate", TOPIC, *FOUR, "--rounds", "3", "--context", str(context), "--json", seconds=90)
+    assert (done.status, done.err) == (0, "")
+    finished = [event["message"] for event in done.events if event["event"] == "message.finished"]
+    assert [(one["author"]["name"], one["round"]) for one in finished] == [
+        (name, number) for number in (1, 2, 3) for name in ("GPT", "Claude", "제미나이", "Local Llama")
+    ]
+    assert {one["state"] for one in finished} == {"done"}
+    statuses = [event["status"] for event in done.events if event["event"] == "session.status"]
+    assert statuses[-1] == "completed"
+    asked = [one for server in wire_home.values() for one in server.requests]
+    assert len(asked) == 12
+    assert {one.status for one in asked} == {200}
+    for one in asked:
+        body = json.dumps(one.body, ensure_ascii=False)
+        assert "KESTREL" in body
+        assert TOPIC in body
+    streamed = "".join(event.get("text", "") for event in done.events if event["event"] == "message.delta")
+    assert streamed == "".join(one["content"] for one in finished)
+    assert len({event["session_id"] for event in done.events}) == 1
+
+    shown = moot("show", done.events[0]["session_id"], "--json").json
+    assert shown["messages"] == finished
+    assert shown["status"] == "completed"
+    listed = moot("--json", "sessions").json
+    assert [(one["id"], one["status"], one["messages"]) for one in listed] == [(shown["id"], "completed", 12)]
+
+
+def test_another_terminal_steps_in_and_pauses_and_it_is_resumed(wire_home: dict[str, WireServer]) -> None:
+    server = wire_home["openai"]
+    server.script("openai-wire", lambda _request: Answer("one two three four five six", pace=0.15))
+    with Running("debate", TOPIC, *TWO, "--rounds", "9", "--json") as debate:
+        session_id = debate.session_id
+        debate.event("message.delta")
+        said = moot("reply", session_id, "What about the PLOVER bridge?", "--json")
+        assert (said.status, said.err) == (0, "")
+        assert [event["event"] for event in said.events] == ["message.finished"]
+        assert said.events[0]["message"]["content"] == "What about the PLOVER bridge?"
+        count = len(server.requests)
+        assert server.wait_for(lambda: len(server.requests) > count, 10)
+        assert "[User]: What about the PLOVER bridge?" in json.dumps(server.requests[count].body)
+        assert [one["status"] for one in moot("sessions", "--json").json] == ["running"]
+        paused = moot("pause", session_id)
+        assert (paused.status, paused.err) == (0, "")
+        done = debate.finish(20)
+    assert done.status == 4
+    assert done.events[-1]["event"] == "session.status"
+    assert done.events[-1]["status"] == "paused"
+    seen = moot("show", session_id, "--json").json["messages"]
+    assert {one["state"] for one in seen} == {"done"}
+
+    server.script("openai-wire", lambda _request: SLOW)
+    count = len(server.requests)
+    with Running("resume", session_id) as resumed:
+        assert resumed.wait_for(lambda: any(line.endswith(":\n") for line in resumed.lines))
+        assert server.wait_for(lambda: len(server.requests) > count and server.requests[-1].status == 200, 20)
+        time.sleep(0.5)
+        asked = time.monotonic()
+        resumed.send(signal.SIGINT)
+        assert server.wait_for(lambda: server.requests[-1].closed_at is not None, 5)
+        assert server.requests[-1].closed_at - asked < 1
+        done = resumed.finish(10)
+    assert (done.status, done.err) == (4, "")
+    assert f"moot resume {session_id}" in done.out.splitlines()[-1]
+    shown = moot("show", session_id, "--json").json
+    assert shown["status"] == "paused"
+    assert shown["messages"][: len(seen)] == seen
+    assert shown["messages"][-1]["state"] == "stopped"
+    assert shown["messages"][-1]["content"].startswith("word word")
+
+
+def test_two_debates_in_two_terminals_share_one_writer(wire_home: dict[str, WireServer]) -> None:
+    server = wire_home["openai"]
+    server.script("openai-wire", lambda _request: SLOW)
+    with Running("debate", "The first topic", *TWO, "--json") as first:
+        first.event("message.delta")
+        with Running("debate", "The second topic", *TWO, "--json") as second:
+            second.event("message.delta", count=3)
+            second.send(signal.SIGINT)
+            paused = second.finish(10)
+        assert (paused.status, paused.err) == (4, "")
+        assert paused.events[0]["title"] == "The second topic"
+        assert paused.events[-1]["status"] == "paused"
+        assert len({event["session_id"] for event in paused.events}) == 1
+        assert server.wait_for(lambda: server.requests[1].closed_at is not None, 5)
+        assert server.requests[0].closed_at is None
+        stopped = moot("stop", first.session_id)
+        assert (stopped.status, stopped.err) == (0, "")
+        assert server.wait_for(lambda: server.requests[0].closed_at is not None, 1)
+        done = first.finish(10)
+    assert done.status == 4
+    assert done.events[-1]["status"] == "stopped"
+    assert len({event["session_id"] for event in done.events}) == 1
+    again = moot("resume", first.session_id)
+    assert again.status == 2
+    assert len(again.err.splitlines()) == 1
+
+
+def test_sigterm_before_the_first_word(wire_home: dict[str, WireServer]) -> None:
+    with Running("debate", TOPIC, *TWO, "--json") as debate:
+        session_id = debate.session_id
+        children = children_of(debate.pid)
+        debate.send(signal.SIGTERM)
+        done = debate.finish(10)
+    assert (done.status, done.err) == (4, "")
+    assert children
+    assert wait_until_gone(children, 1) == []
+    shown = moot("show", session_id, "--json").json
+    assert (shown["status"], shown["debate"]["round"], shown["debate"]["turn"]) == ("paused", 1, 0)
+
+
+def test_nobody_reads_any_more(wire_home: dict[str, WireServer]) -> None:
+    """As in `moot debate … | head -1`: the debate is paused, nothing is said about pipes."""
+    wire_home["openai"].script("openai-wire", lambda _request: Answer("one two three", pace=0.1))
+    with Running("debate", TOPIC, *TWO, "--json") as debate:
+        debate.event("session.started")
+        debate.close_output()
+        done = debate.finish(30)
+    assert (done.status, done.err) == (4, "")
+    assert moot("sessions", "--json").json[0]["status"] == "paused"
