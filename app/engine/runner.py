@@ -133,6 +133,8 @@ class Run:
     def _write(self, result: TurnResult, spoken: Speak, world: World) -> None:
         """Put message and cursor into one batch, so that no turn is lost or doubled."""
         if result.message is None:
+            if not result.held:
+                return
             details = {"name": spoken.participant.name, "kind": result.held, "detail": result.detail}
             self._live.change(status=PAUSED, reason=result.held)
             self._live.tell(
@@ -152,6 +154,7 @@ class Run:
             why=spoken.why,
             request=lambda window: self._around.request(self._live, spoken, window),
             cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
+            may_ask=lambda: speaker.id not in self._around.world(session).absent,
             may_pass=mode_of(debate.mode).may_pass,
         )
 

@@ -38,13 +38,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPlan:
-    """Who speaks and why; `request` makes the request for a window of so many messages."""
+    """Who speaks and why.
+
+    `request` makes the request for a window of so many messages; `may_ask` says whether the
+    speaker's provider is still switched on.
+    """
 
     author: Author
     round: int
     why: str
     request: Callable[[int], ModelRequest]
     cleaner: Callable[[], ReplyCleaner]
+    may_ask: Callable[[], bool]
     may_pass: bool = False
 
 
@@ -53,8 +58,8 @@ class TurnResult:
     """How a turn ended.
 
     `message` is whole or failed and yet to be written; None when the turn was held up and has to be
-    taken again: then `held` is the reason to pause and `detail` the provider's words. `usage` goes
-    into the batch that writes the message.
+    taken again: then `held` is the reason to pause, "" where there is none because the provider was
+    switched off meanwhile, and `detail` the provider's words. `usage` goes into the message's batch.
     """
 
     message: Message | None = None
@@ -76,7 +81,7 @@ async def take_turn(
     live.start_turn(turn.turn_id, plan.author, plan.round, plan.why)
     window, retried = WINDOW, False
     try:
-        while True:
+        while plan.may_ask():
             error = await turn.ask(plan.request(window), models)
             if error is None:
                 return turn.answered()
@@ -93,6 +98,8 @@ async def take_turn(
             elif error.kind != EMPTY:
                 return turn.failed(error)
             retried = True
+        turn.stopped()
+        return TurnResult()
     except asyncio.CancelledError:
         turn.stopped()
         raise

@@ -15,7 +15,7 @@ from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
 from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
-from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession, Participant
+from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
 from app.engine.next_speaker import next_speaker
 from tests.builders import MemoryDocuments, MemorySecrets, MemoryStore, a_bench, people, remotes
 
@@ -72,9 +72,10 @@ class DebateMachine(RuleBasedStateMachine):
         self.said: list[str] = []
         self.held_turn: tuple[int, int] | None = None
         self.asked_in_turn = 0
-        self.limited = False
+        self.speaking = ""
         self.frozen: list[Message] | None = None
         self.history: list[Message] = []
+        self.ids: list[str] = []
         self.resumed_at = 0
 
     def teardown(self) -> None:
@@ -184,6 +185,9 @@ class DebateMachine(RuleBasedStateMachine):
     def _look_at_calls(self) -> None:
         """Check every call that was opened since the last look."""
         for call in self.models.calls[self.known_calls :]:
+            if self.speaking != call.request.provider:
+                self.asked_in_turn = 0
+            self.speaking = call.request.provider
             self.asked_in_turn += 1
             self._check_call(call)
         self.known_calls = len(self.models.calls)
@@ -192,7 +196,7 @@ class DebateMachine(RuleBasedStateMachine):
         speaker = next(one for one in self.people if one.provider == call.request.provider)
         debate = self.session.debate
         assert speaker.id not in self.absent, "D7: a switched-off provider was called"
-        assert not self.pausing, "D9: a turn started after a pause was asked for"
+        assert not self.pausing or self.asked_in_turn > 1, "D9: a turn started after a pause was asked for"
         assert self.asked_in_turn <= 2, "D6: more than one retry in a turn"
         place = (debate.round, debate.turn)
         if self.held_turn is not None:
@@ -236,7 +240,7 @@ class DebateMachine(RuleBasedStateMachine):
         ), "D8: own words are not the assistant's"
         dead = [one for one in self.messages if one.state in (FAILED, STOPPED) and one.content]
         assert not any(one.content in text for one in dead for text in texts), "an unusable text was sent"
-        if self.session.debate.independent_opening and self.session.debate.round == 1:
+        if self.session.debate.independent_opening and "Round 1 of" in texts[-1]:
             others = [one for one in usable if one.author.id not in (speaker.id, "user")]
             assert not any(one in shown for one in others), "the opening is not blind"
         elif len(usable) <= 15:
@@ -268,7 +272,7 @@ class DebateMachine(RuleBasedStateMachine):
     def fail_in_a_way_that_is_tried_again(self, kind: str) -> None:
         self.send(Finished() if kind == "empty" else ProviderError(kind))
 
-    @precondition(lambda self: self.is_open())
+    @precondition(lambda self: self.is_open() and self.session.debate.mode == "free")
     @rule()
     def pass_the_turn(self) -> None:
         self.send(Text(text="[PASS]"), Finished())
@@ -391,12 +395,13 @@ class DebateMachine(RuleBasedStateMachine):
         ids = [one.id for one in self.messages]
         assert len(set(ids)) == len(ids), "D2: an id twice"
         finished = [one for one in self.messages if one.state != STREAMING]
-        assert finished[: len(self.history)] == self.history, "D2: what was finished changed"
+        assert ids[: len(self.ids)] == self.ids, "D2: the order changed"
+        self.ids = ids
+        assert all(one in finished for one in self.history), "D2: what was finished changed"
         if self.frozen is not None:
             assert finished == self.frozen, "D2: it grew after the end"
         self.history = finished
         if self.session.status in ENDED:
-            self.frozen = finished
             assert len(finished) == len(self.messages), "D2: something streams after the end"
 
     @invariant()
@@ -426,8 +431,11 @@ class DebateMachine(RuleBasedStateMachine):
         recent = [one.state for one in self.turns()[self.resumed_at :]]
         if self.session.reason == "two_failures":
             assert self.session.status == PAUSED and recent[-2:] == [FAILED, FAILED], "D5: paused for nothing"
-        if self.session.status == COMPLETED and self.session.reason == "too_few":
+        if self.session.reason == "too_few" and self.frozen is None:
             assert len(self.people) - len(self.absent) < 2, "D7: ended although two are left"
+
+        if self.session.status in ENDED:
+            self.frozen = self.frozen or [one for one in self.messages if one.state != STREAMING]
 
     @invariant()
     def message_and_cursor_are_one_line(self) -> None:
