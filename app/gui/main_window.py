@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
         self._list_timer.setInterval(LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._show_welcome()
+        self.welcome.setFocus()
         geometry = state.bytes_of("geometry")
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
@@ -181,6 +182,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+D", top.debate_button.toggle),
             ("Ctrl+,", lambda: self.open_settings("appearance")),
             ("Ctrl+B", lambda: self._show_side(not side.isVisible())),
+            ("Ctrl+F", self._on_find),
             ("Ctrl+K", self._on_search),
             ("Ctrl+1", lambda: self._show_tab(0)),
             ("Ctrl+2", lambda: self._show_tab(1)),
@@ -220,6 +222,15 @@ class MainWindow(QMainWindow):
         self._show_side(True)
         self.side_bar.search.setFocus()
         self.side_bar.search.selectAll()
+
+    def _on_find(self) -> None:
+        """Find in the debate the user is at: the panel's while the focus is there, else the main one."""
+        focus = self.focusWidget()
+        in_panel = focus is not None and self.panel.isAncestorOf(focus)
+        main = self.main_area.currentWidget() is self.session_page
+        view = self.panel.discussion if in_panel or not main else self.session_page
+        if view.session is not None and view.isVisible():
+            view.find_bar.come()
 
     def _show_tab(self, place: int) -> None:
         self.top_bar.debate_button.setChecked(True)
@@ -349,6 +360,7 @@ class MainWindow(QMainWindow):
         self.top_bar.status.set_text(words.status(session.status), STATUS_TONES.get(session.status, "neutral"))
         self.top_bar.cost.set_text(view.spending.text(words))
         self.top_bar.cost.setToolTip(view.spending.lines(words))
+        self.top_bar.fit()
 
     def _on_sessions_changed(self, _event: object) -> None:
         if not self._list_timer.isActive():

@@ -1,6 +1,7 @@
 """The bar over the main area: what is open, its state and cost, and the way to the panels."""
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.gui.i18n import Language
@@ -10,6 +11,7 @@ from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 
 HEIGHT = 52
+TITLE_ROOM = 150
 EXPORTS = ("md", "html", "json")
 
 
@@ -42,10 +44,10 @@ class TopBar(QFrame):
         row.setContentsMargins(18, 0, 18, 0)
         row.setSpacing(10)
         row.addWidget(self.side_button)
-        row.addWidget(self._title, 1)
+        row.addWidget(self._title)
         row.addWidget(self.mode)
         row.addWidget(self.status)
-        row.addStretch(1000)
+        row.addStretch(1)
         row.addWidget(self.cost)
         row.addWidget(self._export)
         row.addWidget(self.debate_button)
@@ -53,6 +55,20 @@ class TopBar(QFrame):
         self.debate_button.toggled.connect(self.panel_toggled)
         language.changed.connect(self._retranslate)
         self._retranslate()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """Hide the chips that leave the title too little room: the cost first, then status, then mode."""
+        chips = (self.mode, self.status, self.cost)
+        room = self.width() - TITLE_ROOM - sum(
+            tool.width() for tool in (self.side_button, self._export, self.debate_button) if not tool.isHidden()
+        )
+        for chip in chips:
+            room -= chip.sizeHint().width() + 10 if chip.text() else 0
+            chip.setVisible(bool(chip.text()) and room >= 0)
 
     def show_title(self, title: str) -> None:
         """Name what is open."""

@@ -1,7 +1,8 @@
 """The page without a session: what Moot can do, and a box for a topic."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
 from app.gui.style import Look
@@ -10,6 +11,7 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
 CARD_WIDTH = 292
+NARROW = 660
 EXAMPLES = ("1", "2", "3")
 
 
@@ -23,6 +25,7 @@ class WelcomeCard(QFrame):
         self._look, self._icon, self._colour = look, icon, colour
         self.title = plain_label("card_title")
         self.text = plain_label("card_text", wrap=True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.button = button(kind, name)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 18, 18, 17)
@@ -52,7 +55,7 @@ class WelcomePage(QWidget):
         super().__init__(parent)
         self._language = language
         self._local_only = True
-        self._heading = plain_label("heading")
+        self._heading = plain_label("heading", wrap=True)
         self._lead = plain_label("lead", wrap=True)
         for label in (self._heading, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -61,6 +64,8 @@ class WelcomePage(QWidget):
         self.topic = Composer(look, box_name="welcome_topic", button_name="welcome_send")
         self.topic.setMaximumWidth(708)
         self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
+        self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._embedded = plain_label("hint")
         self._saved = plain_label("hint")
         self._lay_out()
@@ -69,6 +74,7 @@ class WelcomePage(QWidget):
         self.topic.submitted.connect(self.debate_requested)
         for example in self._examples:
             example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
+        self.setFocusProxy(self.topic)
         self._ready = False
         self._is_saved = True
         language.changed.connect(self._retranslate)
@@ -80,7 +86,7 @@ class WelcomePage(QWidget):
         self._retranslate()
 
     def _lay_out(self) -> None:
-        cards = QHBoxLayout()
+        cards = self._cards
         cards.setSpacing(14)
         cards.addStretch(1)
         cards.addWidget(self._debate, 10)
@@ -90,7 +96,7 @@ class WelcomePage(QWidget):
         topic.addStretch(1)
         topic.addWidget(self.topic, 1000)
         topic.addStretch(1)
-        examples = QHBoxLayout()
+        examples = self._example_row
         examples.setSpacing(8)
         examples.addStretch(1)
         for example in self._examples:
@@ -112,6 +118,7 @@ class WelcomePage(QWidget):
         column.addStretch(12)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(body)
         foot = QFrame()
@@ -127,6 +134,13 @@ class WelcomePage(QWidget):
         page.setSpacing(0)
         page.addWidget(scroll, 1)
         page.addWidget(foot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._cards.setDirection(down if narrow else across)
+        self._example_row.setDirection(down if narrow else across)
 
     def _on_example(self, text: str) -> None:
         self.debate_requested.emit(text)

@@ -54,6 +54,7 @@ class SettingsDialog(QDialog):
         self.providers = QListWidget()
         self.providers.setObjectName("settings_providers")
         self.providers.setFixedWidth(200)
+        self.providers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._provider_stack = QStackedWidget()
         self._lead = plain_label("card_text", wrap=True)
         self._add = button("link", "settings_add_server")
@@ -192,8 +193,7 @@ class SettingsDialog(QDialog):
         for row, status in enumerate(self._engine.providers()):
             if row < self.providers.count():
                 state = self._language("provider.ready") if status.ready else self._language.problem(status.problem)
-                self.providers.item(row).setText(f"{status.label} · {state}")
-                self.providers.item(row).setToolTip(f"{status.label} · {state}")
+                self.providers.item(row).setText(f"{status.label}\n{state}")
 
     def _retranslate(self) -> None:
         words = self._language

@@ -25,8 +25,12 @@ class DebateControls(QFrame):
     resume_requested = Signal()
     stop_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, *, prefix: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, language: Language, look: Look, *, prefix: str, headed: bool, parent: QWidget | None = None
+    ) -> None:
+        """`headed` shows title, status and cost too; a page under the top bar has them there."""
         super().__init__(parent)
+        self._headed = headed
         self._language = language
         self._session: DebateSession | None = None
         self._spending = Spending()
@@ -87,15 +91,18 @@ class DebateControls(QFrame):
         if session is None:
             return
         debate = session.debate
-        self._title.setText(session.title)
         shown_round = min(debate.round, debate.rounds)
         ended = session.status in ENDED
         self._round.set_text(words("discussion.round", round=shown_round, rounds=debate.rounds), "accent")
         status = words("status.read_only") if self._read_only else words.status(session.status)
-        self._status.set_text(status, STATUS_TONES.get(session.status, "neutral"))
-        self._cost.set_text(self._spending.text(words))
+        if self._headed:
+            self._title.setText(session.title)
+            self._status.set_text(
+                status if session.status != RUNNING else "", STATUS_TONES.get(session.status, "neutral")
+            )
+            self._cost.set_text(self._spending.text(words))
         self._cost.setToolTip(self._spending.lines(words))
-        self.pause.setText(words("discussion.pause"))
+        self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self.resume.setText(words("discussion.resume"))
         self.stop.setText(words("discussion.stop"))
         self.pause.setVisible(session.status == RUNNING)
@@ -138,12 +145,11 @@ class DebateControls(QFrame):
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title, 1)
-        head.addWidget(self._status)
-        head.addWidget(self._round)
         buttons = QHBoxLayout()
         buttons.setSpacing(6)
         for widget in (self.pause, self.resume, self.stop):
             buttons.addWidget(widget)
+        buttons.addWidget(self._status)
         buttons.addStretch(1)
         buttons.addWidget(self._cost)
         banner = QHBoxLayout(self._banner)
@@ -151,9 +157,14 @@ class DebateControls(QFrame):
         banner.addWidget(self._banner_text, 1)
         self._banner.setVisible(False)
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 14, 18, 6)
+        column.setContentsMargins(*((18, 14, 18, 6) if self._headed else (28, 12, 28, 6)))
         column.setSpacing(10)
-        column.addLayout(head)
+        if self._headed:
+            head.addWidget(self._round)
+            column.addLayout(head)
+        else:
+            self._title.hide()
+            buttons.addWidget(self._round)
         column.addLayout(buttons)
         column.addWidget(self._banner)
 

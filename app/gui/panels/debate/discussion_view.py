@@ -19,6 +19,7 @@ from app.gui.panels.debate.debate_controls import DebateControls
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
+from app.gui.widgets.find_bar import FindBar
 from app.gui.widgets.label import plain_label
 
 
@@ -42,10 +43,11 @@ class DiscussionView(QWidget):
         self._look = look
         self._session: DebateSession | None = None
         self.spending = Spending()
-        self.controls = DebateControls(language, look, prefix=prefix)
+        self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
         self.transcript = TranscriptView(look.tokens, language.texts, layout=COMPACT if compact else WIDE)
         self.transcript.setObjectName(names[0])
         self.composer = Composer(look, box_name=names[1], button_name=names[2])
+        self.find_bar = FindBar(language, look)
         self._empty_text = plain_label("card_text", wrap=True)
         self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty_button = button("primary", f"{prefix}empty")
@@ -156,6 +158,7 @@ class DiscussionView(QWidget):
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(0)
         body.addWidget(self.controls)
+        body.addWidget(self.find_bar)
         body.addWidget(self.transcript, 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
@@ -174,9 +177,20 @@ class DiscussionView(QWidget):
             lambda: self.draft_changed.emit(self.session_id, self.composer.box.toPlainText())
         )
         self.transcript.link_requested.connect(self.link_requested)
+        self.find_bar.text_changed.connect(self._on_find)
+        self.find_bar.step_requested.connect(self._on_find_step)
+        self.find_bar.closed.connect(self.transcript.setFocus)
         self._empty_button.clicked.connect(self.setup_requested)
         self._look.changed.connect(self._on_theme_changed)
         self._language.changed.connect(self._retranslate)
+
+    def _on_find(self, text: str) -> None:
+        count = self.transcript.find(text)
+        self.find_bar.show_count(count, count)
+
+    def _on_find_step(self, step: int) -> None:
+        number, count = self.transcript.find_next() if step > 0 else self.transcript.find_previous()
+        self.find_bar.show_count(number, count)
 
     def _on_theme_changed(self) -> None:
         self.transcript.set_theme(self._look.tokens)

@@ -1,0 +1,114 @@
+"""A person at the window: opens it, clicks by object name, types, and reads what is on the screen.
+
+Used by the window's tests, the stories and the screenshots. Never waits inside a Qt loop.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPlainTextEdit, QWidget
+
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.main_window import MainWindow
+from app.main import open_window
+
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+async def until(condition: Callable[[], object], seconds: float = 10.0, what: str = "") -> None:
+    """Return once the condition holds; fail when it does not within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what or condition}"
+        await asyncio.sleep(0.01)
+
+
+class Person:
+    """Acts on one window as its user does."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self.window = window
+
+    def find(self, name: str, kind: type[Kind] = QWidget) -> Kind:  # type: ignore[assignment]
+        """Return the widget of that object name, in the window or a dialog over it."""
+        for root in (self.window, *QApplication.topLevelWidgets()):
+            if root.objectName() == name and isinstance(root, kind):
+                return root
+            found = root.findChild(kind, name)
+            if found is not None:
+                return found
+        raise AssertionError(f"nothing is called {name}")
+
+    def sees(self, name: str) -> bool:
+        """Say whether a widget of that name is on the screen."""
+        try:
+            return self.find(name).isVisible()
+        except AssertionError:
+            return False
+
+    async def click(self, name: str) -> None:
+        """Click the middle of a widget that can be seen and used."""
+        widget = self.find(name)
+        await until(lambda: widget.isVisible() and widget.isEnabled(), what=f"{name} to be there")
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+        await asyncio.sleep(0)
+
+    async def write(self, name: str, text: str) -> None:
+        """Put text into a box, in place of what is there."""
+        box = self.find(name)
+        box.setFocus()
+        if isinstance(box, QPlainTextEdit):
+            box.selectAll()
+            box.insertPlainText(text)
+        else:
+            assert isinstance(box, QLineEdit)
+            box.setText(text)
+        await asyncio.sleep(0)
+
+    async def press(self, name: str, key: Qt.Key, modifier: Qt.KeyboardModifier | None = None) -> None:
+        """Press a key in a widget."""
+        QTest.keyClick(self.find(name), key, modifier or Qt.KeyboardModifier.NoModifier)
+        await asyncio.sleep(0)
+
+    async def choose(self, name: str, text: str) -> None:
+        """Choose a line of a drop-down list."""
+        box = self.find(name, QComboBox)
+        index = box.findText(text)
+        assert index >= 0, f"{name} has no {text}"
+        box.setCurrentIndex(index)
+        box.activated.emit(index)
+        await asyncio.sleep(0)
+
+    def transcript(self, name: str = "debate_transcript") -> list[str]:
+        """Return what a screen reader reads of each message."""
+        view = self.find(name, TranscriptView)
+        return [view.describe(message_id) for message_id in view.message_ids()]
+
+    async def settle(self, seconds: float = 0.05) -> None:
+        """Let the window draw what is pending."""
+        await asyncio.sleep(seconds)
+
+    def click_row(self, name: str, row: int) -> None:
+        """Click a row of a list."""
+        view = self.find(name)
+        point: QPoint = view.visualRect(view.model().index(row, 0)).center()  # type: ignore[attr-defined]
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)  # type: ignore[attr-defined]
+
+
+@asynccontextmanager
+async def at_window(
+    data_dir: Path, *, language: str = "en", theme: str = "light", size: tuple[int, int] = (1440, 900)
+) -> AsyncIterator[Person]:
+    """Open the window on a data directory; close it whatever happens."""
+    window = await open_window(data_dir, language=language, theme=theme)
+    window.resize(*size)
+    try:
+        yield Person(window)
+    finally:
+        await window.shutdown()

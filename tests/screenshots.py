@@ -1,0 +1,175 @@
+"""Makes the pictures of the window: `python -m tests.screenshots [--out DIR]`.
+
+Welcome, Setup, Discussion and History, light and dark, English and Korean, in two sizes, with debates
+that really ran against the local servers of `tests/wire`; and the README's picture.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
+from PySide6.QtWidgets import QApplication  # noqa: E402
+
+from app.core.session import FREE, ROLES, Participant  # noqa: E402
+from app.engine.engine import DebateSetup, Engine  # noqa: E402
+from app.gui.event_loop import AppLoop  # noqa: E402
+from tests.app_driver import Person, at_window, until  # noqa: E402
+from tests.wire import Answer, Fault, WireServer, write_providers  # noqa: E402
+
+SIZES = ((1440, 900), (900, 600))
+TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
+WORDS = {
+    "openai": (
+        "A grammar-driven parser removes the 41 special cases that caused last quarter’s regressions.",
+        "Then strangle it: new grammar per statement type, old parser as the oracle, two weeks each.",
+    ),
+    "anthropic": (
+        "The special cases *are* the spec. A rewrite loses them and finds them again in production.",
+        "With the oracle in place my objection narrows to cost: who owns the differences it reports, and who "
+        "decides which of the two was right all along? I would want a name on that before we begin.",
+    ),
+    "gemini": (
+        "Both are testable: replay the 2.1 M stored inputs through each and count differences.",
+        "I can run the replay nightly.",
+    ),
+}
+STEP_IN = "Assume we cannot freeze features for more than two weeks."
+PARTICIPANTS = (
+    Participant(id="gpt", name="GPT", provider="openai", model="gpt-5.2", role="for"),
+    Participant(id="claude", name="Claude", provider="anthropic", model="claude-opus-4-5", role="against"),
+    Participant(id="gemini", name="Gemini", provider="gemini", model="gemini-3-pro", role="neutral"),
+)
+MODELS = {participant.provider: participant.model for participant in PARTICIPANTS}
+
+
+def main() -> int:
+    """Make every picture; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("screenshots"))
+    parser.add_argument("--readme", type=Path, default=Path("packaging/screenshots/debate.png"))
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    application = QApplication(["moot-screenshots"])
+    application.setQuitOnLastWindowClosed(False)
+    servers = [WireServer(kind, models=(model,)) for kind, model in MODELS.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        for server in servers:
+            server.start()
+        os.environ.update(write_providers(Path(folder), servers))
+        try:
+            with asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner:
+                runner.run(take_all(Path(folder), servers, arguments.out, arguments.readme))
+        finally:
+            for server in servers:
+                server.close()
+    return 0
+
+
+async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme: Path) -> None:
+    """Run the debates, then show each view in each way and keep its picture."""
+    async with at_window(data_dir) as person:
+        window = person.window
+        engine = window.panel.setup._engine
+        await hold_debates(engine, servers)
+        running = await debate_in_its_middle(engine, servers)
+        await person.settle(0.4)
+        for language in ("en", "ko"):
+            for theme in ("light", "dark"):
+                window._on_settings_chosen(engine.settings().__class__(language=language, theme=theme))
+                await person.settle(0.1)
+                for size in SIZES:
+                    window.resize(*size)
+                    name = f"{language}-{theme}-{size[0]}"
+                    await take_views(person, running, language, lambda view: out / f"{view}-{name}.png")  # noqa: B023
+        window._on_settings_chosen(engine.settings().__class__(language="en", theme="light"))
+        window.resize(*SIZES[0])
+        await show_discussion(person, running)
+        readme.parent.mkdir(parents=True, exist_ok=True)
+        window.grab().save(str(readme))
+
+
+async def take_views(person: Person, running: str, language: str, path) -> None:  # type: ignore[no-untyped-def]
+    """Keep a picture of each view in the language and theme the window has now."""
+    window = person.window
+    window._show_welcome()
+    window.top_bar.debate_button.setChecked(False)
+    await keep(person, path("welcome"))
+    await show_discussion(person, running)
+    await keep(person, path("discussion"))
+    window.show_setup(TOPICS[language])
+    window.panel.setup.mode.set_value(ROLES)
+    await keep(person, path("setup"))
+    window.panel.tabs.choose(2)
+    window.panel.tabs.setFocus()
+    await keep(person, path("history"))
+
+
+async def show_discussion(person: Person, running: str) -> None:
+    """Show the running debate in the panel and another one, wide, in the main area."""
+    window = person.window
+    done = next(one for one in window.panel.setup._engine.sessions() if one.status == "completed")
+    window.show_session(done.id)
+    window.top_bar.debate_button.setChecked(True)
+    await window._show_discussion(running)
+    window.panel.discussion.composer.setFocus()
+    await person.settle(0.2)
+
+
+async def keep(person: Person, path: Path) -> None:
+    """Write the picture of the window as it is."""
+    await person.settle(0.25)
+    person.window.grab().save(str(path))
+    print(path, file=sys.stderr)
+
+
+async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
+    """Hold the debates that History shows: ended, paused, stopped and failed ones."""
+    for server in servers:
+        server.script(MODELS[server.kind], lambda request: Answer(WORDS[request.kind][0]))
+    gpt, claude, gemini = PARTICIPANTS
+    failing = await engine.start_debate(
+        DebateSetup(topic="Is p99 the right goal?", participants=(gpt, gemini), mode=FREE, rounds=3)
+    )
+    await engine.wait(failing)
+    stopped = await engine.start_debate(
+        DebateSetup(topic="Pick a queue for 10k jobs/s", participants=PARTICIPANTS, rounds=5)
+    )
+    await engine.stop(stopped)
+    done = await engine.start_debate(
+        DebateSetup(topic="Monorepo or many repos?", participants=(gpt, claude), rounds=2)
+    )
+    await engine.wait(done)
+    for server in servers:
+        server.script(MODELS[server.kind], [Fault("e500"), Fault("e500"), Fault("e500")])
+    paused = await engine.start_debate(
+        DebateSetup(topic="원격 근무, 늘려야 할까?", participants=(claude, gemini), mode=FREE, rounds=3)
+    )
+    await engine.wait(paused)
+
+
+async def debate_in_its_middle(engine: Engine, servers: list[WireServer]) -> str:
+    """Start a debate, step in after its first round, and leave the second turn of the second half said."""
+    for server in servers:
+        first, second = WORDS[server.kind]
+        slow = Answer(second, pace=60.0 if server.kind == "anthropic" else 0.0, pieces=62)
+        server.script(MODELS[server.kind], [Answer(first, delay=0.3), slow])
+    session_id = await engine.start_debate(
+        DebateSetup(topic=TOPICS["en"], participants=PARTICIPANTS, mode=ROLES, rounds=3)
+    )
+    live = await engine.open(session_id)
+    await until(lambda: len(live.messages) >= 3, 30)
+    await engine.say(session_id, STEP_IN)
+    await until(lambda: any(live.text_of(one.id) for one in live.streaming() if one.round == 2), 30)
+    await until(lambda: len(live.messages) >= 6 and live.text_of(live.messages[-1].id), 30)
+    return session_id
+
+
+if __name__ == "__main__":
+    sys.exit(main())
