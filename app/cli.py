@@ -99,10 +99,10 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         await server.start()
         await _say_problems(moot, arguments, out)
         status = await run_command(moot, arguments, out, interrupted)
-        await server.close()
+        # What other processes handed over runs on to its end.
+        await server.drain()
     finally:
         passing_on.cancel()
-        server.interrupt()
         await server.close()
         with contextlib.suppress(StorageError):
             # Of a session that could not be saved the command has said so, and so has its status.

@@ -64,8 +64,8 @@ class ControlServer:
         for interrupted in self._interrupts:
             interrupted.set()
 
-    async def close(self) -> None:
-        """Take nothing more, and return when what was taken has ended."""
+    async def drain(self) -> None:
+        """Take nothing more, and return when what was taken has ended by itself."""
         if self._server is None:
             return
         self._path.unlink(missing_ok=True)
@@ -76,6 +76,11 @@ class ControlServer:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
         self._server = None
+
+    async def close(self) -> None:
+        """Take nothing more, pause what was taken, and return when that has ended."""
+        self.interrupt()
+        await self.drain()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -117,7 +117,14 @@ async def test_what_is_not_allowed_is_closed_without_an_answer(
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"\n", b"GET / HTTP/1.1\r\n\r\n", b"\xff\xfe\x00\n", b"[" * 50_000 + b"\n", b"x" * (MAX_LINE * 3), b"null\n"],
+    [
+        b"\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\xff\xfe\x00\n",
+        b"[" * 50_000 + b"\n",
+        b"x" * (MAX_LINE * 3),
+        b"null\n",
+    ],
     ids=["empty line", "http", "not utf-8", "nested", "no end", "null"],
 )
 async def test_garbage_is_closed_without_an_answer(tmp_path: Path, garbage: bytes) -> None:
@@ -138,9 +145,7 @@ async def test_ctrl_c_here_interrupts_the_command_there(tmp_path: Path) -> None:
     await server.start()
     interrupted = asyncio.Event()
     lines = Lines()
-    handed = asyncio.create_task(
-        hand_over(tmp_path / "control.json", REPLY_ARGUMENTS, lines, interrupted)
-    )
+    handed = asyncio.create_task(hand_over(tmp_path / "control.json", REPLY_ARGUMENTS, lines, interrupted))
     await asyncio.wait_for(commands.started.wait(), 5)
     assert server.busy
     interrupted.set()
@@ -163,7 +168,7 @@ async def test_a_command_whose_asker_is_gone_is_interrupted(tmp_path: Path) -> N
     assert commands.asked == [REPLY_ARGUMENTS]
 
 
-async def test_closing_waits_for_what_was_taken(tmp_path: Path) -> None:
+async def test_leaving_waits_for_what_was_taken(tmp_path: Path) -> None:
     commands = Commands(waits=True)
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
@@ -171,12 +176,12 @@ async def test_closing_waits_for_what_was_taken(tmp_path: Path) -> None:
         hand_over(tmp_path / "control.json", REPLY_ARGUMENTS, Lines(), asyncio.Event())
     )
     await asyncio.wait_for(commands.started.wait(), 5)
-    closing = asyncio.create_task(server.close())
+    leaving = asyncio.create_task(server.drain())
     await asyncio.sleep(0.05)
-    assert not closing.done()
-    server.interrupt()
+    assert not leaving.done()
+    await asyncio.wait_for(server.close(), 5)
     assert await asyncio.wait_for(handed, 5) == 0
-    await asyncio.wait_for(closing, 5)
+    await leaving
 
 
 async def test_a_second_window_raises_the_first(tmp_path: Path) -> None:

@@ -1,0 +1,256 @@
+"""The command line's own business: what was typed, what it needs not to import, how it ends."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app import __main__
+from app.arguments import Arguments, Spec, parse_arguments, parse_spec, wanted_language
+from app.core.errors import BadInput
+from app.core.events import (
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionStarted,
+    TurnStarted,
+)
+from app.core.message import ASSISTANT, FAILED, STREAMING, Author, Failure, Message
+from app.core.session import Debate, DebateSession, Participant
+from app.engine.roles import ROLES
+from app.system_libraries import install_command, missing_libraries
+from app.terminal import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts, plain
+
+PROJECT = Path(__file__).resolve().parents[1]
+TEXTS = load_texts("en")
+
+
+@pytest.mark.parametrize(
+    ("typed", "spec"),
+    [
+        ("Claude=anthropic/claude-opus-4-5:against", Spec(name="Claude", provider="anthropic", model="claude-opus-4-5", role="against")),
+        ("Claude=anthropic/claude-opus-4-5", Spec(name="Claude", provider="anthropic", model="claude-opus-4-5")),
+        ("지민 씨=ollama/llama3.2:3b", Spec(name="지민 씨", provider="ollama", model="llama3.2:3b")),
+        ("지민=ollama/llama3.2:3b:for", Spec(name="지민", provider="ollama", model="llama3.2:3b", role="for")),
+        ("A B=local/meta/Llama-3:8b-q4:devils-advocate", Spec(name="A B", provider="local", model="meta/Llama-3:8b-q4", role="devils-advocate")),
+        ("A=openai/gpt-5.2:a sceptic: counts the cost", Spec(name="A", provider="openai", model="gpt-5.2", role="a sceptic: counts the cost")),
+        ("A=ollama/llama3.2:3b:an old sailor", Spec(name="A", provider="ollama", model="llama3.2:3b", role="an old sailor")),
+        ("A=openai/gpt-5.2:회의론자", Spec(name="A", provider="openai", model="gpt-5.2", role="회의론자")),
+        ("A=openai/ft:gpt-4o:acme::x1", Spec(name="A", provider="openai", model="ft:gpt-4o:acme::x1")),
+        ("x=y=openai/m", Spec(name="x", provider="y=openai", model="m")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_participant_is_read(typed: str, spec: Spec) -> None:
+    assert parse_spec(typed, ROLES) == spec
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "Claude", "=openai/m", "A=openai", "A=/m", "A=openai/", "A=openai/:for", " =o/m"]
+)
+def test_what_is_no_participant_is_refused(typed: str) -> None:
+    with pytest.raises(BadInput) as error:
+        parse_spec(typed, ROLES)
+    assert "NAME=PROVIDER/MODEL" in error_line(error.value, TEXTS)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["--data-dir", "/d", "--lang", "ko", "--json", "show", "01x"],
+        ["show", "--data-dir", "/d", "--lang", "ko", "--json", "01x"],
+        ["--lang=ko", "show", "01x", "--json", "--data-dir=/d"],
+    ],
+)
+def test_what_all_commands_take_stands_before_or_after(typed: list[str]) -> None:
+    arguments = parse_arguments(typed, TEXTS)
+    expected = Arguments(
+        command="show", session="01x", data_dir=str(Path("/d").absolute()), language="ko", json=True
+    )
+    assert arguments == expected
+    assert wanted_language(typed) == "ko"
+
+
+def test_a_debate_is_read_and_survives_being_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    typed = ["debate", "주제", "-p", "A=o/m", "-p", "B=o/m:for", "--mode", "free", "--rounds", "7"]
+    arguments = parse_arguments([*typed, "--seed", "0", "--context", "notes.txt"], TEXTS)
+    assert arguments == Arguments(
+        command="debate",
+        text="주제",
+        participants=("A=o/m", "B=o/m:for"),
+        mode="free",
+        rounds=7,
+        seed=0,
+        context=(str(tmp_path / "notes.txt"),),
+    )
+    assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["debate"],
+        ["fly"],
+        ["show"],
+        ["export", "01x"],
+        ["export", "01x", "--format", "pdf"],
+        ["debate", "x", "--rounds", "many"],
+        ["debate", "x", "--mode", "loud"],
+        ["debate", "x", "--round", "3"],
+        ["--lang", "fr"],
+        ["pause", "01x", "--json"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_mistyped_command_gets_one_line(
+    typed: list[str], language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["moot", *typed] if "--lang" in typed else ["moot", "--lang", language, *typed]
+    )
+    assert __main__.main() == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert "--help" in err
+
+
+@pytest.mark.parametrize("command", [["sessions"], ["providers"], ["doctor"], ["debate", ""]], ids=" ".join)
+def test_no_sub_command_imports_qt_or_litellm(command: list[str]) -> None:
+    program = (
+        "import sys, app.__main__ as start\n"
+        f"sys.argv = ['moot', *{command!r}]\n"
+        "status = start.main()\n"
+        "heavy = {'PySide6', 'qasync', 'litellm', 'xllamacpp'} & {name.partition('.')[0] for name in sys.modules}\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_window_is_not_tried_without_its_libraries(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = [("libxcb-cursor.so.0", "libxcb-cursor0", "xcb-util-cursor")]
+    monkeypatch.setattr("app.system_libraries.missing_libraries", lambda: gone)
+    monkeypatch.setattr(sys, "argv", ["moot"])
+    assert __main__.main() == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert "libxcb-cursor.so.0" in err
+    assert "install" in err
+
+
+def test_a_missing_library_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(len(row) == 3 for row in missing_libraries())
+    row = ("libnot-there.so.7", "libnot-there7", "not-there")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr("app.system_libraries._BASE", (row,))
+    assert row in missing_libraries()
+    assert row[1] in install_command([row]) or row[2] in install_command([row])
+
+
+def test_nothing_a_model_says_steers_the_terminal() -> None:
+    assert plain("a\x1b[2Jb\x9bc\u202ed\te\n한국어") == "a\ufffd[2Jb\ufffdcd\te\n한국어"
+
+
+def test_json_is_one_line_for_every_reader() -> None:
+    line = json_line({"text": "a\u2028b\x85c\u2029d\r\ne 한국어"})
+    assert len(line.splitlines()) == 1
+    assert "한국어" in line
+    assert json.loads(line) == {"text": "a\u2028b\x85c\u2029d\r\ne 한국어"}
+
+
+ANN = Participant(id="p1", name="Ann", provider="openai", model="m1", role="for")
+SESSION = DebateSession(
+    id="01s",
+    title="T",
+    debate=Debate(
+        topic="T", rounds=2, participants=(ANN, Participant(id="p2", name="지민", provider="o", model="m2"))
+    ),
+)
+
+
+def said(text: str, **changes: object) -> Message:
+    values: dict[str, object] = {"id": "m1", "turn_id": "t1", "role": ASSISTANT, "content": text, "round": 1}
+    return Message(**(values | {"author": Author(id="p1", name="Ann")} | changes))  # type: ignore[arg-type]
+
+
+def test_people_see_who_speaks_in_which_round_and_each_word_once() -> None:
+    printer = TextPrinter(TEXTS)
+    events = [
+        SessionStarted(session_id="01s", session=SESSION),
+        TurnStarted(session_id="01s", turn_id="t1", author=Author(id="p1", name="Ann"), round=1),
+        MessageStarted(session_id="01s", message=said("", state=STREAMING)),
+        MessageDelta(session_id="01s", message_id="m1", offset=0, text="Hello "),
+        MessageDelta(session_id="01s", message_id="m1", offset=6, text="there"),
+        MessageFinished(session_id="01s", message=said("Hello there.")),
+    ]
+    text = "".join(map(printer, events))
+    assert text.index("Round 1 of 2") < text.index("Ann (For):") < text.index("Hello there.\n")
+    assert text.count("Hello") == 1
+
+
+def test_a_failed_turn_says_why() -> None:
+    printer = TextPrinter(TEXTS)
+    printer.know(SESSION)
+    failed = said("Hal", state=FAILED, error=Failure(kind="interrupted", detail="line\nbroke \x1b[31m"))
+    text = printer(MessageFinished(session_id="01s", message=failed))
+    assert "Ann" in text
+    assert "line broke" in text
+    assert "\x1b" not in text
+
+
+async def test_what_is_shown_as_finished_was_acknowledged_first() -> None:
+    order: list[str] = []
+
+    class Notes:
+        async def write(self, text: str) -> None:
+            order.extend(json.loads(line)["event"] for line in text.splitlines())
+
+        async def complain(self, line: str) -> None:
+            raise AssertionError(line)
+
+    async def acknowledged(session_id: str) -> None:
+        await asyncio.sleep(0.01)
+        order.append(f"acknowledged {session_id}")
+
+    from app.engine.event_lines import event_line
+
+    follower = Follower(JsonPrinter(event_line), Notes(), acknowledged)
+    follower.listen((SessionStarted(session_id="01s", session=SESSION),))
+    following = asyncio.create_task(follower.follow("01s"))
+    await asyncio.sleep(0.05)
+    follower.listen((MessageFinished(session_id="another", message=said("no")),))
+    follower.listen((MessageFinished(session_id="01s", message=said("yes")),))
+    follower.end()
+    await asyncio.wait_for(following, 5)
+    assert order == ["acknowledged 01s", "session.started", "acknowledged 01s", "message.finished"]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_every_text_of_the_command_line_is_there(language: str) -> None:
+    texts, english = load_texts(language), load_texts("en")
+    keys: Callable[[object], set[str]] = lambda one: {  # noqa: E731
+        key for key in one._catalogue if key.startswith(("cli.", "error."))
+    }
+    assert keys(texts) == keys(english)
+    sources = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "app").glob("*.py"))
+    import re
+
+    used = set(re.findall(r'"(cli\.[a-z_.]+)"', sources))
+    assert used
+    missing = {
+        key for key in used if key not in texts and f"{key}.one" not in texts and not key.endswith(".")
+    }
+    assert missing == set()
