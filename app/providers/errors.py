@@ -48,10 +48,13 @@ _QUOTA = re.compile(
 )
 _OVERLOADED = re.compile(r"overloaded|model is currently loading|at capacity", re.IGNORECASE)
 _MODEL = re.compile(
-    r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API", re.IGNORECASE
+    r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API",
+    re.IGNORECASE,
 )
 _RATE = re.compile(r"rate_limit|RESOURCE_EXHAUSTED|too many requests", re.IGNORECASE)
-_UNREADABLE = re.compile(r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string", re.IGNORECASE)
+_UNREADABLE = re.compile(
+    r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string", re.IGNORECASE
+)
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+Exception\s+)?\w*(?:Error|Exception)\s*(?::|-)\s*")
 _SUFFIX = re.compile(r"\.?\s*(Original exception:|Handle with `litellm).*", re.DOTALL)
@@ -109,8 +112,13 @@ def classify_status(
     )
 
 
-def _kind(causes: list[BaseException], names: set[str], status: int | None, text: str, wait: float | None) -> str:
-    if any(isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK for cause in causes):
+def _kind(
+    causes: list[BaseException], names: set[str], status: int | None, text: str, wait: float | None
+) -> str:
+    if any(
+        isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK
+        for cause in causes
+    ):
         return errors.NETWORK
     if any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes):
         return errors.NETWORK

@@ -14,10 +14,6 @@ _READ_BYTES = 1 << 16
 Line = Mapping[str, Any]
 
 
-class HostDied(Exception):
-    """The host's process ended."""
-
-
 class HostProcess:
     """One running host; useless once it has died."""
 
@@ -32,6 +28,7 @@ class HostProcess:
         self._on_death = on_death
         self._queues: dict[str, asyncio.Queue[Line | None]] = {}
         self._closing = False
+        self._ended = False
         self.ready = asyncio.Event()
         self.warm = asyncio.Event()
         self._readers = (asyncio.create_task(self._read_lines()), asyncio.create_task(self._read_errors()))
@@ -58,7 +55,7 @@ class HostProcess:
     @property
     def alive(self) -> bool:
         """Whether requests may be sent."""
-        return not self._readers[0].done() and not self._closing
+        return not self._ended and not self._closing
 
     def open(self, call_id: str, line: Line) -> "asyncio.Queue[Line | None]":
         """Send a request; its lines come into the queue, None when the host dies."""
@@ -103,14 +100,15 @@ class HostProcess:
             *lines, rest = (rest + data).split(b"\n") if rest else data.split(b"\n")
             for line in lines:
                 self._take(json.loads(line))
+        self._ended = True
         await self._process.wait()
         for queue in self._queues.values():
             queue.put_nowait(None)
         self.ready.set()
         self.warm.set()
         if not self._closing:
-            await self._log(f"the model host ended with {self._process.returncode}")
             self._on_death(self)
+            await self._log(f"the model host ended with {self._process.returncode}")
 
     def _take(self, line: Line) -> None:
         if (call_id := line.get("id")) is not None:

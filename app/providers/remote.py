@@ -128,8 +128,8 @@ class RemoteModels:
         if answer is None:
             return TestResult(ok=False, failure=HOST)
         if "error" in answer:
-            error = self._error(answer["error"])
-            return TestResult(ok=False, failure=error.kind, detail=error.detail)
+            refused = self._error(answer["error"])
+            return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
         tested = answer["tested"]
         return TestResult(
             ok=tested["ok"],
@@ -235,6 +235,4 @@ def _first_model(config: ProviderConfig) -> str:
 
 
 def _plain(message: Mapping[str, object]) -> dict[str, object]:
-    return {
-        name: clean_text(value) if isinstance(value, str) else value for name, value in message.items()
-    }
+    return {name: clean_text(value) if isinstance(value, str) else value for name, value in message.items()}

@@ -1,5 +1,6 @@
 """Anthropic's messages, version 2023-06-01."""
 
+import itertools
 from typing import Any
 
 from tests.wire.protocols import Asked, Body, Protocol, Refused, sse, texts_of
@@ -51,7 +52,8 @@ class Anthropic(Protocol):
             raise self.error(400, "max_tokens: Field required")
         if most > _MOST_TOKENS:
             raise self.error(
-                400, f"max_tokens: {most} > {_MOST_TOKENS}, which is the maximum allowed number of output tokens"
+                400,
+                f"max_tokens: {most} > {_MOST_TOKENS}, which is the maximum allowed number of output tokens",
             )
         if not 0 <= body.get("temperature", 1) <= 1:
             raise self.error(400, "temperature: range: 0..1")
@@ -74,7 +76,7 @@ class Anthropic(Protocol):
                 raise self.error(400, f"messages.{at}: text content blocks must be non-empty")
         if roles[0] != "user":
             raise self.error(400, 'messages: first message must use the "user" role')
-        if any(one == other for one, other in zip(roles, roles[1:], strict=False)):
+        if any(one == other for one, other in itertools.pairwise(roles)):
             raise self.error(400, 'messages: roles must alternate between "user" and "assistant"')
         if roles[-1] != "user":
             raise self.error(
@@ -151,4 +153,6 @@ class Anthropic(Protocol):
         return b'event: content_block_delta\ndata: {"type": "content_block_del\n\n'
 
     def error_frame(self) -> bytes:
-        return sse({"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}, "error")
+        return sse(
+            {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}, "error"
+        )

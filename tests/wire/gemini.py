@@ -1,5 +1,6 @@
 """Gemini's streamGenerateContent, version v1beta."""
 
+import itertools
 import re
 from typing import Any
 
@@ -66,8 +67,10 @@ class Gemini(Protocol):
                 raise self.invalid("Please use a valid role: user, model.")
             parts = content.get("parts")
             if not parts or not all(str(part.get("text", "")).strip() for part in parts):
-                raise self.invalid("Unable to submit request because it must have a non-empty text parameter.")
-        if any(one == other for one, other in zip(roles, roles[1:], strict=False)):
+                raise self.invalid(
+                    "Unable to submit request because it must have a non-empty text parameter."
+                )
+        if any(one == other for one, other in itertools.pairwise(roles)):
             raise self.invalid("Please ensure that multiturn requests alternate between user and model.")
         if roles[0] != "user" or roles[-1] != "user":
             raise self.invalid(
@@ -77,7 +80,10 @@ class Gemini(Protocol):
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         match fault:
             case "rate429":
-                delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_after or 1:g}s"}
+                delay = {
+                    "@type": "type.googleapis.com/google.rpc.RetryInfo",
+                    "retryDelay": f"{retry_after or 1:g}s",
+                }
                 return self.error(
                     429,
                     "You exceeded your current quota, please check your plan and billing details.",
@@ -97,7 +103,10 @@ class Gemini(Protocol):
             case "e401":
                 reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
                 return self.error(
-                    400, f"API key not valid: {sent_key}. Please pass a valid API key.", "INVALID_ARGUMENT", [reason]
+                    400,
+                    f"API key not valid: {sent_key}. Please pass a valid API key.",
+                    "INVALID_ARGUMENT",
+                    [reason],
                 )
             case "e403":
                 return self.error(403, "Permission denied on resource project.", "PERMISSION_DENIED")
@@ -143,4 +152,6 @@ class Gemini(Protocol):
         return b'data: {"candidates": [{"content\n\n'
 
     def error_frame(self) -> bytes:
-        return sse({"error": {"code": 500, "message": "An internal error has occurred.", "status": "INTERNAL"}})
+        return sse(
+            {"error": {"code": 500, "message": "An internal error has occurred.", "status": "INTERNAL"}}
+        )

@@ -107,9 +107,13 @@ class OpenAI(Protocol):
                     "insufficient_quota",
                 )
             case "e500":
-                return self.error(500, "The server had an error while processing your request.", "server_error")
+                return self.error(
+                    500, "The server had an error while processing your request.", "server_error"
+                )
             case "e529":
-                return self.error(529, "The engine is currently overloaded, please try again later.", "overloaded")
+                return self.error(
+                    529, "The engine is currently overloaded, please try again later.", "overloaded"
+                )
             case "e401":
                 return self.error(
                     401,

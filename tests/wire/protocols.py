@@ -93,7 +93,13 @@ class Protocol:
 def sse(data: object, event: str = "") -> bytes:
     """Return one server-sent event."""
     head = f"event: {event}\n" if event else ""
-    return f"{head}data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+    text = json.dumps(data, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Half of a character can be sent as an escape only, which is how real servers do it.
+        text = json.dumps(data)
+    return f"{head}data: {text}\n\n".encode()
 
 
 def texts_of(content: Any) -> Iterator[str]:

@@ -53,7 +53,11 @@ class Answer:
         """Return the text in pieces: of `pieces` characters, or word by word."""
         if self.pieces:
             return [self.text[at : at + self.pieces] for at in range(0, len(self.text), self.pieces)]
-        return re.findall(r"\s*\S+\s*$|\s*\S+", self.text) if self.text.strip() else [self.text] * bool(self.text)
+        return (
+            re.findall(r"\s*\S+\s*$|\s*\S+", self.text)
+            if self.text.strip()
+            else [self.text] * bool(self.text)
+        )
 
 
 @dataclass(frozen=True, slots=True)

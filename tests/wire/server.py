@@ -1,9 +1,9 @@
-"""A server in a thread of its own that speaks one provider's protocol and records what it is asked.
+"""A server in a thread of its own that speaks one provider's protocol and records what it is asked::
 
-    with WireServer("openai") as server:
-        server.script("gpt-wire", ["First answer.", Fault("rate429", retry_after=7), Answer("x", pace=1)])
-        …ask at server.address with server.key…
-        assert server.requests[0].body["messages"]
+with WireServer("openai") as server:
+    server.script("gpt-wire", ["First answer.", Fault("rate429", retry_after=7), Answer("x", pace=1)])
+    …ask at server.address with server.key…
+    assert server.requests[0].body["messages"]
 """
 
 import asyncio
@@ -150,7 +150,9 @@ class WireServer:
         self._stop = asyncio.Event()
         application = web.Application(client_max_size=64 << 20)
         application.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None, logger=_SILENT)
+        runner = web.AppRunner(
+            application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None, logger=_SILENT
+        )
         await runner.setup()
         await web.SockSite(runner, listening).start()
         ready.set()
@@ -311,4 +313,3 @@ def _byte_by_byte(response: web.StreamResponse) -> Callable[[bytes], Any]:
             await asyncio.sleep(0)
 
     return write
-

@@ -132,7 +132,9 @@ class _Stream:
         reason = _REASONS.get(native, STOP) if self._whole else TRUNCATED
         if not self._outlet.characters:
             if reason == TRUNCATED and not self._outlet.spoke:
-                raise CallFailed(Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model"))
+                raise CallFailed(
+                    Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model")
+                )
             if reason in (STOP, TRUNCATED):
                 raise CallFailed(Classified(kind=errors.EMPTY))
         usage = self._usage

@@ -22,7 +22,7 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
 
 
 def _send_once() -> None:
-    async def raise_again(self: AsyncHTTPHandler, *_: Any, **__: Any) -> None:
+    async def raise_again(*_: Any, **__: Any) -> None:
         # WORKAROUND: called while a lost connection is handled, to send the request again in
         # secret; whether to ask (and pay) twice is for Moot to decide.
         error = sys.exc_info()[1]

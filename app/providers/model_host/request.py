@@ -73,10 +73,10 @@ class Quirks:
             return False
         refused = failure.detail.lower()
         messages = sent.get("messages")
-        if isinstance(messages, list) and messages and messages[0]["role"] == "system":
-            if _NO_SYSTEM.search(refused):
-                self.no_system = True
-                return True
+        has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
+        if has_system and _NO_SYSTEM.search(refused):
+            self.no_system = True
+            return True
         if failure.kind != BAD_REQUEST:
             return False
         if "max_tokens" in sent and "max_completion_tokens" in refused:

@@ -37,7 +37,9 @@ async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
         model = models[0]
     model = model or next(iter(models), "")
     if not model:
-        raise CallFailed(dataclasses.replace(classify_status(404, "", {}), detail="the server names no model"))
+        raise CallFailed(
+            dataclasses.replace(classify_status(404, "", {}), detail="the server names no model")
+        )
     started = asyncio.get_running_loop().time()
     trial = dataclasses.replace(
         call,
@@ -69,9 +71,7 @@ async def _listed(call: Call) -> list[str]:
     if response.status_code in _NO_LIST:
         return []
     if response.is_error:
-        raise CallFailed(
-            classify_status(response.status_code, response.text, response.headers, call.secrets)
-        )
+        raise CallFailed(classify_status(response.status_code, response.text, response.headers, call.secrets))
     try:
         return _names(response.json())
     except (ValueError, KeyError, TypeError, AttributeError) as error:

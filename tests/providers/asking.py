@@ -1,0 +1,55 @@
+"""Asks a model and gathers what came back, for the tests of the providers."""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.errors import ProviderError
+from app.core.provider import Finished, ModelRequest, Text
+from app.providers.remote import RemoteModels
+from tests.wire import WireServer
+
+MESSAGES = (
+    {"role": "system", "content": "You are Ada. Be brief."},
+    {"role": "user", "content": "[Ben]: Should cities ban private cars? 도시?"},
+)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What a request brought."""
+
+    text: str = ""
+    thinking: str = ""
+    pieces: int = 0
+    finished: Finished | None = None
+    error: ProviderError | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The reason it finished, or the kind of failure."""
+        return self.finished.reason if self.finished else self.error.kind if self.error else "nothing"
+
+
+def request_to(server: WireServer, **changes: Any) -> ModelRequest:
+    """Return a request in the normal form to the server's first model."""
+    values: dict[str, Any] = {"messages": MESSAGES, "max_tokens": 200, "temperature": 0.7} | changes
+    return ModelRequest(provider=server.provider_id, model=values.pop("model", server.model), **values)
+
+
+async def ask(models: RemoteModels, request: ModelRequest) -> Heard:
+    """Ask to the end."""
+    heard = Heard()
+    try:
+        async with aclosing(models.stream(request)) as deltas:
+            async for delta in deltas:
+                assert heard.finished is None, "something came after the end"
+                if isinstance(delta, Text):
+                    heard.text += delta.text
+                    heard.thinking += delta.thinking
+                    heard.pieces += 1
+                else:
+                    heard.finished = delta
+    except ProviderError as error:
+        heard.error = error
+    return heard

@@ -1,0 +1,146 @@
+"""The built-in model really answers, in a process of its own that may die."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
+from app.core.errors import ProviderError
+from app.core.provider import ModelRequest, Text
+from app.providers.model_file import find_model
+from app.providers.remote import RemoteModels
+from tests.providers.asking import ask
+from tests.providers.conftest import Book
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.slow,
+    pytest.mark.embedded,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(find_model() is None, reason="the built-in model's file is not here"),
+]
+
+OPENER = "I support this motion because"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def models() -> AsyncIterator[RemoteModels]:
+    book = Book()
+    book.add(EMBEDDED, EMBEDDED)
+    models = book.models(limits=None)
+    await models.start()
+    yield models
+    await models.close()
+
+
+def debate_turn(**changes: Any) -> ModelRequest:
+    values: dict[str, Any] = {
+        "messages": (
+            {
+                "role": "user",
+                "content": "A debate. The motion: cities should ban private cars.\n\n"
+                "Continue with the next statement by Ada, who argues for the motion.",
+            },
+        ),
+        "max_tokens": 60,
+        "temperature": 0.4,
+        "stop": ("\n",),
+        "opener": OPENER,
+        "options": {"top_k": 40, "min_p": 0.05, "repeat_penalty": 1.15, "repeat_last_n": 256},
+    }
+    return ModelRequest(provider=EMBEDDED, model=EMBEDDED_MODEL, **(values | changes))
+
+
+async def test_it_is_there(models: RemoteModels) -> None:
+    assert models.embedded_problem() == ""
+
+
+async def test_it_answers_beginning_with_the_opener(models: RemoteModels) -> None:
+    heard = await ask(models, debate_turn())
+    assert heard.error is None and heard.finished is not None
+    assert heard.outcome in ("stop", "length")
+    assert heard.text.startswith(OPENER + " ")
+    assert len(heard.text.removeprefix(OPENER).split()) >= 5
+    assert "\n" not in heard.text
+    assert 20 < heard.finished.input_tokens < 200
+    assert 5 <= heard.finished.output_tokens <= 60
+    assert heard.finished.cost_usd == 0.0
+
+
+async def test_three_voices_at_once(models: RemoteModels) -> None:
+    answers = await asyncio.gather(*(ask(models, debate_turn(max_tokens=20)) for _ in range(3)))
+    assert [answer.outcome in ("stop", "length") for answer in answers] == [True] * 3
+
+
+async def test_a_prompt_that_is_too_long(models: RemoteModels) -> None:
+    messages = ({"role": "user", "content": "many words and more " * 4_000},)
+    heard = await ask(models, debate_turn(messages=messages))
+    assert (heard.outcome, heard.text) == ("context_window", "")
+
+
+async def test_its_server_killed_in_the_middle_is_a_cut_connection_and_comes_back(
+    models: RemoteModels,
+) -> None:
+    text = ""
+    with pytest.raises(ProviderError) as raised:
+        async with aclosing(models.stream(debate_turn(max_tokens=400, stop=()))) as deltas:
+            async for delta in deltas:
+                assert isinstance(delta, Text)
+                text += delta.text
+                if len(text) > len(OPENER) + 20:
+                    for pid in _servers(models.host_pid):
+                        os.kill(pid, signal.SIGKILL)
+    assert raised.value.kind == "interrupted"
+    assert text.startswith(OPENER)
+    again = await ask(models, debate_turn())
+    assert again.outcome in ("stop", "length")
+    assert len(_servers(models.host_pid)) == 1
+
+
+async def test_the_test_button(models: RemoteModels) -> None:
+    result = await models.test(EMBEDDED)
+    assert (result.ok, result.models) == (True, (EMBEDDED_MODEL,))
+
+
+async def test_closing_ends_its_server(models: RemoteModels) -> None:
+    book = Book()
+    book.add(EMBEDDED, EMBEDDED)
+    others = book.models(limits=None)
+    assert (await ask(others, debate_turn(max_tokens=5))).error is None
+    servers = _servers(others.host_pid)
+    assert len(servers) == 1
+    await others.close()
+    assert not [pid for pid in servers if Path(f"/proc/{pid}").exists()]
+
+
+async def test_a_file_that_is_no_model(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(1000))
+    book = Book()
+    book.add(EMBEDDED, EMBEDDED)
+    models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: broken)
+    assert (await ask(models, debate_turn())).outcome == "host"
+    await models.close()
+
+
+async def test_without_the_file_it_is_not_installed() -> None:
+    book = Book()
+    book.add(EMBEDDED, EMBEDDED)
+    models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: None)
+    assert models.embedded_problem() == "not_installed"
+    assert (await ask(models, debate_turn())).outcome == "not_installed"
+    assert models.host_pid is None
+
+
+def _servers(host: int | None) -> list[int]:
+    found: list[int] = []
+    for path in Path(f"/proc/{host}/task").glob("*/children"):
+        found += [int(pid) for pid in path.read_text(encoding="ascii").split()]
+    return found
