@@ -11,7 +11,6 @@ import os
 import sys
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
 from typing import Protocol, TextIO
 
 from app.core.errors import MootError, StorageError
@@ -126,8 +125,8 @@ def problem_line(problem: Problem, texts: Texts) -> str:
     """Return what is wrong with a file as one line: the file, the place in it, and what."""
     place = problem.path + (f":{problem.line}" if problem.line else "")
     field = f" {problem.field}" if problem.field else ""
-    details = {**asdict(problem), "detail": problem.detail[:300]}
-    return one_line(f"{place}{field}: {named_text(texts, 'problem', problem.code, details)}")
+    detail = f" ({problem.detail[:300]})" if problem.detail else ""
+    return one_line(f"{place}{field}: {named_text(texts, 'problem', problem.code)}{detail}")
 
 
 class Printer(Protocol):

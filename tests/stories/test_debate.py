@@ -17,9 +17,11 @@ FOUR = (
     "-p", "제미나이=gemini/gemini-wire",
     "-p", "Local Llama=ollama/ollama-wire",
 )  # fmt: skip
-TWO = ("-p", "Ann=openai/openai-wire", "-p", "Bob=openai/openai-wire")
+# Both have one name and one model: they are told apart all the same.
+TWO = ("-p", "Kim=openai/openai-wire", "-p", "Kim=openai/openai-wire")
 TOPIC = "Should cities ban private cars from their centres?"
-SLOW = Answer("word " * 400, pace=0.05)
+# No word follows itself: LiteLLM takes that for a model that is stuck.
+SLOW = Answer(" ".join(f"word{number}" for number in range(400)), pace=0.05)
 
 
 def test_four_providers_debate_legally_to_the_end(wire_home: dict[str, WireServer], tmp_path: Path) -> None:
@@ -72,8 +74,11 @@ def test_another_terminal_steps_in_and_pauses_and_it_is_resumed(wire_home: dict[
     assert done.status == 4
     assert done.events[-1]["event"] == "session.status"
     assert done.events[-1]["status"] == "paused"
-    seen = moot("show", session_id, "--json").json["messages"]
+    shown = moot("show", session_id, "--json").json
+    seen = shown["messages"]
     assert {one["state"] for one in seen} == {"done"}
+    kims = shown["debate"]["participants"]
+    assert len({kim["id"] for kim in kims}) == len({kim["name"] for kim in kims}) == 2
 
     server.script("openai-wire", lambda _request: SLOW)
     count = len(server.requests)
@@ -92,7 +97,7 @@ def test_another_terminal_steps_in_and_pauses_and_it_is_resumed(wire_home: dict[
     assert shown["status"] == "paused"
     assert shown["messages"][: len(seen)] == seen
     assert shown["messages"][-1]["state"] == "stopped"
-    assert shown["messages"][-1]["content"].startswith("word word")
+    assert shown["messages"][-1]["content"].startswith("word0 word1")
 
 
 def test_two_debates_in_two_terminals_share_one_writer(wire_home: dict[str, WireServer]) -> None:
