@@ -56,6 +56,7 @@ def run_module(module: str, short: bool, only: str) -> list[Row]:
         command += ["--short"] if short else []
         command += ["--only", only] if only else []
         environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "MOOT_DATA_DIR": f"{folder}/data"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         done = subprocess.run(command, env=environment, check=False)
         if done.returncode or not output.is_file():
             return [Row(module, 0, None, f"its process ended with {done.returncode}")]
