@@ -81,9 +81,10 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
 def _salvage(body: bytes) -> Iterator[Line | None]:
     """Read the records of a line that lost the newlines between them, or the start of the first."""
     starts = [match.start() for match in re.finditer(re.escape(_START), body)]
+    ends = [*starts[1:], len(body)]
     whole = [
         line
-        for start, end in zip(starts, [*starts[1:], len(body)], strict=True)
+        for start, end in zip(starts, ends, strict=False)
         if (line := decode_line(body[start:end])) is not None
     ]
     if not starts or len(whole) < len(starts) or starts[0] > 0:

@@ -20,6 +20,7 @@ from app.core.message import (
     Usage,
 )
 from app.core.session import ERROR, PAUSED, RUNNING, DebateSession, Session, SessionSummary
+from app.core.text import clean_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -35,22 +36,38 @@ _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
 
 def plain(value: object) -> Any:
-    """Return a noun as JSON objects and arrays; empty text, None and empty lists are left out."""
-    if isinstance(value, str) or value is None:
-        return value
+    """Return a noun as JSON objects and arrays; what is empty unless said otherwise is left out."""
+    if isinstance(value, str):
+        return _storable(value)
     kind: Any = type(value)
-    names = _field_names(kind)
-    if names:
+    fields = _fields(kind)
+    if fields:
         found = {}
-        for name in names:
+        for name, empty in fields:
             item = getattr(value, name)
-            if item is None or item in ("", ()):
-                continue
-            found[name] = plain(item)
+            if item != empty:
+                found[name] = plain(item)
         return found
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     return value
+
+
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return clean_text(text)
+    return text
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[tuple[str, object], ...]:
+    """Return a noun's fields, each with the empty value that goes without saying."""
+    return tuple(
+        (field.name, field.default if field.default in (None, "", ()) else dataclasses.MISSING)
+        for field in (dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ())
+    )
 
 
 @functools.cache

@@ -1,0 +1,28 @@
+"""A writer is killed at random moments; `MOOT_KILLS=300` runs the long form."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KILLS = int(os.environ.get("MOOT_KILLS", "30"))
+
+
+@pytest.mark.timeout(60 + KILLS)
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+def test_a_killed_writer_loses_nothing_acknowledged():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.storage.kill_writer", str(KILLS), "7"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["kills"] == KILLS
+    assert found["acknowledged"] >= KILLS
+    assert {found[name] for name in ("lost", "damaged", "turned_back", "not_paused")} == {0}, found

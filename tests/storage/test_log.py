@@ -1,0 +1,137 @@
+"""Lines of a log, whatever becomes of their bytes: rows 2 to 9 of the corpus of bad inputs."""
+
+import io
+import random
+
+import pytest
+
+from app.storage.log import Line, decode_line, encode_line, read_lines
+from app.storage.records import plain
+from app.storage.replay import Replay
+from tests.storage.samples import debate, message
+
+RECORDS = 12
+
+
+def _log() -> tuple[bytes, list[bytes]]:
+    session = debate("01" + "b" * 24)
+    head = {"op": "head", "version": 1, "min_reader": 1, "id": session.id}
+    lines = [encode_line(1, [head, {"op": "session", "patch": plain(session)}])]
+    for number in range(RECORDS):
+        one = message(f"말 {number} \u2028 \u0085 end", turn_id=f"t{number}")
+        lines.append(encode_line(number + 2, [{"op": "message", "message": plain(one)}]))
+    return b"".join(lines), lines
+
+
+def _read(data: bytes) -> tuple[list[Line], int]:
+    found = list(read_lines(io.BytesIO(data)))
+    return [line for line in found if line is not None], found.count(None)
+
+
+def test_a_line_is_read_as_it_was_written():
+    ops = [{"op": "text", "id": "x", "text": 'a"b\\c\n\u2028\u0000'}]
+    line = encode_line(7, ops)
+    assert line.count(b"\n") == 1
+    assert decode_line(line[:-1]) == Line(7, ops)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "\ud800", {1: object()}, "x" * 3_000_000])
+def test_nothing_makes_a_line_unwritable(bad):
+    line = decode_line(encode_line(1, [{"op": "x", "value": bad}])[:-1])
+    assert line is not None
+
+
+def test_truncated_at_every_byte_keeps_every_whole_line():
+    data, lines = _log()
+    ends = [sum(map(len, lines[: count + 1])) for count in range(len(lines))]
+    for cut in range(len(data) + 1):
+        whole, damaged = _read(data[:cut])
+        # The newline of the last line may be missing: its checksum says that it is whole.
+        assert len(whole) == sum(end - 1 <= cut for end in ends)
+        assert damaged == 0
+
+
+def test_a_flipped_bit_loses_at_most_two_records_and_changes_none():
+    data, lines = _log()
+    whole = {line.number: line for line in _read(data)[0]}
+    chance = random.Random(1)
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << chance.randrange(8)
+        left, damaged = _read(bytes(flipped))
+        assert len(left) >= len(lines) - 2
+        assert damaged or len(left) == len(lines) or place == len(data) - 1
+        assert all(whole[line.number] == line for line in left)
+
+
+def test_a_block_of_nuls_loses_only_what_it_covers():
+    data, lines = _log()
+    start = len(lines[0]) + len(lines[1]) + 5
+    holed = data[:start] + bytes(512) + data[start + 512 :]
+    left, damaged = _read(holed)
+    assert damaged >= 1
+    assert len(left) >= len(lines) - 3
+    assert _read(data + bytes(512)) == (_read(data)[0], 0)
+
+
+def test_two_records_on_one_line_are_both_read():
+    data, lines = _log()
+    glued = lines[0] + lines[1][:-1] + lines[2] + lines[3]
+    assert [line.number for line in _read(glued)[0]] == [1, 2, 3, 4]
+    torn = lines[0] + lines[1][:40] + lines[2]
+    assert [line.number for line in _read(torn)[0]] == [1, 3]
+    assert _read(torn)[1] == 1
+
+
+def test_windows_newlines_and_a_byte_order_mark_are_read():
+    data, lines = _log()
+    assert _read(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")) == _read(data)
+    assert len(lines) == RECORDS + 1
+
+
+def test_a_list_nested_too_deep_is_damage():
+    deep = b'"q":1,"ops":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    import zlib
+
+    assert decode_line(b'{"c":"%08x",' % zlib.crc32(deep) + deep) is None
+
+
+def test_a_line_out_of_order_adds_but_takes_nothing_back():
+    first = Line(5, [{"op": "session", "patch": {"title": "new"}}, {"op": "message", "message": {"id": "a"}}])
+    late = Line(
+        4,
+        [
+            {"op": "session", "patch": {"title": "old"}},
+            {"op": "message", "message": {"id": "a", "state": "streaming"}},
+            {"op": "message", "message": {"id": "b"}},
+        ],
+    )
+    replay = Replay(lambda record: record.get("state", "done")).add_all([first, late, first, late])
+    assert replay.session == {"title": "new"}
+    assert replay.messages == {"a": "done", "b": "done"}
+
+
+def test_text_comes_once_however_often_it_is_read():
+    begun = Line(1, [{"op": "message", "message": {"id": "a", "state": "streaming"}}])
+    pieces = [
+        Line(2, [{"op": "text", "id": "a", "offset": 0, "text": "안녕 "}]),
+        Line(
+            3,
+            [
+                {
+                    "op": "text",
+                    "id": "a",
+                    "offset": 1,
+                    "text": "녕 wor",
+                    "thinking_offset": 0,
+                    "thinking": "hm",
+                }
+            ],
+        ),
+        Line(4, [{"op": "text", "id": "a", "offset": 6, "text": "ld"}]),
+        Line(5, [{"op": "text", "id": "a", "offset": 40, "text": "after a gap"}]),
+        Line(6, [{"op": "unknown", "id": "a"}, {"op": "text", "id": "nobody", "offset": 0, "text": "x"}]),
+    ]
+    replay = Replay().add_all([begun, *pieces, *pieces])
+    [(_, record)] = replay.open_records()
+    assert (record["content"], record["thinking"]) == ("안녕 world", "hm")
