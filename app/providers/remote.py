@@ -58,7 +58,7 @@ class RemoteModels:
         self._host: HostProcess | None = None
         self._host_started_at = 0.0
         self._restart: asyncio.Task[None] | None = None
-        self._starting: asyncio.Lock | None = None
+        self._starting = asyncio.Lock()
         self._keys_sent: set[str] = set()
         self._closed = False
 
@@ -142,11 +142,11 @@ class RemoteModels:
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
         self._closed = True
+        async with self._starting:
+            if self._host is not None:
+                await self._host.close()
         if self._restart is not None:
-            self._restart.cancel()
             await asyncio.gather(self._restart, return_exceptions=True)
-        if self._host is not None:
-            await self._host.close()
 
     @property
     def host_pid(self) -> int | None:
@@ -154,8 +154,6 @@ class RemoteModels:
         return self._host.pid if self._host is not None and self._host.alive else None
 
     async def _running_host(self) -> HostProcess:
-        if self._starting is None:
-            self._starting = asyncio.Lock()
         async with self._starting:
             if self._closed:
                 raise ProviderError(HOST, "Moot is closing")

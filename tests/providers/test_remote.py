@@ -152,6 +152,12 @@ async def test_a_hundred_thousand_characters(models: RemoteModels, servers: dict
     assert heard.outcome == "stop"
 
 
+async def test_an_answer_may_repeat_itself(models: RemoteModels, servers: dict[str, WireServer]) -> None:
+    server = servers["openai"]
+    server.script(server.model, [Answer("-----" * 300, pieces=5)])
+    assert (await ask(models, request_to(server))).text == "-----" * 300
+
+
 async def test_a_piece_comes_as_soon_as_the_model_says_it(
     models: RemoteModels, servers: dict[str, WireServer]
 ) -> None:

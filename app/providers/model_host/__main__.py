@@ -39,6 +39,8 @@ def _prepare_environment() -> None:
         LITELLM_LOCAL_BLOG_POSTS="True",
         LITELLM_MODE="PRODUCTION",
         LITELLM_LOG="CRITICAL",
+        # LiteLLM would cut an answer that holds a hundred equal pieces in a row, as a ruled line does.
+        REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize),
     )
     # A proxy of the system is for the outside, never for this computer.
     for name in ("NO_PROXY", "no_proxy"):

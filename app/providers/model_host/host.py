@@ -31,6 +31,7 @@ class Host:
         self._embedded = EmbeddedServer()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
+        self._warm = asyncio.Event()
 
     async def run(self) -> None:
         """Serve until standard input closes."""
@@ -59,6 +60,8 @@ class Host:
 
     async def _guard(self, call: Call, serve: Callable[[Call], Awaitable[None]]) -> None:
         try:
+            # The first call loads much of LiteLLM, which no time limit of a provider should count.
+            await self._warm.wait()
             if call.kind == EMBEDDED:
                 call = await self._embedded.address(call)
             await serve(call)
@@ -92,6 +95,7 @@ class Host:
 
     async def _warm_up(self) -> None:
         await warm_up(litellm.acompletion)
+        self._warm.set()
         self._pipes.write({"warm": True})
 
     async def _warm_embedded(self, model_file: str) -> None:

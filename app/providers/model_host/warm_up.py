@@ -5,6 +5,9 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+# It is about loading code; a machine so busy that this is not enough must not wait for it as well.
+_SECONDS = 15.0
+
 _CHUNK = (
     'data: {"id":"0","object":"chat.completion.chunk","created":0,"model":"warm","choices":'
     '[{"index":0,"delta":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}\n\n'
@@ -19,7 +22,7 @@ async def warm_up(acompletion: Callable[..., Awaitable[Any]]) -> None:
     with contextlib.suppress(Exception):
         server = await asyncio.start_server(_answer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        async with server, asyncio.timeout(20):
+        async with server, asyncio.timeout(_SECONDS):
             stream = await acompletion(
                 model="openai/warm",
                 messages=[{"role": "user", "content": "ok"}],
