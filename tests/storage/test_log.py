@@ -75,7 +75,7 @@ def test_a_block_of_nuls_loses_only_what_it_covers():
 
 
 def test_two_records_on_one_line_are_both_read():
-    data, lines = _log()
+    _, lines = _log()
     glued = lines[0] + lines[1][:-1] + lines[2] + lines[3]
     assert [line.number for line in _read(glued)[0]] == [1, 2, 3, 4]
     torn = lines[0] + lines[1][:40] + lines[2]

@@ -1,0 +1,291 @@
+"""Keys: where they come from, keyrings that fail, lock, stall or swallow, and what is taken out of texts."""
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from app.core.errors import BadInput
+from app.storage.redaction import MARK, Redactor
+from app.storage.secrets import KeyringSecrets, variable_name
+
+KEY = "sk-proj-Aa1+/=Bb2Cc3Dd4Ee5Ff6Gg7Hh8"
+
+
+class Backend:
+    """A keyring that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, user: str) -> str | None:
+        return self.kept.get((service, user))
+
+    def set_password(self, service: str, user: str, password: str) -> None:
+        self.kept[service, user] = password
+
+    def delete_password(self, service: str, user: str) -> None:
+        from keyring.errors import PasswordDeleteError
+
+        if self.kept.pop((service, user), None) is None:
+            raise PasswordDeleteError
+
+
+def _secrets(backend=None, **options) -> KeyringSecrets:
+    return KeyringSecrets(backend=lambda: backend or Backend(), **{"environment": {}, **options})
+
+
+async def test_a_key_is_kept_in_the_keyring_alone():
+    backend = Backend()
+    secrets = _secrets(backend)
+    assert await secrets.set("openai", f" {KEY}\n")
+    assert backend.kept == {("Moot", "provider:openai"): KEY}
+    again = _secrets(backend)
+    assert again.get("openai", "openai") is None
+    await again.refresh((("openai", "openai"), ("gemini", "gemini")))
+    assert (again.get("openai", "openai"), again.source("openai", "openai")) == (KEY, "keyring")
+    await again.remove("openai")
+    await again.remove("openai")
+    assert (again.get("openai", "openai"), again.source("openai", "openai"), backend.kept) == (None, "", {})
+    assert KEY not in again.redact(KEY)
+
+
+async def test_the_environment_is_asked_after_the_keyring():
+    backend = Backend()
+    environment = {"OPENAI_API_KEY": "from-openai-variable", "MOOT_KEY_MY_BOX_2": "from-own-variable"}
+    secrets = _secrets(backend, environment=environment)
+    assert secrets.get("openai", "openai") == "from-openai-variable"
+    assert secrets.source("openai", "openai") == "environment"
+    assert secrets.get("my-box.2", "openai-compatible") == "from-own-variable"
+    assert secrets.get("work", "openai") == "from-openai-variable"
+    assert secrets.get("ollama", "ollama") is None
+    assert "from-own-variable" not in secrets.redact("x from-own-variable x")
+    await secrets.set("openai", KEY)
+    assert secrets.get("openai", "openai") == KEY
+    assert variable_name("my-box.2") == "MOOT_KEY_MY_BOX_2"
+
+
+class Locked(Backend):
+    def _refuse(self, *_: str) -> None:
+        from keyring.errors import KeyringLocked
+
+        raise KeyringLocked("Failed to unlock the collection!")
+
+    get_password = set_password = delete_password = _refuse
+
+
+class Broken(Backend):
+    def _refuse(self, *_: str) -> None:
+        raise RuntimeError("D-Bus fell over")
+
+    get_password = set_password = delete_password = _refuse
+
+
+class PlaintextKeyring(Backend):
+    pass
+
+
+def _fail():
+    from keyring.backends import fail
+
+    return fail.Keyring()
+
+
+def _null():
+    from keyring.backends import null
+
+    return null.Keyring()
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (_fail, "no_keyring"),
+        (_null, "no_keyring"),
+        (Locked, "locked"),
+        (Broken, "no_keyring"),
+        (PlaintextKeyring, "no_keyring"),
+    ],
+)
+async def test_without_a_keyring_a_key_lives_for_this_run_only(make, problem, data_dir):
+    backend = make()
+    secrets = _secrets(backend)
+    await secrets.refresh((("openai", "openai"),))
+    assert secrets.keyring_problem == problem
+    assert not await secrets.set("openai", KEY)
+    assert (secrets.get("openai", "openai"), secrets.source("openai", "openai")) == (KEY, "session")
+    assert secrets.keyring_problem == problem
+    await secrets.remove("openai")
+    assert secrets.get("openai", "openai") is None
+    assert not data_dir.exists()
+    assert getattr(backend, "kept", {}) == {}
+
+
+async def test_a_keyring_that_waits_for_a_person_does_not_hold_anything_up():
+    opened = threading.Event()
+
+    class Slow(Backend):
+        def get_password(self, service: str, user: str) -> str | None:
+            opened.wait(10)
+            return KEY
+
+    secrets = _secrets(Slow(), timeout=0.1)
+    started = time.monotonic()
+    await secrets.refresh((("openai", "openai"),))
+    assert secrets.keyring_problem == "timeout"
+    assert not await secrets.set("gemini", "another-key")
+    assert time.monotonic() - started < 2
+    assert secrets.get("gemini", "gemini") == "another-key"
+    opened.set()
+    for _ in range(50):
+        await asyncio.sleep(0.02)
+        await secrets.refresh((("openai", "openai"),))
+        if secrets.get("openai", "openai"):
+            break
+    assert secrets.source("openai", "openai") == "keyring"
+
+
+async def test_what_swallows_keys_is_no_keyring():
+    class Swallowing(Backend):
+        def set_password(self, service: str, user: str, password: str) -> None:
+            pass
+
+    secrets = _secrets(Swallowing())
+    assert not await secrets.set("openai", KEY)
+    assert secrets.source("openai", "openai") == "session"
+
+
+@pytest.mark.parametrize("key", ["", "  \n", "two\nlines", "sk-\u200bhidden", "열쇠", "x" * 30_000])
+async def test_what_cannot_be_a_key_is_refused(key):
+    with pytest.raises(BadInput, match="key_empty|key_invalid"):
+        await _secrets().set("openai", key)
+
+
+FORMS = {
+    "plain": KEY,
+    "url": quote(KEY, safe=""),
+    "url, low": quote(KEY, safe="").replace("%2B", "%2b").replace("%2F", "%2f"),
+    "url, loose": quote(KEY),
+    "form": quote_plus(KEY),
+    "json": json.dumps(KEY)[1:-1].replace("/", "\\/"),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64, basic": base64.b64encode(f"user:{KEY}".encode()).decode(),
+    "base64, inside": base64.b64encode(f"ab{KEY}xyz".encode()).decode(),
+    "base64, url": base64.urlsafe_b64encode(f"a{KEY}".encode()).decode(),
+    "hex": KEY.encode().hex(),
+    "prefix": KEY[:12] + "***",
+    "cut": KEY[:20],
+    "starred": KEY[:8] + "*" * 20 + KEY[-4:],
+    "suffix": "***" + KEY[-10:],
+    "bearer": f"Bearer {KEY}",
+    "twice": KEY * 2,
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
+def test_a_known_key_is_removed_in_every_form(form):
+    redactor = Redactor()
+    redactor.add(KEY)
+    left = redactor.redact(f'{{"error": "Incorrect key: {form} was given"}}')
+    assert MARK in left
+    assert left.startswith('{"error": ')
+    pieces = {KEY[at : at + 8] for at in range(len(KEY) - 7)}
+    encoded = {base64.b64encode(KEY.encode()).decode()[at : at + 12] for at in range(20)}
+    assert not any(piece in left for piece in pieces | encoded)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-ant-api03-abcdefghijklmnop",
+        "AIzaSyA1234567890abcdefghijklmnopqrs",
+        "Authorization: Bearer abcdefgh12345678",
+        "x-api-key: 0123456789abcdef",
+        '"api_key": "0123456789abcdef"',
+        "https://host/v1?key=0123456789abcdef&x=1",
+        "gsk_abcdefghijklmnopqrstuvwx",
+        "ghp_abcdefghijklmnopqrstuvwx",
+    ],
+)
+def test_what_looks_like_a_key_is_removed_unknown(text):
+    left = Redactor().redact(f"before {text} after")
+    assert MARK in left
+    assert not {"abcdefgh", "01234567", "12345678"} & {left[at : at + 8] for at in range(len(left))}
+    assert left.startswith("before")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cities should ban cars; the basic idea is old, and a token gesture is not enough.",
+        "도시는 자동차를 금지해야 한다. 열쇠는 교통이다.",
+        "skateboarders-and-skeletons everywhere",
+        "rate limit reached for gpt-5.2 in organization org-1, try again in 20s",
+    ],
+)
+def test_ordinary_text_is_left_alone(text):
+    redactor = Redactor()
+    redactor.add(KEY)
+    redactor.add("abc")
+    assert redactor.redact(text) == text
+    assert redactor.redact("abc abcd") == f"{MARK} abcd"
+
+
+REAL = """
+import asyncio, sys
+from app.storage.secrets import KeyringSecrets
+async def main():
+    one = KeyringSecrets(environment={}, service="Moot test")
+    assert await one.set("openai", "sk-canary-real-keyring"), one.keyring_problem
+    two = KeyringSecrets(environment={}, service="Moot test")
+    await two.refresh((("openai", "openai"),))
+    assert two.get("openai", "openai") == "sk-canary-real-keyring"
+    assert two.source("openai", "openai") == "keyring"
+    await two.remove("openai")
+    await one.refresh((("openai", "openai"),))
+    assert one.get("openai", "openai") is None
+    print("kept and removed")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(
+    not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
+    reason="needs gnome-keyring-daemon and dbus-run-session",
+)
+def test_a_real_keyring_keeps_a_key(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_KEYRING_BACKEND"}
+    for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
+        folder = tmp_path / name
+        folder.mkdir(mode=0o700)
+        environment[name] = str(folder)
+    done = subprocess.run(
+        [
+            "dbus-run-session",
+            "--",
+            "bash",
+            "-c",
+            "printf pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null 2>&1;"
+            ' "$0" -c "$1"; status=$?; dbus-send --session --print-reply'
+            " --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetConnectionUnixProcessID"
+            " string:org.freedesktop.secrets | sed -n 's/.*uint32 //p' | xargs -r kill; exit $status",
+            sys.executable,
+            REAL,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.stdout.startswith("kept and removed"), done.stdout + done.stderr
