@@ -12,7 +12,7 @@ from app.engine.names import USER_NAMES, aliases_of
 
 _NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"
-_CLOSING = r"[\])*_\s\"'”]*"
+_CLOSING = r"[\])*_ \t\"'”]*"
 _THINK = re.compile(r"<(think|thinking|thought)>", re.IGNORECASE)
 _TAG_STARTS = ("<think>", "<thinking>", "<thought>")
 _BREAK = re.compile(r"[\n\r\u2028\u2029\x85\v\f]")
@@ -112,6 +112,8 @@ class ReplyCleaner:
         if not self._in_fence:
             own = self.own.match(self._pending)
             if own:
+                if own.end() == len(self._pending) and not last:
+                    return False
                 self._pending = self._pending[own.end() :]
                 return True
             other = self.others.match(self._pending)
@@ -168,7 +170,7 @@ class ReplyCleaner:
         for label in self.labels:
             if label.startswith(name):
                 return True
-            if name.startswith(label) and not re.search(r"[^\])*_\s\"'”]", name[len(label) :]):
+            if name.startswith(label) and not re.search(r"[^\])*_ \t\"'”]", name[len(label) :]):
                 return len(name) < len(label) + 8
         return False
 
@@ -177,7 +179,7 @@ def _label(names: Sequence[str]) -> re.Pattern[str]:
     """Return what matches a label at the start of a line: `[Name]:`, `**Name**:`, `Name：`."""
     alternatives = "|".join(re.escape(name) for name in sorted(set(names), key=len, reverse=True))
     opening = re.escape(_DECORATION)
-    return re.compile(rf"[{opening}]*(?:{alternatives}){_CLOSING}[:：]{_CLOSING}", re.IGNORECASE)
+    return re.compile(rf"[{opening}]*(?:{alternatives}){_CLOSING}[:：][\])*_\"'”]*[ \t]*", re.IGNORECASE)
 
 
 def is_pass(text: str) -> bool:

@@ -1,0 +1,122 @@
+"""Cleaning replies: own labels, words of others, thinking, in any cut of the stream."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.session import Participant
+from app.engine.reply import ReplyCleaner, is_pass, whole_sentences
+
+PEOPLE = (
+    Participant(id="a", name="GPT-4o", provider="x", model="gpt-4o"),
+    Participant(id="b", name="클로드", provider="y", model="claude-opus-4-5"),
+    Participant(id="c", name="Red Team", provider="z", model="m"),
+)
+
+CASES = [
+    ("A plain answer.", "A plain answer.", False),
+    ("[GPT-4o]: Mine.", "Mine.", False),
+    ("GPT-4o: Mine.", "Mine.", False),
+    ("**GPT-4o:** Mine.", "Mine.", False),
+    ("[GPT-4o]: [gpt-4o]： Mine.", "Mine.", False),
+    ("\n\n  (GPT-4o): Mine.", "Mine.", False),
+    ("Mine.\n[클로드]: 저는 반대합니다.", "Mine.\n", True),
+    ("Mine.\n클로드： 저는 반대합니다.", "Mine.\n", True),
+    ("Mine.\n**Red Team**: no.", "Mine.\n", True),
+    ("Mine.\nUser: and now?", "Mine.\n", True),
+    ("Mine.\n[사용자]: 그래서요?", "Mine.\n", True),
+    ("[클로드]: 저는 반대합니다.", "", True),
+    ("클로드: you are wrong about that.", "클로드: you are wrong about that.", False),
+    ("Mine.\n클로드는 반대합니다.", "Mine.\n클로드는 반대합니다.", False),
+    ("Mine.\nRed Teams: many.", "Mine.\nRed Teams: many.", False),
+    ("[1] Smith [2]: see [3]: both.", "[1] Smith [2]: see [3]: both.", False),
+    ("Note: this.", "Note: this.", False),
+    ("Look:\n```\nUser: typed\n```\nSo.", "Look:\n```\nUser: typed\n```\nSo.", False),
+    ("<think>secret\nUser: x</think>\nMine.", "Mine.", False),
+    ("<thinking>s</thinking>[GPT-4o]: Mine.", "Mine.", False),
+    ("One <think>hm</think>two.", "One two.", False),
+    ("a < b and <b>bold</b>", "a < b and <b>bold</b>", False),
+    ("Never closed: <think>and so on", "Never closed: ", False),
+    ("", "", False),
+    ("[GPT-4o]:", "", False),
+    ("- GPT-4o is a name here", "- GPT-4o is a name here", False),
+    ("> quoted\nMine.", "> quoted\nMine.", False),
+    ("    indented code", "indented code", False),
+    ("Mine.\n    indented stays", "Mine.\n    indented stays", False),
+]
+
+
+def clean(pieces: list[str]) -> tuple[str, bool, str]:
+    cleaner = ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE)
+    shown = "".join(cleaner.feed(piece)[0] for piece in pieces)
+    shown += cleaner.finish()[0]
+    return shown, cleaner.cut, cleaner.text
+
+
+@pytest.mark.parametrize(("reply", "text", "cut"), CASES)
+def test_a_reply_is_cleaned_whole_and_letter_by_letter(reply: str, text: str, cut: bool) -> None:
+    assert clean([reply]) == (text, cut, text)
+    assert clean(list(reply)) == (text, cut, text)
+
+
+WORDS = st.sampled_from(
+    ["[GPT-4o]: ", "GPT-4o", "클로드: ", "[클로드]: ", "\n", " ", "word ", "<think>", "</think>", "<", "```\n", "[", "User: ",
+     "Red ", "Team", ":", "：", "**", "[PASS]", "\r\n", "\u2028", "é"]
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(WORDS, max_size=20), st.data())
+def test_where_the_stream_is_cut_changes_nothing(words: list[str], data: st.DataObject) -> None:
+    reply = "".join(words)
+    pieces, rest = [], reply
+    while rest:
+        size = data.draw(st.integers(1, len(rest)))
+        pieces.append(rest[:size])
+        rest = rest[size:]
+    assert clean(pieces) == clean([reply])
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [("A plain", "A plain"), ("Grand", "Grand"), ("G", ""), ("[GPT-4", ""), ("[Great", "[Great"), ("<thi", "")],
+)
+def test_only_what_may_become_a_label_is_held_back(reply: str, shown: str) -> None:
+    assert ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE).feed(reply)[0] == shown
+
+
+def test_thinking_comes_out_as_thinking() -> None:
+    cleaner = ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE)
+    pieces = [cleaner.feed(letter) for letter in "<think>why not</think>Yes."]
+    pieces.append(cleaner.finish())
+    assert "".join(thinking for _, thinking in pieces) == "why not"
+    assert cleaner.text == "Yes."
+
+
+def test_a_long_reply_costs_no_more_than_its_length() -> None:
+    cleaner = ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE)
+    for _ in range(20_000):
+        cleaner.feed("word ")
+    cleaner.finish()
+    assert len(cleaner.text) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("[PASS]", True), (" [pass]. ", True), ("PASS", False), ("[PASS] but", False), ("", False)],
+)
+def test_passing(text: str, expected: bool) -> None:
+    assert is_pass(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two. Thr", "One. Two."),
+        ("None at all", "None at all"),
+        ("It is 3.5 per cent", "It is 3.5 per cent"),
+        ('He said "no." And th', 'He said "no."'),
+    ],
+)
+def test_whole_sentences(text: str, expected: str) -> None:
+    assert whole_sentences(text) == expected
