@@ -1,6 +1,7 @@
 """The small documents: settings, providers and assistants.
 
-`settings.json` is Moot's own: an unreadable one goes to quarantine and the previous copy is used.
+`settings.json` is Moot's own: for an unreadable one the previous copy is used, and it goes to
+quarantine before the next save.
 The rest a person may write: what is wrong there is reported and never touched.
 """
 
@@ -50,8 +51,10 @@ class JsonDocuments:
         found = read_json_file(self._paths.settings)
         if isinstance(found, Problem):
             problems.append(found)
-            self._set_aside(self._paths.settings, problems)
-            found = read_json_file(_previous(self._paths.settings))
+            previous = _previous(self._paths.settings)
+            found = read_json_file(previous)
+            if isinstance(found, JsonFile):
+                problems.append(found.problem("previous_used"))
         if isinstance(found, JsonFile):
             self._settings = _read_settings(found, problems)
         self._problems["settings"] = problems
@@ -135,7 +138,7 @@ class JsonDocuments:
         found = read_json_file(self._paths.settings)
         document: dict[str, Any] = {}
         if isinstance(found, Problem):
-            self._set_aside(self._paths.settings, [])
+            self._set_aside(self._paths.settings)
         elif found is not None:
             document = found.value
             if _is_newer(found):
@@ -184,7 +187,7 @@ class JsonDocuments:
         except OSError as error:
             raise storage_error(error, path) from error
 
-    def _set_aside(self, path: Path, problems: list[Problem]) -> None:
+    def _set_aside(self, path: Path) -> None:
         """Move one of our own files that cannot be read out of the way, keeping it."""
         try:
             self._disk.make_folder(self._paths.quarantine)
@@ -192,9 +195,8 @@ class JsonDocuments:
             while (target := self._paths.quarantine / f"{path.name}.{number}").exists():
                 number += 1
             self._disk.replace(path, target)
-            problems.append(Problem(path=str(target), code="set_aside"))
-        except OSError:
-            pass  # It stays where it is; saving will say why it cannot be replaced.
+        except OSError as error:
+            raise storage_error(error, path) from error
 
 
 def _previous(path: Path) -> Path:

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 from app.core.errors import StorageError
 
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _REPLACE_TRIES = 5
 
@@ -81,7 +82,7 @@ class FileSystem(Protocol):
         ...
 
     def open_read(self, path: Path) -> BinaryIO:
-        """Open a file to read it line by line."""
+        """Open a file to read it line by line; never through a link."""
         ...
 
 
@@ -163,12 +164,12 @@ class RealFileSystem:
         return found
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
-        with path.open("rb") as file:
+        with self.open_read(path) as file:
             file.seek(start)
             return file.read() if end is None else file.read(max(0, end - start))
 
     def open_read(self, path: Path) -> BinaryIO:
-        return path.open("rb")
+        return os.fdopen(os.open(path, _READ | _NO_LINK), "rb")
 
 
 def sync_file(descriptor: int) -> None:

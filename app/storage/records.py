@@ -247,6 +247,21 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
     )
 
 
+def summary_record(session: Session) -> Plain:
+    """Return what `summary_of` reads of a session, without the cost of all of it."""
+    record: Plain = {name: getattr(session, name) for name in _field_names(Session)}
+    if isinstance(session, DebateSession):
+        debate = session.debate
+        seats = [{"name": seat.name} for seat in debate.participants]
+        record["debate"] = {
+            "mode": debate.mode,
+            "rounds": debate.rounds,
+            "round": debate.round,
+            "participants": seats,
+        }
+    return record
+
+
 def _text(record: Plain, name: str) -> str:
     value = record.get(name)
     return value if isinstance(value, str) else ""

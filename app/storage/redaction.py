@@ -16,7 +16,7 @@ _PIECE = 8
 _PATTERNS = (
     r"\b(?:(?:sk|rk|pk|gsk|xai|hf|r8|gh[pos]|github_pat|glpat|pplx|nvapi)[-_]|AIza|AKIA|ya29\.)[\w\-.*…]{8,}",
     r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9._~+/=\-*…]{8,}",
-    r"(?i)(?:api[-_ ]?key|authorization|access[-_]token|secret)[\"']?\s*[:=]\s*[\"']?(?:\w+ )?[^\s\"',;&})\]]{6,}",
+    r"(?i)(?:api[-_ ]?key|authorization|access[-_]token|client[-_]secret)[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S*\d)[^\s\"',;&})\]]{6,}",
     r"(?i)(?<=[?&])key=[^\s&\"'#]{6,}",
 )
 

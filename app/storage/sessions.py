@@ -31,7 +31,7 @@ from app.storage.file_system import FileSystem, RealFileSystem, storage_error
 from app.storage.index import IndexEntry, load_index, save_index
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
-from app.storage.records import APP_RESTART, plain, summary_of
+from app.storage.records import APP_RESTART, summary_of, summary_record
 from app.storage.replay import load_session, read_summary, read_tail
 from app.storage.threads import run_in_thread
 from app.storage.writer import LogWriter
@@ -264,7 +264,7 @@ class JsonLogStore:
                     if known is not None:
                         known.add(event.message.id)
         if session is not None:
-            summary = summary_of(session_id, plain(session), count, latest, read_only=False)
+            summary = summary_of(session_id, summary_record(session), count, latest, read_only=False)
         elif summary is not None:
             summary = dataclasses.replace(summary, messages=count, updated_at=latest)
         if summary is not None:

@@ -66,10 +66,11 @@ async def test_settings_that_cannot_be_read_are_set_aside_and_the_previous_copy_
     _write(paths.settings, b'{"version": 1, "theme": "li')
     again = await _loaded(paths)
     assert again.settings() == Settings(theme="dark")
-    assert [one.code for one in again.problems()] == ["not_json", "set_aside"]
+    assert [one.code for one in again.problems()] == ["not_json", "previous_used"]
+    assert not paths.quarantine.exists()
+    await again.save_settings(Settings(language="en"))
     [kept] = paths.quarantine.iterdir()
     assert kept.read_bytes() == b'{"version": 1, "theme": "li'
-    await again.save_settings(Settings(language="en"))
     assert (await _loaded(paths)).settings() == Settings(language="en")
 
 
