@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from app.core.errors import AUTHENTICATION, MODEL_NOT_FOUND, NO_KEY, NOT_INSTALLED, PERMISSION, QUOTA
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
@@ -18,6 +18,7 @@ from app.gui.markdown.streaming import StreamingBlocks
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
 SEPARATOR = 36
+MAX_PICTURE = 4_000
 RETRY = "retry"
 SETTINGS = "settings"
 UNFOLD = "unfold"
@@ -56,6 +57,8 @@ class MessageRow:
         self.context = context
         self.height = 0
         self.changed_from = 0
+        self.counted = -1
+        self._picture: QPixmap | None = None
         self.blocks: list[Block] = []
         self._style = style
         self._width = width
@@ -159,6 +162,8 @@ class MessageRow:
 
     def _place(self) -> None:
         """Set everything in its place and find the height."""
+        self._picture = None
+        self.counted = -1
         style, message = self._style, self.message
         top = SEPARATOR if self.context.separator else 0
         indent = message.author.depth * 44 if style.wide else message.author.depth * 14
@@ -347,6 +352,32 @@ class MessageRow:
             if y <= segment.rect.bottom():
                 return segment
         return self._segments[-1] if self._segments else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the row stands as it is and is small enough to be kept as a picture."""
+        return self.message.state != STREAMING and self.height <= MAX_PICTURE
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether the picture is made."""
+        return self._picture is not None
+
+    def picture(self, ratio: float) -> QPixmap:
+        """Return the row painted, in device pixels of that ratio; made once and kept."""
+        if self._picture is None:
+            size = QSize(self._width, self.height)
+            self._picture = QPixmap(size * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(QColor(self._style.tokens.bg))
+            painter = QPainter(self._picture)
+            self.paint(painter, QRect(QPoint(), size), ())
+            painter.end()
+        return self._picture
+
+    def drop_picture(self) -> None:
+        """Give the picture's memory back."""
+        self._picture = None
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""

@@ -82,12 +82,16 @@ class _Fenwick:
 
 
 class RowHeights:
-    """Heights by row, position by row and row by position, for any number of rows."""
+    """Heights by row, position by row and row by position, for any number of rows.
+
+    `version` is another number after every change of a height.
+    """
 
     def __init__(self, estimate: Estimate) -> None:
         self._estimate = estimate
         self._leaves: list[_Leaf] = []
         self._rows = 0
+        self.version = 0
         self._build()
 
     def __len__(self) -> int:
@@ -116,6 +120,7 @@ class RowHeights:
             index = len(self._leaves) - 1
             self._counts.add(index, 1)
             self._heights.add(index, self._estimate.of(characters, lines))
+            self.version += 1
         else:
             self._leaves.append(_Leaf([(characters, lines)]))
             self._build()
@@ -149,6 +154,7 @@ class RowHeights:
         leaf.sizes[place] = (characters, lines)
         leaf.measured.pop(place, None)
         self._heights.add(index, self._height_in(leaf, place) - before)
+        self.version += 1
 
     def measure(self, row: int, height: int) -> float:
         """Set a row's true height; return by how much it differs from what was counted."""
@@ -158,6 +164,7 @@ class RowHeights:
         if difference or place not in leaf.measured:
             leaf.measured[place] = height
             self._heights.add(index, difference)
+            self.version += 1
         return difference
 
     def is_measured(self, row: int) -> bool:
@@ -208,6 +215,7 @@ class RowHeights:
 
     def _build(self) -> None:
         self._counts = _Fenwick([len(leaf.sizes) for leaf in self._leaves])
+        self.version += 1
         self._heights = _Fenwick([leaf.height(self._estimate) for leaf in self._leaves])
 
 

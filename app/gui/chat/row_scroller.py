@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from app.gui.chat.row_heights import RowHeights
 
 
+LEAST_ROW = 30
+"""No row is less tall, in pixels."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A row on screen: `top` is the distance from the viewport's upper edge, in pixels."""
@@ -19,7 +23,10 @@ class Placed:
 
 
 class RowScroller:
-    """The place in a transcript; `follow` says whether it stays at the end, `footer` is space under it."""
+    """The place in a transcript; `follow` says whether it stays at the end, `footer` is space under it.
+
+    `measure` returns a row's true height and sets it in `heights`.
+    """
 
     def __init__(self, heights: RowHeights, measure: Callable[[int], int]) -> None:
         self.heights = heights
@@ -54,7 +61,7 @@ class RowScroller:
         row, offset = self.heights.find(position)
         self.follow = False
         self.row, self.offset = row, round(offset)
-        self._measured(self.row)
+        self._measure(self.row)
         self._walk()
         self._hold_end()
 
@@ -98,25 +105,20 @@ class RowScroller:
         placed: list[Placed] = []
         row, top = self.row, -self.offset
         while row < len(self.heights) and top < self.viewport:
-            height = self._measured(row)
+            height = self._measure(row)
             placed.append(Placed(row, top, height))
             top += height
             row += 1
         return placed
 
-    def _measured(self, row: int) -> int:
-        height = self._measure(row)
-        self.heights.measure(row, height)
-        return height
-
     def _walk(self) -> None:
         """Bring the offset back inside the anchor's row."""
         while self.offset < 0 and self.row > 0:
             self.row -= 1
-            self.offset += self._measured(self.row)
+            self.offset += self._measure(self.row)
         self.offset = max(0, self.offset)
         while self.row < len(self.heights) - 1:
-            height = self._measured(self.row)
+            height = self._measure(self.row)
             if self.offset < height:
                 break
             self.offset -= height
@@ -124,6 +126,8 @@ class RowScroller:
 
     def _hold_end(self) -> None:
         """Follow again when the end has been reached."""
+        if (len(self.heights) - self.row) * LEAST_ROW > self.viewport + LEAST_ROW:
+            return
         placed = self._from_anchor()
         if not placed or placed[-1].row < len(self.heights) - 1:
             return
@@ -134,5 +138,5 @@ class RowScroller:
         row, filled = len(self.heights), self.footer
         while row > 0 and filled < self.viewport:
             row -= 1
-            filled += self._measured(row)
+            filled += self._measure(row)
         self.row, self.offset = row, max(0, filled - self.viewport)

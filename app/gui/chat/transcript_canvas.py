@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import thread_time
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
@@ -29,12 +29,11 @@ MAX_DOCUMENTS = 120
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
+AHEAD_MS = 3
 
 
 class TranscriptCanvas(QAbstractScrollArea):
-    """The messages of one session, laid out where they are seen; `scrolled` when the place changed."""
-
-    scrolled = Signal()
+    """The messages of one session, laid out where they are seen."""
 
     def __init__(
         self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
@@ -52,6 +51,14 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self._on_frame)
         self._last_cost = 0.0
+        self._ahead = QTimer(self)
+        self._ahead.setSingleShot(True)
+        self._ahead.setInterval(AHEAD_MS)
+        self._ahead.timeout.connect(self._on_ahead)
+        self._downwards = True
+        self._width = self.viewport().width()
+        self._synced = -1
+        self._overlays: list[QWidget] = []
         self._resize_place: tuple[str, int, int] | None = None
         self._typing = TypingIndicator(self._style, self)
         self._typing.ticked.connect(self._on_typing_ticked)
@@ -175,6 +182,17 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._scroller.to_end()
         self._refresh(())
 
+    def flush(self) -> None:
+        """Draw what has piled up now, not with the next frame."""
+        self._frame.stop()
+        self._on_frame()
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """What is read: the message at the upper edge, and how many pixels of it are above."""
+        messages = self._model.messages
+        return (messages[self._scroller.row].id if messages else "", self._scroller.offset)
+
     @property
     def message_ids(self) -> list[str]:
         """The messages in order."""
@@ -247,7 +265,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         row = self._rows.get(message.id)
         if row is None:
             row = MessageRow(
-                message, self._model.text(index), self._style, self._context(index), self.viewport().width()
+                message, self._model.text(index), self._style, self._context(index), self._width
             )
             self._rows[message.id] = row
             self._drop_documents()
@@ -269,7 +287,10 @@ class TranscriptCanvas(QAbstractScrollArea):
         if row.message.id in self._dirty:
             row.feed(self._model.text(index))
             self._dirty.discard(row.message.id)
-        row.set_width(self.viewport().width())
+        row.set_width(self._width)
+        if row.counted != row.height:
+            row.counted = row.height
+            self._scroller.heights.measure(index, row.height)
         return row.height
 
     def _interval(self) -> int:
@@ -291,15 +312,24 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._refresh(grown)
         self._last_cost = (thread_time() - began) * 1000
 
-    def _refresh(self, changed: Collection[str] | None) -> None:
+    def _refresh(self, changed: Collection[str] | None, *, bar_holds: bool = False) -> None:
         """Place the rows anew and paint what changed: these messages, or everything for None."""
         old = {placed.row: placed for placed in self._placed}
         self._scroller.viewport = self.viewport().height()
         self._placed = self._scroller.visible()
-        self._sync_bar()
+        if not bar_holds or self._synced != self._scroller.heights.version or not self._scroller.row:
+            self._sync_bar()
+        for number in old.keys() - {placed.row for placed in self._placed}:
+            if number < len(self._model.messages):
+                gone = self._rows.get(self._model.messages[number].id)
+                if gone:
+                    gone.drop_picture()
         if changed is None or not self._shift(old, changed):
             self.viewport().update()
-        self.scrolled.emit()
+        self._place_changed()
+
+    def _place_changed(self) -> None:
+        """Called after every change of what is on screen; the view shows the way to the end."""
 
     def _shift(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
         """Move the pixels that only moved and paint the rest; False where all must be painted."""
@@ -312,7 +342,13 @@ class TranscriptCanvas(QAbstractScrollArea):
         if abs(distance) >= height:
             return False
         if distance:
-            self.viewport().scroll(0, distance)
+            over = [child.geometry() for child in self._overlays if child.isVisible()]
+            if over:
+                self.viewport().scroll(0, distance, QRect(0, 0, width, height))
+                for box in over:
+                    self.viewport().update(box.united(box.translated(0, distance)))
+            else:
+                self.viewport().scroll(0, distance)
         for placed in self._placed:
             before = old.get(placed.row)
             message_id = self._model.messages[placed.row].id
@@ -330,10 +366,14 @@ class TranscriptCanvas(QAbstractScrollArea):
         bar = self.verticalScrollBar()
         if bar.isSliderDown():
             return
+        self._synced = self._scroller.heights.version
         was = bar.blockSignals(True)
-        bar.setPageStep(self._scroller.viewport)
-        bar.setSingleStep(3 * self._style.text.line_height)
-        bar.setRange(0, self._scroller.maximum)
+        if bar.pageStep() != self._scroller.viewport:
+            bar.setPageStep(self._scroller.viewport)
+            bar.setSingleStep(3 * self._style.text.line_height)
+        maximum = self._scroller.maximum
+        if bar.maximum() != maximum:
+            bar.setRange(0, maximum)
         bar.setValue(self._scroller.value)
         bar.blockSignals(was)
         self._value = bar.value()
@@ -346,7 +386,35 @@ class TranscriptCanvas(QAbstractScrollArea):
             self._scroller.scroll_by(distance)
         else:
             self._scroller.scroll_to(value)
-        self._refresh(())
+        self._downwards = distance > 0
+        self._refresh((), bar_holds=not self._scroller.follow)
+        self._ahead.start()
+
+    def _on_ahead(self) -> None:
+        """Between frames, make the rows that come on screen next, one at a time."""
+        row = self._next_row()
+        if row is None:
+            return
+        self._measure(row)
+        made = self._row(row)
+        if made.settled:
+            made.picture(self.devicePixelRatioF())
+        self._sync_bar()
+        self._ahead.start()
+
+    def _next_row(self) -> int | None:
+        """Return the nearest row within a screen in the scroll's direction that is not made yet."""
+        if not self._placed:
+            return None
+        step, edge = (1, self._placed[-1]) if self._downwards else (-1, self._placed[0])
+        row, room = edge.row + step, self.viewport().height()
+        while 0 <= row < len(self._model.messages) and room > 0:
+            made = self._rows.get(self._model.messages[row].id)
+            if made is None or (made.settled and not made.has_picture):
+                return row
+            room -= made.height
+            row += step
+        return None
 
     def _on_typing_ticked(self) -> None:
         self.viewport().update(self._footer_rect())
@@ -375,8 +443,12 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._measure(index)
         scroller.show_row(index, max(0, self._row(index).position_rect(position).top() + below))
 
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802
+        """Leave out Qt's painting of everything: `_refresh` moves the pixels itself."""
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         self._scroller.viewport = self.viewport().height()
+        self._width = self.viewport().width()
         if event.oldSize().width() != event.size().width():
             self._hold_place(self._forget_heights)
         self._refresh(None)
@@ -384,18 +456,26 @@ class TranscriptCanvas(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QPainter(self.viewport())
         area = event.rect()
-        painter.fillRect(area, QColor(self._style.tokens.bg))
+        background = QColor(self._style.tokens.bg)
+        end = self._placed[-1].top + self._placed[-1].height if self._placed else 0
+        if end <= area.bottom():
+            painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
         for placed in self._placed:
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
             row = self._row(placed.row)
+            ranges = self._ranges(placed.row)
+            if not ranges and row.settled:
+                painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
+                continue
             painter.save()
             painter.translate(0, placed.top)
             clip = area.translated(0, -placed.top).intersected(
                 QRect(0, 0, self.viewport().width(), placed.height)
             )
             painter.setClipRect(clip)
-            row.paint(painter, clip, self._ranges(placed.row))
+            painter.fillRect(clip, background)
+            row.paint(painter, clip, ranges)
             painter.restore()
         if self._typing.active:
             self._typing.paint(painter, self._footer_rect())

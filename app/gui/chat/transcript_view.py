@@ -5,7 +5,7 @@ Selecting and copying across messages, links, finding, keys, the menu and the wa
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -20,13 +20,14 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QMenu, QPushButton, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from app.core.message import STREAMING, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.chat import accessible
 from app.gui.chat.finder import Finder
+from app.gui.chat.jump_pill import JumpPill
 from app.gui.chat.message_row import COPY_CODE, UNFOLD, MessageRow
 from app.gui.chat.row_style import COMPACT
 from app.gui.chat.segments import Range
@@ -36,6 +37,7 @@ from app.gui.chat.transcript_keys import Target, moved, targets
 from app.gui.theme import Tokens
 
 AUTO_SCROLL_MS = 40
+REST_MS = 150
 
 
 class TranscriptView(TranscriptCanvas):
@@ -60,27 +62,26 @@ class TranscriptView(TranscriptCanvas):
         self._pressed: tuple[QPoint, str, str] | None = None
         self._target: Target | None = None
         self._drag = QPoint()
-        self._pill = QPushButton(self)
-        self._pill.setObjectName("jump_pill")
-        self._pill.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._pill.hide()
+        self._pill = JumpPill(self.viewport(), tokens)
+        self._overlays.append(self._pill)
         self._pill.clicked.connect(self.jump_to_latest)
         self._auto_scroll = QTimer(self)
         self._auto_scroll.setInterval(AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
-        self.scrolled.connect(self._on_place_changed)
-        self._dress_pill()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._place_changed)
         self.setAccessibleName(texts("transcript.name"))
 
     def set_theme(self, tokens: Tokens) -> None:
         super().set_theme(tokens)
-        self._dress_pill()
+        self._pill.set_theme(tokens)
 
     def set_texts(self, texts: Texts) -> None:
         super().set_texts(texts)
         self.setAccessibleName(texts("transcript.name"))
-        self._on_place_changed()
+        self._place_changed()
 
     def set_retry_allowed(self, allowed: bool) -> None:
         """Offer to ask again on failed messages."""
@@ -388,35 +389,26 @@ class TranscriptView(TranscriptCanvas):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
-        self._place_pill()
+        self._pill.place()
 
-    def _on_place_changed(self) -> None:
+    def _on_scrolled(self, value: int) -> None:
+        """Take the pill away while rows move: they move as pixels only where nothing is over them."""
+        if not self._pill.isHidden():
+            self._pill.hide()
+        self._rest.start()
+        super()._on_scrolled(value)
+
+    def _place_changed(self) -> None:
         if self._scroller.follow:
             self._unseen.clear()
-        shown = not self._scroller.follow and self._scroller.maximum - self._scroller.value > 40
+        shown = not self._scroller.follow and not self._rest.isActive()
+        shown = shown and self._scroller.maximum - self._scroller.value > 40
         if shown:
             count = len(self._unseen)
             texts = self._style.texts
             words = texts("transcript.jump_new", count=count) if count else texts("transcript.jump")
-            if words != self._pill.text():
-                self._pill.setText(words)
-                self._pill.setAccessibleName(words)
-                self._place_pill()
+            self._pill.say(words)
+        if shown and self._pill.isHidden():
+            self._pill.place()
         if shown == self._pill.isHidden():
             self._pill.setVisible(shown)
-
-    def _place_pill(self) -> None:
-        self._pill.adjustSize()
-        size = self._pill.size()
-        box = QRect(0, 0, size.width(), size.height())
-        box.moveCenter(QPoint(self.viewport().width() // 2, 0))
-        box.moveBottom(self.viewport().height() - 10)
-        self._pill.setGeometry(box)
-
-    def _dress_pill(self) -> None:
-        tokens = self._style.tokens
-        self._pill.setStyleSheet(
-            f"#jump_pill {{ background: {tokens.surface}; color: {tokens.accent}; padding: 5px 14px;"
-            f" border: 1px solid {tokens.line_strong}; border-radius: 14px; font-size: 12px; }}"
-            f"#jump_pill:hover {{ background: {tokens.accent_bg}; }}"
-        )
