@@ -30,11 +30,19 @@ pytestmark = [
 OPENER = "I support this motion because"
 
 
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that is no model; while it is not empty it is what is used."""
+    return tmp_path_factory.mktemp("model") / "broken.gguf"
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def models() -> AsyncIterator[RemoteModels]:
+async def models(broken: Path) -> AsyncIterator[RemoteModels]:
     book = Book()
     book.add(EMBEDDED, EMBEDDED)
-    models = book.models(limits=None)
+    models = RemoteModels(
+        providers=book.config, key=book.key, model_file=lambda: broken if broken.exists() else find_model()
+    )
     await models.start()
     yield models
     await models.close()
@@ -60,6 +68,15 @@ def debate_turn(**changes: Any) -> ModelRequest:
 
 async def test_it_is_there(models: RemoteModels) -> None:
     assert models.embedded_problem() == ""
+
+
+async def test_a_file_that_is_no_model(models: RemoteModels, broken: Path) -> None:
+    broken.write_bytes(b"GGUF" + bytes(1000))
+    heard = await ask(models, debate_turn())
+    broken.unlink()
+    assert heard.error is not None
+    assert (heard.outcome, heard.text) == ("host", "")
+    assert "did not start" in heard.error.detail
 
 
 async def test_it_answers_beginning_with_the_opener(models: RemoteModels) -> None:
@@ -109,27 +126,6 @@ async def test_the_test_button(models: RemoteModels) -> None:
     assert (result.ok, result.models) == (True, (EMBEDDED_MODEL,))
 
 
-async def test_closing_ends_its_server(models: RemoteModels) -> None:
-    book = Book()
-    book.add(EMBEDDED, EMBEDDED)
-    others = book.models(limits=None)
-    assert (await ask(others, debate_turn(max_tokens=5))).error is None
-    servers = _servers(others.host_pid)
-    assert len(servers) == 1
-    await others.close()
-    assert not [pid for pid in servers if Path(f"/proc/{pid}").exists()]
-
-
-async def test_a_file_that_is_no_model(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF" + bytes(1000))
-    book = Book()
-    book.add(EMBEDDED, EMBEDDED)
-    models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: broken)
-    assert (await ask(models, debate_turn())).outcome == "host"
-    await models.close()
-
-
 async def test_without_the_file_it_is_not_installed() -> None:
     book = Book()
     book.add(EMBEDDED, EMBEDDED)
@@ -137,6 +133,14 @@ async def test_without_the_file_it_is_not_installed() -> None:
     assert models.embedded_problem() == "not_installed"
     assert (await ask(models, debate_turn())).outcome == "not_installed"
     assert models.host_pid is None
+
+
+async def test_closing_ends_its_server(models: RemoteModels) -> None:
+    """The last test here: it closes what the others shared."""
+    servers = _servers(models.host_pid)
+    assert len(servers) == 1
+    await models.close()
+    assert not [pid for pid in servers if Path(f"/proc/{pid}").exists()]
 
 
 def _servers(host: int | None) -> list[int]:

