@@ -189,9 +189,17 @@ def _documents_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _messages_need_no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     real = SessionLog.write
-    monkeypatch.setattr(SessionLog, "write", lambda self, *, sync=False: real(self))
+
+    def write(self, *, sync=False):
+        real(self)
+
+    monkeypatch.setattr(SessionLog, "write", write)
     batch = session_log._Batch
-    monkeypatch.setattr(session_log, "_Batch", lambda parts, summary, sync: batch(parts, summary, False))
+
+    def unsynced(parts, summary, sync):
+        return batch(parts, summary, sync=False)
+
+    monkeypatch.setattr(session_log, "_Batch", unsynced)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +221,7 @@ async def test_a_seeded_fault_is_seen(fault: Callable[[pytest.MonkeyPatch], None
 
 async def refusals(number: int, *, short: bool) -> tuple[int, list[str]]:
     """Let every call fail in turn, once, with one error; the story is tried again until it is saved."""
-    cases, found = 0, []
+    found = []
     for place in range(1, 10_000):
         disk, story = SimFS(), Story()
         disk.short_writes = short
@@ -223,11 +231,10 @@ async def refusals(number: int, *, short: bool) -> tuple[int, list[str]]:
         for _ in range(TRIES):
             with contextlib.suppress(StorageError, NotFound):
                 await story.run(disk, turns=1)
-        cases += 1
         found += [f"call {place}: {fault}" for fault in await story.faults(disk.after_kill())]
         found += [f"call {place}, off: {fault}" for fault in await story.faults(disk.after_power_cut(place))]
         if disk.calls < place:
-            return cases, found
+            return place, found
     raise AssertionError("the story never ended")
 
 
@@ -252,7 +259,7 @@ async def queued_records_survive(number: int) -> list[str]:
         disk.fault = lambda call, name, path, base=base, place=place: (
             OSError(number, "injected") if base + place <= call < base + place + 3 else None
         )
-        said = [message(f"Answer {number}") for number in range(4)]
+        said = [message(f"Answer {count}") for count in range(4)]
         for one in said:
             store.append((finished(SESSION_ID, one),))
             with contextlib.suppress(StorageError):

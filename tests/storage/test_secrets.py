@@ -166,7 +166,7 @@ async def test_what_swallows_keys_is_no_keyring():
 
 @pytest.mark.parametrize("key", ["", "  \n", "two\nlines", "sk-\u200bhidden", "열쇠", "x" * 30_000])
 async def test_what_cannot_be_a_key_is_refused(key):
-    with pytest.raises(BadInput, match="key_empty|key_invalid"):
+    with pytest.raises(BadInput, match=r"key_empty|key_invalid"):
         await _secrets().set("openai", key)
 
 
@@ -258,6 +258,16 @@ asyncio.run(main())
 """
 
 
+SHELL = """
+printf pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null 2>&1
+"$0" -c "$1"; status=$?
+dbus-send --session --print-reply --dest=org.freedesktop.DBus / \\
+    org.freedesktop.DBus.GetConnectionUnixProcessID string:org.freedesktop.secrets \\
+    | sed -n 's/.*uint32 //p' | xargs -r kill
+exit $status
+"""
+
+
 @pytest.mark.skipif(
     not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
     reason="needs gnome-keyring-daemon and dbus-run-session",
@@ -274,10 +284,7 @@ def test_a_real_keyring_keeps_a_key(tmp_path):
             "--",
             "bash",
             "-c",
-            "printf pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null 2>&1;"
-            ' "$0" -c "$1"; status=$?; dbus-send --session --print-reply'
-            " --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetConnectionUnixProcessID"
-            " string:org.freedesktop.secrets | sed -n 's/.*uint32 //p' | xargs -r kill; exit $status",
+            SHELL,
             sys.executable,
             REAL,
         ],
