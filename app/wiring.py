@@ -68,6 +68,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
     secrets = KeyringSecrets()
     await secrets.refresh(tuple((config.id, config.kind) for config in configs))
     store = JsonLogStore(paths, read_only=lock is None)
+    await store.open()
 
     def key_of(provider_id: str) -> str | None:
         config = provider_of(documents, provider_id)
