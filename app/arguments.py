@@ -151,8 +151,8 @@ def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
     return text, ""
 
 
-def _parser(texts: Texts) -> argparse.ArgumentParser:
-    def common(*, default: object = argparse.SUPPRESS) -> argparse.ArgumentParser:
+def _parser(texts: Texts) -> _Parser:
+    def common(*, default: object = argparse.SUPPRESS) -> _Parser:
         options = _Parser(add_help=False, argument_default=default)
         options.add_argument("--data-dir", metavar="DIR", dest="data_dir", help=texts("cli.help.data_dir"))
         options.add_argument("--lang", choices=LANGUAGES, dest="language", help=texts("cli.help.lang"))
@@ -166,9 +166,9 @@ def _parser(texts: Texts) -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help=texts("cli.help.json"))
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    def command(name: str, *, json: bool = True) -> argparse.ArgumentParser:
+    def command(name: str, *, json: bool = True) -> _Parser:
         help_text = texts(f"cli.help.{name}")
-        made: argparse.ArgumentParser = commands.add_parser(
+        made = commands.add_parser(
             name, help=help_text, description=help_text, allow_abbrev=False, parents=[common()]
         )
         if json:

@@ -54,6 +54,7 @@ from app.terminal import (
     json_line,
     last_line,
     load_texts,
+    named_text,
     one_line,
 )
 from app.wiring import Moot
@@ -151,7 +152,7 @@ async def _sessions(call: Call) -> int:
         await call.out.write(json_line([{name: getattr(one, name) for name in fields} for one in found]))
         return OK
     lines = [
-        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {call.texts(f'status.{one.status}')}  "
+        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {named_text(call.texts, 'status', one.status)}  "
         f"{call.texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
         for one in found
     ]
@@ -195,7 +196,7 @@ async def _providers(call: Call) -> int:
         await call.out.write(json_line([_status_fields(one) for one in found]))
         return OK
     for one in found:
-        state = call.texts("cli.ready") if one.ready else call.texts(f"provider.{one.problem}")
+        state = call.texts("cli.ready") if one.ready else named_text(call.texts, "provider", one.problem)
         key = call.texts(f"cli.key.{one.key_source or ('none' if one.needs_key else 'needless')}")
         models = ", ".join(one.models) or "-"
         await call.out.write(one_line(f"{one.config.id}  {one.label}  {state}  {key}  {models}") + "\n")
