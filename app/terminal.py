@@ -235,7 +235,7 @@ class TextPrinter:
 
     def _closing(self, message: Message) -> str:
         opening = "" if message.id in self._shown else self._opening(message)
-        end = opening + self._more(message) + "\n"
+        end = opening + self._more(message) + ("\n" if message.content else "")
         if message.state == FAILED and message.error is not None:
             end += self._failure("cli.failed", message)
         elif message.state in {STOPPED, STREAMING}:

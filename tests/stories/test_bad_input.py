@@ -23,6 +23,8 @@ from tests.wire import WireServer, write_providers
 
 PAIR = ("-p", "A=openai/gpt-5.2", "-p", "B=openai/gpt-5-mini")
 
+# Python itself would leave half a compiled file where a file may not grow.
+UNCOMPILED = {"PYTHONDONTWRITEBYTECODE": "1"}
 # No word follows itself: LiteLLM takes that for a model that is stuck.
 LONG = " ".join(f"word{number}" for number in range(300))
 
@@ -242,6 +244,7 @@ def test_a_full_disk_at_the_start_starts_nothing(data_dir: Path, session_id: str
         text=True,
         timeout=60,
         check=False,
+        env=os.environ | UNCOMPILED,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
     )
     assert (done.returncode, done.stdout) == (2, "")
@@ -259,7 +262,7 @@ def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
         pair = ("-p", "A=openai/openai-wire", "-p", "B=openai/openai-other")
         limit = (8_000, 8_000)
         with Running(
-            "debate", "t", *pair, "--rounds", "9", "--json", environment=environment,
+            "debate", "t", *pair, "--rounds", "9", "--json", environment=environment | UNCOMPILED,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
         ) as debate:  # fmt: skip
             done = debate.finish(60)

@@ -1,6 +1,6 @@
 """SIGKILL at random moments of a debate: nothing acknowledged is lost, no turn twice, none skipped.
 
-`MOOT_KILLS=200 pytest tests/stories/test_restart.py -k chain -s` is the long form; it prints one line.
+`MOOT_KILLS=200 pytest tests/stories/test_restart.py -k chain -s` is the long form; it prints a line a debate.
 """
 
 import os
@@ -35,8 +35,9 @@ def server(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
 class Chain:
     """One debate that is started, killed and resumed until it is done."""
 
-    def __init__(self, randomly: random.Random) -> None:
+    def __init__(self, randomly: random.Random, earlier: set[str]) -> None:
         self._randomly = randomly
+        self._earlier = earlier
         self.session_id = ""
         self.acknowledged: dict[str, dict[str, Any]] = {}
         self.done = False
@@ -68,12 +69,12 @@ class Chain:
     def check(self) -> None:
         """Look at what is on the disk, as another command shows it."""
         if not self.session_id:
-            sessions = moot("sessions", "--json").json
-            assert len(sessions) <= 1
-            if not sessions:
+            new = {one["id"] for one in moot("sessions", "--json").json} - self._earlier
+            assert len(new) <= 1
+            if not new:
                 return
             # It was killed after the session was written and before it could say so.
-            self.session_id = sessions[0]["id"]
+            self.session_id = new.pop()
         shown = moot("show", self.session_id, "--json")
         assert (shown.status, shown.err) == (0, "")
         session = shown.json
@@ -87,6 +88,8 @@ class Chain:
             turns
             == [(number, name) for number in range(1, ROUNDS + 1) for name in ("Ann", "지민")][: len(turns)]
         )
+        # It may have been killed after the last word and before its own end.
+        self.done = self.done or session["status"] == "completed"
         if self.done:
             assert session["status"] == "completed"
             assert len(turns) == 2 * ROUNDS
@@ -103,20 +106,24 @@ class Chain:
                 self.acknowledged[event["message"]["id"]] = event["message"]
 
 
-def run_chains(kills: int, seed: int) -> str:
-    """Kill that many times, in as many debates as it takes; return a line that sums it up."""
+def run_chains(kills: int, seed: int) -> None:
+    """Kill that many times, in as many debates as it takes; print how it stands after each debate."""
     randomly = random.Random(seed)
-    began, killed, records, chains = time.monotonic(), 0, 0, 0
+    began, killed, records = time.monotonic(), 0, 0
+    sessions: set[str] = set()
     while killed < kills:
-        chain = Chain(randomly)
-        chains += 1
+        chain = Chain(randomly, set(sessions))
         while not chain.done:
-            wanted = killed < kills
-            killed += chain.live_once(kill=wanted, alone=randomly.random() < 0.3)
+            killed += chain.live_once(kill=killed < kills, alone=randomly.random() < 0.3)
             chain.check()
+        sessions.add(chain.session_id)
         records += len(chain.acknowledged)
-    seconds = time.monotonic() - began
-    return f"kills {killed}, debates {chains}, acknowledged {records}, lost 0, twice 0, skipped 0, {seconds:.0f} s"
+        seconds = time.monotonic() - began
+        print(
+            f"kills {killed}, debates {len(sessions)}, acknowledged {records},"
+            f" lost 0, twice 0, skipped 0, {seconds:.0f} s",
+            flush=True,
+        )
 
 
 def test_killed_in_the_middle_of_a_word(server: WireServer) -> None:
@@ -143,4 +150,4 @@ def test_killed_in_the_middle_of_a_word(server: WireServer) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(60 + KILLS * 40)
 def test_chain_of_kills(server: WireServer) -> None:
-    print(run_chains(KILLS, SEED))
+    run_chains(KILLS, SEED)
