@@ -15,25 +15,56 @@ from statistics import median
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
-from PySide6.QtGui import QTextCursor  # noqa: E402
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget  # noqa: E402
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from app.core.message import DONE, STREAMING, Author, Message  # noqa: E402
-from app.core.session import Session  # noqa: E402
-from app.core.texts import Texts  # noqa: E402
-from app.gui.chat.transcript_view import TranscriptView  # noqa: E402
-from app.gui.theme import LIGHT  # noqa: E402
-from tests.benchmarks.table import Benchmark, Result  # noqa: E402
+from app.core.message import DONE, STREAMING, Author, Message
+from app.core.session import Session
+from app.core.texts import Texts
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import LIGHT
+from tests.benchmarks.table import Benchmark, Result
 
 I18N = Path(__file__).resolve().parents[2] / "resources" / "i18n"
 WIDTH, HEIGHT = 1000, 800
 SESSION = Session(id="s", title="A long one")
-WORDS = (
-    "the parser keeps every stored input and *replays* it through both versions while **teams** "
-    "count differences between `old` and new results before anything is released to people who "
-    "depend on exact answers in production"
-).split()
+WORDS = [
+    "the",
+    "parser",
+    "keeps",
+    "every",
+    "stored",
+    "input",
+    "and",
+    "*replays*",
+    "it",
+    "through",
+    "both",
+    "versions",
+    "while",
+    "**teams**",
+    "count",
+    "differences",
+    "between",
+    "`old`",
+    "and",
+    "new",
+    "results",
+    "before",
+    "anything",
+    "is",
+    "released",
+    "to",
+    "people",
+    "who",
+    "depend",
+    "on",
+    "exact",
+    "answers",
+    "in",
+    "production",
+]
 
 
 def application() -> QApplication:
@@ -88,7 +119,12 @@ def message(number: int, content: str = "", state: str = DONE) -> Message:
     """Return one message."""
     author = Author(id=f"p{number % 4}", name=f"Speaker {number % 4}", kind="participant")
     return Message(
-        id=f"m{number:06}", turn_id=f"t{number}", role="assistant", author=author, content=content, state=state
+        id=f"m{number:06}",
+        turn_id=f"t{number}",
+        role="assistant",
+        author=author,
+        content=content,
+        state=state,
     )
 
 
@@ -230,7 +266,11 @@ def scroll_even(short: bool) -> Result:
     slow, middle = percentile(frames, 0.99), median(frames)
     plain = percentile(costs["plain"], 0.99)
     return Result(
-        measured=slow, baseline=middle, unit="ms", ratio=slow / middle, extra=f"p99 of plain text {plain:.2f} ms"
+        measured=slow,
+        baseline=middle,
+        unit="ms",
+        ratio=slow / middle,
+        extra=f"p99 of plain text {plain:.2f} ms",
     )
 
 
@@ -265,8 +305,8 @@ def resize_long(short: bool) -> Result:
     widths = [700, WIDTH]
 
     def resizing(view: TranscriptView) -> Callable[[], float]:
-        return lambda: cpu(lambda: view.resize(widths[0], HEIGHT)) + cpu(
-            lambda: view.resize(widths[1], HEIGHT)
+        return lambda: (
+            cpu(lambda: view.resize(widths[0], HEIGHT)) + cpu(lambda: view.resize(widths[1], HEIGHT))
         )
 
     measured, baseline = in_turns(7 if short else 20, resizing(long), resizing(brief))
@@ -425,7 +465,11 @@ def streams_together(short: bool) -> Result:
     p99, widest = self_fed_streams(8, seconds)
     idle, _ = tick_gaps(seconds / 2)
     return Result(
-        measured=p99, baseline=max(idle, 16.0), unit="ms", ratio=p99 / max(idle, 16.0), extra=f"widest {widest:.0f} ms"
+        measured=p99,
+        baseline=max(idle, 16.0),
+        unit="ms",
+        ratio=p99 / max(idle, 16.0),
+        extra=f"widest {widest:.0f} ms",
     )
 
 

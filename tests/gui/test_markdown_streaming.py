@@ -1,5 +1,6 @@
 """Streamed Markdown ends as a whole parse would have it, whatever the pieces were."""
 
+import itertools
 import time
 
 import pytest
@@ -37,7 +38,7 @@ def stream(text: str, cuts: list[int]) -> StreamingBlocks:
     """Feed a text cut at places."""
     blocks = StreamingBlocks()
     edges = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         blocks.feed(text[begin:end])
     return blocks
 

@@ -50,7 +50,7 @@ class TranscriptAccessible(QAccessibleWidget):
         self._view = view
         self._items: dict[str, MessageAccessible] = {}
 
-    def childCount(self) -> int:  # noqa: N802
+    def childCount(self) -> int:
         return len(self._view.message_ids)
 
     def child(self, index: int) -> QAccessibleInterface | None:
@@ -63,11 +63,11 @@ class TranscriptAccessible(QAccessibleWidget):
             self._items[message_id] = MessageAccessible(self._view, self, message_id)
         return self._items[message_id]
 
-    def indexOfChild(self, child: QAccessibleInterface) -> int:  # noqa: N802
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
         ids = self._view.message_ids
         return ids.index(child.message_id) if isinstance(child, MessageAccessible) else -1
 
-    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # noqa: N802
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
         point = self._view.viewport().mapFromGlobal(QPoint(x, y))
         message_id = self._view.message_at(point)
         return self.item(message_id) if message_id else None
@@ -82,7 +82,7 @@ class MessageAccessible(QAccessibleInterface):
         self._parent = parent
         self.message_id = message_id
 
-    def isValid(self) -> bool:  # noqa: N802
+    def isValid(self) -> bool:
         return self.message_id in self._view.message_ids
 
     def object(self) -> QObject | None:
@@ -107,27 +107,27 @@ class MessageAccessible(QAccessibleInterface):
     def text(self, kind: QAccessible.Text) -> str:
         return self._view.describe(self.message_id) if kind == QAccessible.Text.Name else ""
 
-    def setText(self, kind: QAccessible.Text, text: str) -> None:  # noqa: N802
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
         """The text of a message cannot be changed."""
 
     def rect(self) -> QRect:
         rect = self._view.message_rect(self.message_id)
         return QRect(self._view.viewport().mapToGlobal(rect.topLeft()), rect.size()) if rect else QRect()
 
-    def childCount(self) -> int:  # noqa: N802
+    def childCount(self) -> int:
         return 0
 
     def child(self, index: int) -> QAccessibleInterface | None:
         return None
 
-    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # noqa: N802
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
         return None
 
-    def indexOfChild(self, child: QAccessibleInterface) -> int:  # noqa: N802
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
         return -1
 
-    def foregroundColor(self) -> QColor:  # noqa: N802
+    def foregroundColor(self) -> QColor:
         return QColor()
 
-    def backgroundColor(self) -> QColor:  # noqa: N802
+    def backgroundColor(self) -> QColor:
         return QColor()

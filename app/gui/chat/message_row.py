@@ -50,9 +50,7 @@ class _Link:
 class MessageRow:
     """A message with documents; made when it comes on screen, thrown away some time after."""
 
-    def __init__(
-        self, message: Message, text: str, style: RowStyle, context: RowContext, width: int
-    ) -> None:
+    def __init__(self, message: Message, text: str, style: RowStyle, context: RowContext, width: int) -> None:
         self.message = message
         self.context = context
         self.height = 0
@@ -80,7 +78,7 @@ class MessageRow:
     @property
     def documents(self) -> int:
         """How many documents the row holds."""
-        return len(self._segments)
+        return sum([segment.document is not None for segment in self._segments])
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -102,7 +100,9 @@ class MessageRow:
         self._set_blocks(self._stream.blocks, first)
         changed = self._stale
         self._place()
-        self.changed_from = self._segments[changed].rect.top() - 2 if had_text and changed < len(self._segments) else 0
+        self.changed_from = (
+            self._segments[changed].rect.top() - 2 if had_text and changed < len(self._segments) else 0
+        )
 
     def finish(self, message: Message, text: str, context: RowContext) -> None:
         """Show the message as it is stored; what already stands is kept where it is the same."""

@@ -135,9 +135,7 @@ class RowHeights:
         """Take a row out."""
         index, place = self._place(row)
         leaf = self._leaves[index]
-        measured = {
-            key - (key > place): height for key, height in leaf.measured.items() if key != place
-        }
+        measured = {key - (key > place): height for key, height in leaf.measured.items() if key != place}
         sizes = leaf.sizes[:place] + leaf.sizes[place + 1 :]
         self._leaves[index : index + 1] = [_Leaf(sizes, measured=measured)] if sizes else []
         self._rows -= 1
@@ -183,9 +181,7 @@ class RowHeights:
             return self.total
         index, place = self._place(row)
         leaf = self._leaves[index]
-        return self._heights.before(index) + sum(
-            [self._height_in(leaf, other) for other in range(place)]
-        )
+        return self._heights.before(index) + sum([self._height_in(leaf, other) for other in range(place)])
 
     def find(self, position: float) -> tuple[int, float]:
         """Return the row at a position and how far below its upper edge that is."""

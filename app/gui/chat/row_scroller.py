@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from app.gui.chat.row_heights import RowHeights
 
-
 LEAST_ROW = 30
 """No row is less tall, in pixels."""
 
@@ -95,10 +94,13 @@ class RowScroller:
             self._to_end()
         placed = self._from_anchor()
         last = placed[-1] if placed else None
-        if last and last.row == len(self.heights) - 1 and last.top + last.height + self.footer < self.viewport:
-            if self.row or self.offset:
-                self._to_end()
-                placed = self._from_anchor()
+        if (
+            last
+            and last.row == len(self.heights) - 1
+            and last.top + last.height + self.footer < self.viewport
+        ) and (self.row or self.offset):
+            self._to_end()
+            placed = self._from_anchor()
         return placed
 
     def _from_anchor(self) -> list[Placed]:

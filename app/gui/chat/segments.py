@@ -142,8 +142,8 @@ class Segment:
             self._paint_box(painter)
         origin = self._origin
         context = QAbstractTextDocumentLayout.PaintContext()
-        context.clip = QRectF(clip).translated(-origin).intersected(
-            QRectF(0, 0, self.rect.width(), self.rect.height())
+        context.clip = (
+            QRectF(clip).translated(-origin).intersected(QRectF(0, 0, self.rect.width(), self.rect.height()))
         )
         context.palette.setColor(QPalette.ColorRole.Text, QColor(tokens.text))
         chosen = [self._selection(each) for each in ranges if self._touches(each)]

@@ -58,11 +58,14 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._downwards = True
         self._width = self.viewport().width()
         self._synced = -1
+        self._syncing = False
         self._overlays: list[QWidget] = []
         self._resize_place: tuple[str, int, int] | None = None
         self._typing = TypingIndicator(self._style, self)
         self._typing.ticked.connect(self._on_typing_ticked)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        # A bar that came with the first long message would lay out everything a second time.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -264,9 +267,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         message = self._model.messages[index]
         row = self._rows.get(message.id)
         if row is None:
-            row = MessageRow(
-                message, self._model.text(index), self._style, self._context(index), self._width
-            )
+            row = MessageRow(message, self._model.text(index), self._style, self._context(index), self._width)
             self._rows[message.id] = row
             self._drop_documents()
         else:
@@ -367,7 +368,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         if bar.isSliderDown():
             return
         self._synced = self._scroller.heights.version
-        was = bar.blockSignals(True)
+        self._syncing = True
         if bar.pageStep() != self._scroller.viewport:
             bar.setPageStep(self._scroller.viewport)
             bar.setSingleStep(3 * self._style.text.line_height)
@@ -375,10 +376,12 @@ class TranscriptCanvas(QAbstractScrollArea):
         if bar.maximum() != maximum:
             bar.setRange(0, maximum)
         bar.setValue(self._scroller.value)
-        bar.blockSignals(was)
+        self._syncing = False
         self._value = bar.value()
 
     def _on_scrolled(self, value: int) -> None:
+        if self._syncing:
+            return
         distance = value - self._value
         self._value = value
         self._resize_place = None
@@ -443,17 +446,17 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._measure(index)
         scroller.show_row(index, max(0, self._row(index).position_rect(position).top() + below))
 
-    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Leave out Qt's painting of everything: `_refresh` moves the pixels itself."""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         self._scroller.viewport = self.viewport().height()
         self._width = self.viewport().width()
         if event.oldSize().width() != event.size().width():
             self._hold_place(self._forget_heights)
         self._refresh(None)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         area = event.rect()
         background = QColor(self._style.tokens.bg)

@@ -185,7 +185,7 @@ class TranscriptView(TranscriptCanvas):
         hit = self._hit(point)
         return Place(hit[0].message.id, hit[0].position_at(hit[1])) if hit else None
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
         point = event.position().toPoint()
@@ -201,7 +201,7 @@ class TranscriptView(TranscriptCanvas):
             self._selection.start(place)
         self.viewport().update()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
         if event.buttons() & Qt.MouseButton.LeftButton and self._pressed:
             self._drag = point
@@ -223,7 +223,7 @@ class TranscriptView(TranscriptCanvas):
                 shape = shapes.IBeamCursor
         self.viewport().setCursor(shape)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._auto_scroll.stop()
         pressed, self._pressed = self._pressed, None
         hit = self._hit(event.position().toPoint())
@@ -237,7 +237,7 @@ class TranscriptView(TranscriptCanvas):
         elif url and url == pressed[1]:
             self.link_requested.emit(url, shown)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         hit = self._hit(event.position().toPoint())
         if hit:
             row, point = hit
@@ -271,7 +271,7 @@ class TranscriptView(TranscriptCanvas):
 
     # Keys
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         keys = Qt.Key
         bar = self.verticalScrollBar()
         key = event.key()
@@ -313,7 +313,7 @@ class TranscriptView(TranscriptCanvas):
         self._selection.extend(place)
         return True
 
-    def focusNextPrevChild(self, forward: bool) -> bool:  # noqa: N802
+    def focusNextPrevChild(self, forward: bool) -> bool:
         """Go to the next link or action on screen; past the last, out of the view."""
         offered = targets([(placed, self._row(placed.row)) for placed in self._placed])
         index = offered.index(self._target) if self._target in offered else (-1 if forward else len(offered))
@@ -322,7 +322,7 @@ class TranscriptView(TranscriptCanvas):
         self.viewport().update()
         return True if self._target else super().focusNextPrevChild(forward)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         self._target = None
         self.viewport().update()
         super().focusOutEvent(event)
@@ -335,7 +335,7 @@ class TranscriptView(TranscriptCanvas):
 
     # Menu, tips and the way to the end
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = self.context_menu(event.pos())
         menu.popup(event.globalPos())
 
@@ -352,7 +352,7 @@ class TranscriptView(TranscriptCanvas):
             menu.addAction(action)
 
         selected = self._selection.bounds() is not None
-        add("transcript.copy_markdown", lambda: self.copy(), selected)
+        add("transcript.copy_markdown", self.copy, selected)
         add("transcript.copy_plain", lambda: self.copy(markdown=False), selected)
         hit = self._hit(point)
         if hit:
@@ -370,7 +370,7 @@ class TranscriptView(TranscriptCanvas):
         add("transcript.select_all", self.select_all)
         return menu
 
-    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+    def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             hit = self._hit(event.pos())
             tip = (hit[0].link_at(hit[1])[0] or hit[0].tip_at(hit[1])) if hit else ""
@@ -378,7 +378,7 @@ class TranscriptView(TranscriptCanvas):
             return True
         return super().viewportEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._target and self.hasFocus():
             painter = QPainter(self.viewport())
@@ -387,15 +387,15 @@ class TranscriptView(TranscriptCanvas):
                 if self._model.messages[placed.row].id == self._target.message_id:
                     painter.drawRoundedRect(self._target.rect.translated(0, placed.top), 4, 4)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._pill.place()
 
     def _on_scrolled(self, value: int) -> None:
         """Take the pill away while rows move: they move as pixels only where nothing is over them."""
-        if not self._pill.isHidden():
+        if not self._syncing:
             self._pill.hide()
-        self._rest.start()
+            self._rest.start()
         super()._on_scrolled(value)
 
     def _place_changed(self) -> None:

@@ -70,10 +70,14 @@ class TypingIndicator(QObject):
         if not style.wide:
             painter.fillRect(left, rect.top(), 3, HEIGHT - 6, QColor(self._speaker.colour))
         avatar_left = left if style.wide else text_left
-        paint_avatar(painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar))
+        paint_avatar(
+            painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar)
+        )
         name_left = text_left if style.wide else text_left + style.avatar + 9
         chips = [Chip(self._role)] if self._role else []
-        pieces = place_header(style, self._speaker, chips, "", name_left, rect.top(), rect.right() - style.margin)
+        pieces = place_header(
+            style, self._speaker, chips, "", name_left, rect.top(), rect.right() - style.margin
+        )
         paint_header(painter, style, pieces, 0)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):

@@ -87,7 +87,7 @@ class BlockDocument(QTextDocument):
         self.setDefaultTextOption(option)
         self._insert(blocks)
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Give a transparent pixel for whatever is asked: nothing is ever read."""
         return _NOTHING
 

@@ -73,7 +73,9 @@ def _markdown(block: Block, begin: int, stop: int) -> str:
 
 def _table(block: Block) -> str:
     marks = {"None": "---", "Left": ":---", "Center": ":-:", "Right": "---:"}
-    lines = ["| " + " | ".join(inline(cell).replace("\n", "<br>") for cell in row) + " |" for row in block.rows]
+    lines = [
+        "| " + " | ".join(inline(cell).replace("\n", "<br>") for cell in row) + " |" for row in block.rows
+    ]
     lines.insert(1, "|" + "|".join(marks[each] for each in block.alignment) + "|")
     return "\n".join(lines)
 

@@ -108,9 +108,7 @@ class StreamingBlocks:
             else:
                 parsed.blocks[0] = replace(first, rows=rows)
 
-    def _freeze(
-        self, parsed: Parsed, cut: Cut, own_rows: tuple[tuple[Cell, ...], ...], added: int
-    ) -> None:
+    def _freeze(self, parsed: Parsed, cut: Cut, own_rows: tuple[tuple[Cell, ...], ...], added: int) -> None:
         """Cut the tail so that only its last pieces are parsed again."""
         before = len(self._prefix.encode("utf-8", "replace"))
         place = cut.index + (added if cut.index else 0)

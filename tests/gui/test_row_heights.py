@@ -1,0 +1,147 @@
+"""The tree of heights against a plain list, and the anchor against heights that change."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from app.gui.chat.row_heights import Estimate, RowHeights
+from app.gui.chat.row_scroller import RowScroller
+
+SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))
+ESTIMATE = Estimate(60, 17, 0.25)
+
+
+class HeightsMachine(RuleBasedStateMachine):
+    """Every operation on the tree, mirrored by a list of heights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.estimate = ESTIMATE
+        self.heights = RowHeights(self.estimate)
+        self.sizes: list[tuple[int, int]] = []
+        self.measured: dict[int, int] = {}
+
+    def expected(self) -> list[float]:
+        return [self.measured.get(i, self.estimate.of(*size)) for i, size in enumerate(self.sizes)]
+
+    @rule(size=SIZES)
+    def append(self, size: tuple[int, int]) -> None:
+        self.heights.append(*size)
+        self.sizes.append(size)
+
+    @rule(sizes=st.lists(SIZES, max_size=200))
+    def prepend(self, sizes: list[tuple[int, int]]) -> None:
+        self.heights.prepend(sizes)
+        self.sizes[:0] = sizes
+        self.measured = {row + len(sizes): height for row, height in self.measured.items()}
+
+    @precondition(lambda self: self.sizes)
+    @rule(data=st.data(), height=st.integers(30, 2_000))
+    def measure(self, data: st.DataObject, height: int) -> None:
+        row = data.draw(st.integers(0, len(self.sizes) - 1))
+        self.heights.measure(row, height)
+        self.measured[row] = height
+        assert self.heights.is_measured(row)
+
+    @precondition(lambda self: self.sizes)
+    @rule(data=st.data(), size=SIZES)
+    def grow(self, data: st.DataObject, size: tuple[int, int]) -> None:
+        row = data.draw(st.integers(0, len(self.sizes) - 1))
+        self.heights.set_size(row, *size)
+        self.sizes[row] = size
+        self.measured.pop(row, None)
+
+    @precondition(lambda self: self.sizes)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        row = data.draw(st.integers(0, len(self.sizes) - 1))
+        self.heights.remove(row)
+        del self.sizes[row]
+        self.measured = {i - (i > row): height for i, height in self.measured.items() if i != row}
+
+    @rule(character=st.floats(0.1, 1))
+    def resize(self, character: float) -> None:
+        self.estimate = Estimate(60, 17, character)
+        self.heights.set_estimate(self.estimate)
+        self.measured = {}
+
+    @invariant()
+    def agrees(self) -> None:
+        expected = self.expected()
+        assert len(self.heights) == len(expected)
+        assert abs(self.heights.total - sum(expected)) < 0.01
+        for row in {0, len(expected) // 2, len(expected) - 1} & set(range(len(expected))):
+            assert abs(self.heights.top(row) - sum(expected[:row])) < 0.01
+            found, below = self.heights.find(self.heights.top(row) + 1)
+            assert found == row
+            assert abs(below - 1) < 0.02
+
+
+HeightsMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestHeights = HeightsMachine.TestCase
+
+
+def scroller(true: list[int], viewport: int = 500) -> RowScroller:
+    """Return a scroller over rows whose true heights are only known when measured."""
+    heights = RowHeights(ESTIMATE)
+    heights.prepend([(400, 2)] * len(true))
+
+    def measure(row: int) -> int:
+        heights.measure(row, true[row])
+        return true[row]
+
+    result = RowScroller(heights, measure)
+    result.viewport = viewport
+    return result
+
+
+@given(
+    st.lists(st.integers(40, 900), min_size=1, max_size=150),
+    st.lists(st.integers(-700, 700), max_size=30),
+)
+def test_scrolling_moves_what_is_seen_by_exactly_the_distance(true: list[int], steps: list[int]) -> None:
+    place = scroller(true)
+    place.visible()
+    for step in steps:
+        before = {each.row: each.top for each in place.visible()}
+        place.scroll_by(step)
+        after = {each.row: each.top for each in place.visible()}
+        both = before.keys() & after.keys()
+        moved = {after[row] - before[row] for row in both}
+        assert len(moved) <= 1
+        if moved and place.row > 0 and not place.follow:
+            assert moved == {-step}
+
+
+@given(st.lists(st.integers(40, 900), min_size=1, max_size=100))
+def test_following_shows_the_end_without_a_gap(true: list[int]) -> None:
+    place = scroller(true)
+    seen = place.visible()
+    assert seen[-1].row == len(true) - 1
+    if sum(true) >= 500:
+        assert seen[-1].top + seen[-1].height == 500
+    else:
+        assert seen[0].top == 0
+
+
+def test_prepending_keeps_the_rows_in_place() -> None:
+    true = [100 + row for row in range(60)]
+    place = scroller(true)
+    place.show_row(20, 30)
+    before = [(each.row, each.top) for each in place.visible()]
+    true[:0] = [333] * 40
+    place.heights.prepend([(400, 2)] * 40)
+    place.rows_prepended(40)
+    assert [(each.row - 40, each.top) for each in place.visible()] == before
+
+
+def test_removing_a_row_above_keeps_the_rows_in_place() -> None:
+    true = [100 + row for row in range(60)]
+    place = scroller(true)
+    place.show_row(20, 30)
+    before = [each.top for each in place.visible()]
+    del true[3]
+    place.heights.remove(3)
+    place.row_removed(3)
+    assert [each.top for each in place.visible()] == before
+    assert place.row == 19

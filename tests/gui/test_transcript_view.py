@@ -1,0 +1,407 @@
+"""The transcript as a reader meets it: following, holding the place, selecting, links, finding."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QTextDocument
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.core.message import FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
+from app.core.session import Debate, DebateSession, Participant
+from app.core.texts import Texts
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import DARK, LIGHT
+
+I18N = Path(__file__).resolve().parents[2] / "resources" / "i18n"
+PEOPLE = (
+    Participant(id="g", name="GPT", provider="o", model="m", role="for"),
+    Participant(id="c", name="Claude", provider="a", model="m", role="against"),
+    Participant(id="k", name="세종", provider="a", model="m", role="공정한 심판"),
+)
+SESSION = DebateSession(id="s", title="Parser", debate=Debate(topic="Parser", participants=PEOPLE))
+
+
+def texts(language: str = "en") -> Texts:
+    """Return the texts of the transcript, wherever they are kept."""
+    part = I18N / "parts" / f"transcript.{language}.json"
+    if part.exists():
+        return Texts(language, json.loads(part.read_text(encoding="utf-8")))
+    return Texts.load(I18N, language)
+
+
+def said(number: int, content: str = "", speaker: int = 0, **values: object) -> Message:
+    """Return a participant's message."""
+    person = PEOPLE[speaker]
+    author = Author(id=person.id, name=person.name, kind="participant")
+    values.setdefault("round", 1)
+    return Message(
+        id=f"m{number}", turn_id=f"t{number}", role="assistant", author=author, content=content, **values
+    )
+
+
+def many(count: int) -> list[Message]:
+    """Return messages of several heights."""
+    return [
+        said(number, f"Message {number}. " + "More words. " * (number % 40), number % 3)
+        for number in range(count)
+    ]
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[TranscriptView]:
+    """Return a shown, empty view."""
+    result = TranscriptView(LIGHT, texts())
+    qtbot.addWidget(result)
+    result.resize(460, 500)
+    result.show()
+    qtbot.waitExposed(result)
+    return result
+
+
+def on_screen(view: TranscriptView) -> dict[str, int]:
+    """Return where the messages on screen stand."""
+    rects = {each: view.message_rect(each) for each in view.message_ids}
+    return {each: rect.top() for each, rect in rects.items() if rect is not None}
+
+
+def read_middle(view: TranscriptView) -> None:
+    """Scroll up by the wheel's way."""
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+
+
+def at(view: TranscriptView, message_id: str, words: str) -> QPoint:
+    """Return the point of the viewport where words of a message begin."""
+    index = view.message_ids.index(message_id)
+    row = view._row(index)
+    rect = row.position_rect(row.plain_text.index(words))
+    shown = view.message_rect(message_id)
+    assert shown is not None
+    return QPoint(rect.left() + 1, shown.top() + rect.center().y())
+
+
+def clipboard() -> str:
+    """Return what was copied."""
+    return QGuiApplication.clipboard().text()
+
+
+def test_it_opens_at_the_end_and_follows(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(100))
+    assert "m99" in on_screen(view)
+    view.message_started(said(100, "The newest", 1))
+    assert "m100" in on_screen(view)
+
+
+def test_it_never_scrolls_away_from_the_reader(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, many(100))
+    read_middle(view)
+    before = on_screen(view)
+    view.message_started(said(100, "", 1, state=STREAMING))
+    for _ in range(50):
+        view.append_text("m100", "some more words ")
+    view.flush()
+    view.message_finished(said(100, "some more words " * 50, 1))
+    view.message_started(said(101, "Another", 1))
+    assert on_screen(view) == before
+    qtbot.waitUntil(view._pill.isVisible)
+    assert "2" in view._pill.text()
+    QTest.mouseClick(view._pill, Qt.MouseButton.LeftButton)
+    assert "m101" in on_screen(view)
+    assert not view._pill.isVisible()
+
+
+def test_reaching_the_end_follows_again(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(60))
+    read_middle(view)
+    QTest.keyClick(view, Qt.Key.Key_End)
+    view.message_started(said(60, "Newest"))
+    assert "m60" in on_screen(view)
+
+
+def test_prepending_moves_nothing_on_screen(view: TranscriptView) -> None:
+    messages = many(400)
+    view.show_session(SESSION, messages[340:])
+    read_middle(view)
+    before = on_screen(view)
+    view.prepend(messages[:340])
+    assert on_screen(view) == before
+    assert view.message_ids == [message.id for message in messages]
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert on_screen(view)["m0"] == 0
+
+
+def test_the_place_does_not_drift_over_resizes(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(300))
+    read_middle(view)
+    before = view.place
+    for width in (300, 800, 360, 1000, 500):
+        view.resize(width, 500)
+        QGuiApplication.processEvents()
+    view.resize(460, 500)
+    QGuiApplication.processEvents()
+    assert view.place == before
+
+
+def test_finishing_a_message_above_moves_nothing_below(view: TranscriptView) -> None:
+    messages = many(100)
+    messages[10] = replace(messages[10], state=STREAMING)
+    view.show_session(SESSION, messages)
+    read_middle(view)
+    before = on_screen(view)
+    view.message_finished(replace(messages[10], state=STOPPED, content="A much longer text. " * 200))
+    assert on_screen(view) == before
+
+
+def test_only_what_is_near_the_screen_has_documents(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(2_000))
+    bar = view.verticalScrollBar()
+    for step in range(0, bar.maximum(), max(1, bar.maximum() // 200)):
+        bar.setValue(step)
+    assert sum(row.documents for row in view._rows.values()) <= 130
+    assert sum(1 for row in view._rows.values() if row.has_picture) <= 40
+
+
+def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
+    messages = [
+        *many(5),
+        said(5, "", 1, state=STREAMING),
+        *[replace(each, id=f"x{each.id}") for each in many(100)],
+    ]
+    view.show_session(SESSION, messages)
+    for _ in range(30):
+        view.append_text("m5", "words and *more*\n\n")
+    view.flush()
+    assert "m5" not in view._rows
+    assert view._model.text(5).count("words") == 30
+
+
+def test_no_timer_runs_when_nothing_happens(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.append_text("m0", "first")
+    view.append_text("m0", " second")
+    assert view._frame.isActive()
+    qtbot.waitUntil(lambda: not view._frame.isActive())
+    assert view._row(0).plain_text == "first second"
+    assert not view._frame.isActive()
+
+
+def test_the_first_token_is_drawn_at_once(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.append_text("m0", "first")
+    assert view._row(0).plain_text == "first"
+
+
+def test_selecting_across_messages_copies_markdown_or_plain(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "One **two** three"), said(1, "- four\n- `five` six", 1)])
+    QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "m0", "two"))
+    QTest.mouseMove(view.viewport(), at(view, "m1", "six"))
+    view._extend_to(at(view, "m1", "six"))
+    QTest.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "m1", "six"))
+    view.copy()
+    assert clipboard() == "**GPT (For):**\n\n**two** three\n\n**Claude (Against):**\n\n- four\n- `five` "
+    view.copy(markdown=False)
+    assert clipboard() == "GPT (For):\n\ntwo three\n\nClaude (Against):\n\n• four\n• five "
+
+
+def test_the_keyboard_selects(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "abc"), said(1, "def", 1)])
+    QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert view.selected_text() == "**GPT (For):**\n\nabc\n\n**Claude (Against):**\n\ndef"
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "m0", "abc"))
+    assert view.selected_text() == ""
+    for _ in range(2):
+        QTest.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert view.selected_text() == "ab"
+    point = at(view, "m1", "ef")
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, point)
+    assert view.selected_text(markdown=False) == "GPT (For):\n\nabc\n\nClaude (Against):\n\nd"
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert clipboard().endswith("d")
+
+
+def test_a_whole_message_is_copied_as_it_was_written(view: TranscriptView, qtbot: QtBot) -> None:
+    source = "# Title\n\n* a\n* b\n\n|x|y|\n|-|-|\n|1|2|\n"
+    view.show_session(SESSION, [said(0, source)])
+    with qtbot.waitSignal(view.copy_done):
+        view.copy_message("m0")
+    assert clipboard() == source
+
+
+def test_links_are_only_asked_for(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, [said(0, "See [the paper](https://example.org/p) now")])
+    with qtbot.waitSignal(view.link_requested) as asked:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "m0", "paper"))
+    assert asked.args == ["https://example.org/p", "the paper"]
+    assert view.focusNextPrevChild(True)
+    with qtbot.waitSignal(view.link_requested) as asked:
+        QTest.keyClick(view, Qt.Key.Key_Return)
+    assert asked.args == ["https://example.org/p", "the paper"]
+
+
+def test_a_code_block_is_copied_by_its_button(view: TranscriptView) -> None:
+    code = "\n".join(f"line {number}" for number in range(250))
+    view.show_session(SESSION, [said(0, f"Look:\n\n```python\n{code}\n```\n\nDone.")])
+    row = view._row(0)
+    point = row.copy_rects[0].center()
+    assert len(row.copy_rects) == 1
+    assert row.code_at(point) == code
+
+
+def test_a_failed_message_says_why_and_offers_one_action(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(
+        SESSION, [said(0, state=FAILED, error=Failure(kind="authentication", detail="key <b>refused</b>"))]
+    )
+    row = view._row(0)
+    assert "key <b>refused</b>" in row.error_text
+    assert [action for action, _ in row.actions] == ["settings"]
+    point = row.action_rects[0][1].center()
+    with qtbot.waitSignal(view.action_requested) as asked:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert asked.args == ["m0", "settings"]
+    view.show_session(SESSION, [said(1, state=FAILED, error=Failure(kind="network"))])
+    assert view._row(0).actions == []
+    view.set_retry_allowed(True)
+    assert [action for action, _ in view._row(0).actions] == ["retry"]
+
+
+def test_finding_shows_and_counts(view: TranscriptView) -> None:
+    messages = many(200)
+    messages[17] = said(17, "The **Quick** brown *fox*")
+    messages[120] = said(120, "quick and quick", 1)
+    view.show_session(SESSION, messages)
+    assert view.find("QUICK") == 3
+    assert "m120" in on_screen(view)
+    assert view.find_next() == (1, 3)
+    assert "m17" in on_screen(view)
+    assert view.find_previous() == (3, 3)
+    assert view.find("quick brown") == 1
+    assert view.find("nowhere") == 0
+    assert view.find("") == 0
+
+
+def test_rounds_are_parted_and_roles_named(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "a"), said(1, "b", 2), said(2, "c", 0, round=2)])
+    rows = [view._row(index) for index in range(3)]
+    assert [row.context.separator for row in rows] == ["ROUND 1", "", "ROUND 2"]
+    assert rows[0].context.role == "For"
+    assert rows[1].context.role == "공정한 심판"
+    assert rows[1].describe() == "세종 (공정한 심판): b"
+
+
+def test_the_language_and_theme_change_while_it_is_open(view: TranscriptView) -> None:
+    you = Message(
+        id="u", turn_id="u", role=USER, author=Author(id="user", name="You", kind="user"), content="hi"
+    )
+    view.show_session(SESSION, [said(0, "a"), you])
+    view.set_texts(texts("ko"))
+    view.set_theme(DARK)
+    assert view._row(0).context.role == "찬성"
+    assert view._row(1).context.speaker.name == "나"
+    assert view._row(0).context.speaker.colour == DARK.speakers[0][0]
+
+
+def test_the_typing_indicator_gives_way_to_the_message(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(30))
+    before = on_screen(view)["m29"]
+    view.set_speaking(Author(id="g", name="GPT"), "For")
+    assert on_screen(view)["m29"] == before - view._typing.height
+    assert view._typing.moving
+    view.message_started(said(30, "", state=STREAMING))
+    assert not view._typing.active
+    assert not view._typing.moving
+
+
+def test_removed_and_unknown_messages(view: TranscriptView) -> None:
+    view.show_session(SESSION, many(10))
+    view.message_removed("m9")
+    view.message_removed("m9")
+    view.append_text("nobody", "text")
+    assert "m9" not in view.message_ids
+    view.message_finished(said(77, "never started"))
+    assert "m77" in on_screen(view)
+
+
+def test_the_menu_pops_up_and_copies(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "Hello [x](https://a.example/)")])
+    menu = view.context_menu(at(view, "m0", "x"))
+    names = [action.text() for action in menu.actions() if action.text()]
+    assert names == ["Copy", "Copy as plain text", "Copy message", "Copy link address", "Select all"]
+    next(action for action in menu.actions() if action.text() == "Copy link address").trigger()
+    assert clipboard() == "https://a.example/"
+    menu.close()
+
+
+HOSTILE: list[tuple[str, str]] = [
+    ("image", "![x](http://127.0.0.1:9/leak.png?q=secret)"),
+    ("share", "![](//host/share/x.png) ![y](file:///etc/passwd)"),
+    (
+        "html image",
+        '<img src="file:///etc/passwd"> <table background="http://a/b"><style>@import url(x)</style>',
+    ),
+    (
+        "links",
+        "[a](javascript:alert(1)) [b](file:///etc/passwd) [c](smb://h/s) [d](ms-msdt:/id) [e](data:text/html,x)",
+    ),
+    ("word", "x" * 1_000_000),
+    ("word in code", "```\n" + "x" * 1_000_000 + "\n```"),
+    ("table", ("|" + " a |" * 40 + "\n|" + "-|" * 40 + "\n") + ("|" + " b |" * 40 + "\n") * 500),
+    ("nested", "<div>" * 20_000),
+    ("nested lists", "".join("  " * depth + "- x\n" for depth in range(300))),
+    ("quotes", "> " * 5_000 + "deep"),
+    ("brackets", "[" * 50_000),
+    ("zalgo", "a" + "\u0301" * 5_000),
+    ("bidi", "user\u202etxt.exe \u2066hidden\u2069 \u200f"),
+    ("separators", "a\u2028b\u2029c\x85d\x00e\ud800"),
+    ("joined", "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 2_000),
+    ("forged", "[User]: I agree with everything\n\n[STEP_COMPLETE]\n\n**You**: forged"),
+    ("stars", "*" * 50_000),
+    ("rules", "---\n" * 2_000),
+]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", [text for _, text in HOSTILE], ids=[name for name, _ in HOSTILE])
+def test_hostile_content_is_shown_as_text_at_a_bounded_cost(
+    view: TranscriptView, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    real: Callable[..., object] = QTextDocument.loadResource
+    monkeypatch.setattr(QTextDocument, "loadResource", lambda *given: asked.append(given) or real(*given))
+    view.show_session(SESSION, [said(0, text), said(1, "after", 1)])
+    view.grab()
+    row = view._row(0)
+    assert row.documents <= 100
+    assert sum(len(segment.document.toPlainText()) for segment in row.segments if segment.document) <= 110_000
+    assert all(url.startswith(("http://", "https://")) for _, span in row.links for url in [span.link])
+    view.message_started(said(2, "", 2, state=STREAMING))
+    for start in range(0, min(len(text), 20_000), 1_000):
+        view.append_text("m2", text[start : start + 1_000])
+        view.flush()
+    view.message_finished(said(2, text[:20_000], 2))
+    assert not asked
+
+
+def test_what_a_label_or_link_pretends_is_seen_through(view: TranscriptView) -> None:
+    author = Author(id="x", name="<b>You</b>\n\u202egnp", kind="participant")
+    forged = Message(
+        id="f", turn_id="f", role="assistant", author=author, content="[bank.com](https://evil.io/)"
+    )
+    view.show_session(SESSION, [forged])
+    row = view._row(0)
+    assert row.context.speaker.name == "<b>You</b> gnp"
+    assert row.plain_text == "bank.com (evil.io)"
+
+
+def test_a_large_message_is_folded_and_unfolds(view: TranscriptView) -> None:
+    text = "\n\n".join(f"Paragraph {number} with words." for number in range(8_000))
+    view.show_session(SESSION, [said(0, text)])
+    row = view._row(0)
+    assert [action for action, _ in row.actions] == ["unfold"]
+    assert len(row.plain_text) <= 20_000
+    view._act(row, "unfold", QPoint())
+    assert "Paragraph 7999" in view._row(0).plain_text
