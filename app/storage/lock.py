@@ -9,6 +9,8 @@ from app.core.errors import Busy
 from app.storage.file_system import RealFileSystem, storage_error
 from app.storage.paths import DataPaths
 
+_PATIENCE_SECONDS = 0.3
+
 
 class WriterLock:
     """The right to write one data directory; it ends with the process, however that ends."""
@@ -26,7 +28,8 @@ class WriterLock:
 
         try:
             RealFileSystem().make_folder(self._paths.root)
-            self._lock.acquire()
+            # A reader that only asks `is_held` has it for a moment.
+            self._lock.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.02)
         except Timeout:
             raise Busy("data_dir_busy", path=str(self._paths.root), **self._read_holder()) from None
         except OSError as error:
