@@ -10,9 +10,9 @@ from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
-from app.core.errors import NotFound, ProviderError, StorageError
+from app.core.errors import NotFound, StorageError
 from app.core.events import Event, EventBus, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
+from app.core.message import ASSISTANT, FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
 from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
 from app.core.session import (
     PAUSED,

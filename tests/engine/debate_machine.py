@@ -7,6 +7,7 @@ Used by test_debate_machine, with the engine as it is and with seeded faults.
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -196,6 +197,8 @@ class DebateMachine(RuleBasedStateMachine):
         speaker = next(one for one in self.people if one.provider == call.request.provider)
         debate = self.session.debate
         assert speaker.id not in self.absent, "D7: a switched-off provider was called"
+        enough = len(self.people) - len(self.absent) >= 2
+        assert enough or self.asked_in_turn > 1, "D7: fewer than two are left and it went on"
         assert not self.pausing or self.asked_in_turn > 1, "D9: a turn started after a pause was asked for"
         assert self.asked_in_turn <= 2, "D6: more than one retry in a turn"
         place = (debate.round, debate.turn)
@@ -226,7 +229,7 @@ class DebateMachine(RuleBasedStateMachine):
         roles = [str(one["role"]) for one in request.messages]
         texts = [str(one["content"]) for one in request.messages]
         assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
-        assert all(one != two for one, two in zip(roles[1:], roles[2:], strict=False)), "D8: alternation"
+        assert all(one != two for one, two in pairwise(roles[1:])), "D8: alternation"
         assert "Cars?" in texts[1], "D8: the topic is missing"
         usable = [one for one in self.messages if one.state == DONE and one.content]
         shown = [one for one in usable if any(one.content in text for text in texts[1:])]
@@ -252,10 +255,12 @@ class DebateMachine(RuleBasedStateMachine):
         return f"Statement number {len(self.models.calls)} of {len(self.store.batches)} batches"
 
     @precondition(lambda self: self.is_open())
-    @rule(whom=st.sampled_from([None, 0, 1, 2, 3]))
-    def answer(self, whom: int | None) -> None:
+    @rule(whom=st.sampled_from([None, 0, 1, 2, 3]), times=st.sampled_from([1, 1, 2, 9]))
+    def answer(self, whom: int | None, times: int) -> None:
         name = f" {self.people[whom % len(self.people)].name}, what do you say?" if whom is not None else ""
-        self.send(Text(text=self._words() + "." + name), Finished(output_tokens=3))
+        for _ in range(times):
+            if self.is_open():
+                self.send(Text(text=self._words() + "." + name), Finished(output_tokens=3))
 
     @precondition(lambda self: self.is_open())
     @rule()
@@ -263,9 +268,14 @@ class DebateMachine(RuleBasedStateMachine):
         self.send(Text(text=self._words() + " and more "))
 
     @precondition(lambda self: self.is_open())
-    @rule(kind=st.sampled_from(["server", "network", "stall", "authentication", "bad_response"]))
-    def fail(self, kind: str) -> None:
-        self.send(ProviderError(kind))
+    @rule(
+        kind=st.sampled_from(["server", "network", "stall", "authentication", "bad_response"]),
+        times=st.sampled_from([1, 2]),
+    )
+    def fail(self, kind: str, times: int) -> None:
+        for _ in range(times):
+            if self.is_open():
+                self.send(ProviderError(kind))
 
     @precondition(lambda self: self.is_open())
     @rule(kind=st.sampled_from(["empty", "context_window"]))
@@ -278,8 +288,16 @@ class DebateMachine(RuleBasedStateMachine):
         self.send(Text(text="[PASS]"), Finished())
 
     @precondition(lambda self: self.is_open())
-    @rule(retry_after=st.sampled_from([None, 3.0, 50.0, 500.0]), quota=st.booleans())
-    def refuse(self, retry_after: float | None, quota: bool) -> None:
+    @rule(retry_after=st.sampled_from([None, 3.0, 50.0, 500.0]), quota=st.booleans(), times=st.integers(1, 3))
+    def refuse(self, retry_after: float | None, quota: bool, times: int) -> None:
+        self._refuse(retry_after, quota)
+        for _ in range(times - 1):
+            if self.timer is not None:
+                self.time_passes()
+            if self.is_open():
+                self._refuse(retry_after, quota)
+
+    def _refuse(self, retry_after: float | None, quota: bool) -> None:
         call, waits = self.call, len(self.retry_waits)
         assert call is not None
         before, turns = (self.session.debate.round, self.session.debate.turn), len(self.turns())
@@ -314,10 +332,12 @@ class DebateMachine(RuleBasedStateMachine):
     def pause(self) -> None:
         running = self.session.status == RUNNING
         at_once = self.pausing or self.timer is not None
+        streaming = [one for one in self.messages if one.state == STREAMING]
         self.pausing = running
         self._act(self.engine.pause(self.session_id))
         if running and at_once:
             assert self.session.status == PAUSED and not self.models.open, "not paused at once"
+            self._check_kept(streaming)
         if self.session.status != RUNNING:
             self.pausing, self.asked_in_turn = False, 0
 
@@ -339,10 +359,13 @@ class DebateMachine(RuleBasedStateMachine):
         assert not self.models.open, "D11: stopped, but the request is open"
         if not ended:
             assert self.session.status == "stopped"
+        self._check_kept(streaming)
+        self.pausing = False
+
+    def _check_kept(self, streaming: list[Message]) -> None:
         for one in streaming:
             kept = self.live.message(one.id)  # type: ignore[attr-defined]
             assert kept.state == STOPPED and kept.content.strip() == one.content.strip(), "D11: text lost"
-        self.pausing = False
 
     @rule(count=st.sampled_from([1, 1, 1, 7]))
     def step_in(self, count: int) -> None:

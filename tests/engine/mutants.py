@@ -14,7 +14,7 @@ def mutant(module_name: str, old: str, new: str) -> Iterator[None]:
     with open(module.__file__, encoding="utf-8") as file:
         source = file.read()
     assert source.count(old) >= 1, f"{module_name} no longer holds {old!r}"
-    affected = [one for name, one in sys.modules.items() if name.startswith(("app.engine", "tests.engine"))]
+    affected = [one for name, one in sys.modules.items() if name.startswith(("app.engine", "tests."))]
     before = [(one, dict(vars(one))) for one in affected]
     originals = dict(vars(module))
     exec(compile(source.replace(old, new), module.__file__, "exec"), vars(module))

@@ -1,5 +1,6 @@
 """Debates on the real engine and the real log, with models that follow a script: rows D1 to D12 and
-the fault table, each with the requests it may cost and what is left on the disk."""
+the fault table, each with the requests it may cost and what is left on the disk.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -40,8 +41,7 @@ async def bench(data_dir: Path) -> AsyncIterator[Bench]:
 async def reopened(bench: Bench, data_dir: Path) -> Bench:
     """Close the engine and open another on the same directory, as after a restart."""
     await bench.engine.shutdown()
-    again = a_bench(a_log_store(data_dir))
-    return again
+    return a_bench(a_log_store(data_dir))
 
 
 async def saved_states(bench: Bench, data_dir: Path, session_id: str) -> list[tuple[str, str, str]]:

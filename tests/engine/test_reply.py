@@ -79,7 +79,14 @@ def test_where_the_stream_is_cut_changes_nothing(words: list[str], data: st.Data
 
 @pytest.mark.parametrize(
     ("reply", "shown"),
-    [("A plain", "A plain"), ("Grand", "Grand"), ("G", ""), ("[GPT-4", ""), ("[Great", "[Great"), ("<thi", "")],
+    [
+        ("A plain", "A plain"),
+        ("Grand", "Grand"),
+        ("G", ""),
+        ("[GPT-4", ""),
+        ("[Great", "[Great"),
+        ("<thi", ""),
+    ],
 )
 def test_only_what_may_become_a_label_is_held_back(reply: str, shown: str) -> None:
     assert ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE).feed(reply)[0] == shown

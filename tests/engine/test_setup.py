@@ -1,0 +1,122 @@
+"""The checks before a start (D14), and who is seated how."""
+
+import pytest
+
+from app.core.errors import BadInput
+from app.core.provider import ProviderConfig
+from app.core.session import ContextFile, Participant
+from app.engine.provider_list import check_key, check_provider, status_of
+from app.engine.setup import DebateSetup, session_of, title_of
+from tests.builders import MemorySecrets, a_setup, people, remotes
+
+STATUSES = [status_of(config, MemorySecrets(), "") for config in remotes()]  # type: ignore[arg-type]
+
+
+def seat(**fields: str) -> Participant:
+    return Participant(**{"id": "x", "name": "X", "provider": "remote0", "model": "model-0", **fields})
+
+
+def with_seat(**fields: str) -> DebateSetup:
+    return a_setup(participants=(people(1)[0], seat(**fields)))
+
+
+BAD = [
+    (a_setup(topic=""), "topic_empty"),
+    (a_setup(topic=" \n\t"), "topic_empty"),
+    (a_setup(topic="x" * 1_000_000), "topic_too_long"),
+    (a_setup(rounds=0), "rounds_out_of_range"),
+    (a_setup(rounds=11), "rounds_out_of_range"),
+    (a_setup(rounds=-1), "rounds_out_of_range"),
+    (a_setup(rounds=10**9), "rounds_out_of_range"),
+    (a_setup(mode="melee"), "unknown_mode"),
+    (a_setup(participants=()), "too_few_participants"),
+    (a_setup(participants=people(1)), "too_few_participants"),
+    (a_setup(participants=tuple(seat(id=str(place)) for place in range(13))), "too_many_participants"),
+    (with_seat(provider="nobody"), "unknown_provider"),
+    (with_seat(model="model-9"), "unknown_model"),
+    (with_seat(provider="embedded", model="gpt-5"), "unknown_model"),
+    (with_seat(name=" [] "), "name_empty"),
+    (with_seat(role="r" * 3_000), "role_too_long"),
+    (a_setup(mode="roles"), "role_missing"),
+    (a_setup(context=(ContextFile(name="a", text="x" * 500_000),)), "context_too_much"),
+]
+
+
+@pytest.mark.parametrize(("setup", "code"), BAD)
+def test_what_cannot_start_is_refused_by_name(setup: DebateSetup, code: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        session_of(setup, STATUSES)
+    assert raised.value.code == code
+
+
+def test_names_are_made_distinct_and_fit_a_label() -> None:
+    names = ("GPT", "gpt", "User", "A [b]: c\nd", "제미나이")
+    participants = tuple(seat(id=str(place), name=name) for place, name in enumerate(names))
+    debate = session_of(a_setup(participants=participants), STATUSES).debate
+    assert [one.name for one in debate.participants] == ["GPT", "gpt 2", "User 2", "A b c d", "제미나이"]
+
+
+def test_ids_are_made_distinct_and_one_model_can_sit_twice() -> None:
+    debate = session_of(a_setup(participants=(seat(), seat())), STATUSES).debate
+    first, second = debate.participants
+    assert first.id != second.id and first.model == second.model
+
+
+def test_voices_of_the_small_model_take_sides_in_turn() -> None:
+    voices = tuple(
+        seat(id=name, name=name, provider="embedded", model="smollm2-135m") for name in ("Ada", "Ben", "Cleo")
+    )
+    debate = session_of(a_setup(participants=(*voices, seat(role="neutral"))), STATUSES).debate
+    assert [one.role for one in debate.participants] == ["for", "against", "for", "neutral"]
+
+
+def test_a_switched_off_or_missing_model_is_refused() -> None:
+    off = [status_of(ProviderConfig(id="remote0", kind="ollama", enabled=False), MemorySecrets(), "")]  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="provider_disabled"):
+        session_of(a_setup(participants=(seat(), seat())), off)
+    gone = [status_of(ProviderConfig(id="embedded", kind="embedded"), MemorySecrets(), "not_installed")]  # type: ignore[arg-type]
+    voices = (seat(provider="embedded", model="smollm2-135m"),) * 2
+    with pytest.raises(BadInput, match="embedded_missing"):
+        session_of(a_setup(participants=voices), gone)
+
+
+def test_a_seed_that_was_given_is_kept() -> None:
+    assert session_of(a_setup(seed=5), STATUSES).debate.seed == 5
+    assert session_of(a_setup(), STATUSES).debate.seed != session_of(a_setup(), STATUSES).debate.seed
+
+
+def test_a_title_is_one_safe_line() -> None:
+    assert title_of("a\nb\u202ec") == "a bc"
+    assert len(title_of("한" * 300)) == 120
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://x", "localhost:80", "http://", "http://a b", "http://user:pw@host", "http://h:99999", "x"],
+)
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match="base_url_invalid"):
+        check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+
+
+@pytest.mark.parametrize("key", ["", "  ", "a b", "kéy", "a\nb"])
+def test_a_key_that_is_none_is_refused(key: str) -> None:
+    with pytest.raises(BadInput):
+        check_key(key)
+    assert check_key(" sk-1 \n") == "sk-1"
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        (ProviderConfig(id="openai", kind="openai"), "no_key"),
+        (ProviderConfig(id="openai", kind="openai", enabled=False), "disabled"),
+        (ProviderConfig(id="x", kind="openai-compatible"), "no_address"),
+        (ProviderConfig(id="x", kind="openai-compatible", base_url="http://h"), "no_model"),
+        (ProviderConfig(id="x", kind="telepathy"), "unknown_kind"),
+        (ProviderConfig(id="ollama", kind="ollama"), ""),
+    ],
+)
+def test_a_provider_says_what_it_lacks(config: ProviderConfig, problem: str) -> None:
+    status = status_of(config, MemorySecrets(), "")  # type: ignore[arg-type]
+    assert (status.problem, status.ready) == (problem, not problem)
