@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 FIRST_PAINT_S = 2.0
+WARM_UP_AFTER_S = 0.4
 
 
 async def open_window(
@@ -104,8 +105,13 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
-    # The child process that holds LiteLLM needs seconds to warm up; nobody waits for it.
-    window.tasks.start("model host", moot.models.start())
+    window.tasks.start("model host", _warm_up(moot))
+
+
+async def _warm_up(moot: "Moot") -> None:
+    """Start the child process that holds LiteLLM, once the window has had the processor to itself."""
+    await asyncio.sleep(WARM_UP_AFTER_S)
+    await moot.models.start()
 
 
 async def _close(moot: "Moot", server: "ControlServer") -> None:
@@ -127,7 +133,7 @@ async def _complain(error: MootError, language: str) -> None:
     from app.terminal import error_line, load_texts
 
     line = error_line(error, load_texts(language))
-    print(line, file=sys.stderr)
+    sys.stderr.write(f"{line}\n")
     box = QMessageBox(QMessageBox.Icon.Warning, "Moot", line)
     box.setTextFormat(Qt.TextFormat.PlainText)
     closed = asyncio.Event()

@@ -88,7 +88,7 @@ class Person:
     def transcript(self, name: str = "debate_transcript") -> list[str]:
         """Return what a screen reader reads of each message."""
         view = self.find(name, TranscriptView)
-        return [view.describe(message_id) for message_id in view.message_ids()]
+        return [view.describe(message_id) for message_id in list(view.message_ids)]
 
     async def settle(self, seconds: float = 0.05) -> None:
         """Let the window draw what is pending."""

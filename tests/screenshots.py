@@ -9,19 +9,20 @@ import asyncio
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
-from PySide6.QtWidgets import QApplication  # noqa: E402
+from PySide6.QtWidgets import QApplication
 
-from app.core.session import FREE, ROLES, Participant  # noqa: E402
-from app.engine.engine import DebateSetup, Engine  # noqa: E402
-from app.gui.event_loop import AppLoop  # noqa: E402
-from tests.app_driver import Person, at_window, until  # noqa: E402
-from tests.wire import Answer, Fault, WireServer, write_providers  # noqa: E402
+from app.core.session import FREE, ROLES, Participant
+from app.engine.engine import DebateSetup, Engine
+from app.gui.event_loop import AppLoop
+from tests.app_driver import Person, at_window, until
+from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
 TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
@@ -32,8 +33,7 @@ WORDS = {
     ),
     "anthropic": (
         "The special cases *are* the spec. A rewrite loses them and finds them again in production.",
-        "With the oracle in place my objection narrows to cost: who owns the differences it reports, and who "
-        "decides which of the two was right all along? I would want a name on that before we begin.",
+        "With the oracle in place my objection narrows to cost: who owns the differences it reports? Who decides?",
     ),
     "gemini": (
         "Both are testable: replay the 2.1 M stored inputs through each and count differences.",
@@ -134,10 +134,17 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
     for server in servers:
         server.script(MODELS[server.kind], lambda request: Answer(WORDS[request.kind][0]))
     gpt, claude, gemini = PARTICIPANTS
+    servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0], delay=1.0))
     failing = await engine.start_debate(
         DebateSetup(topic="Is p99 the right goal?", participants=(gpt, gemini), mode=FREE, rounds=3)
     )
-    await engine.wait(failing)
+    await until(lambda: len(engine.tail(failing)) >= 2, 120)
+    for enabled in (False, True):
+        status = next(one for one in engine.providers() if one.config.id == "gemini")
+        await engine.save_provider(replace(status.config, enabled=enabled))
+        if not enabled:
+            await engine.wait(failing)
+    servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0]))
     stopped = await engine.start_debate(
         DebateSetup(topic="Pick a queue for 10k jobs/s", participants=PARTICIPANTS, rounds=5)
     )
@@ -164,10 +171,10 @@ async def debate_in_its_middle(engine: Engine, servers: list[WireServer]) -> str
         DebateSetup(topic=TOPICS["en"], participants=PARTICIPANTS, mode=ROLES, rounds=3)
     )
     live = await engine.open(session_id)
-    await until(lambda: len(live.messages) >= 3, 30)
+    await until(lambda: len(live.messages) >= 3, 120)
     await engine.say(session_id, STEP_IN)
-    await until(lambda: any(live.text_of(one.id) for one in live.streaming() if one.round == 2), 30)
-    await until(lambda: len(live.messages) >= 6 and live.text_of(live.messages[-1].id), 30)
+    await until(lambda: any(live.text_of(one.id) for one in live.streaming() if one.round == 2), 120)
+    await until(lambda: len(live.messages) >= 6 and live.text_of(live.messages[-1].id), 120)
     return session_id
 
 

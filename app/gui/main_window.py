@@ -8,9 +8,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer
+from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
@@ -23,8 +31,8 @@ from app.gui.context_files import read_context
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.settings_dialog import SettingsDialog
 from app.gui.i18n import Language
-from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.debate_controls import STATUS_TONES
+from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_views import SessionViews
 from app.gui.side_bar import SideBar
@@ -74,7 +82,6 @@ class MainWindow(QMainWindow):
         self._list_timer.setInterval(LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._show_welcome()
-        self.welcome.setFocus()
         geometry = state.bytes_of("geometry")
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
@@ -402,6 +409,7 @@ class MainWindow(QMainWindow):
         self.top_bar.show_title(self._language("top.welcome"))
         self.top_bar.show_session_tools(False)
         self.side_bar.sessions.select("")
+        self.welcome.setFocus()
 
     def _show_side(self, shown: bool) -> None:
         self.side_bar.setVisible(shown)

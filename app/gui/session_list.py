@@ -1,6 +1,15 @@
 """The side bar's list of sessions: grouped by day, filtered by the search box, painted row by row."""
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -110,8 +119,9 @@ class SessionRowDelegate(QStyledItemDelegate):
             painter.setPen(QPen(QColor(tokens.accent if focused else tokens.line), 1) if selected else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        icon = self._look.icon(KIND_ICONS.get(summary.kind, "message-circle"), "text_2")
-        icon.paint(painter, QRect(rect.left() + 8, rect.center().y() - 7, 16, 16))
+        ratio = painter.device().devicePixelRatioF()
+        icon = self._look.picture(KIND_ICONS.get(summary.kind, "message-circle"), "text_2", 16, ratio)
+        painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
         meta = self._meta(summary)
         painter.setFont(sized(painter.font(), 11))
         width = QFontMetrics(painter.font()).horizontalAdvance(meta)

@@ -1,13 +1,13 @@
 """The side bar: the way to a new debate, the sessions, the providers and the settings."""
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.session import SessionSummary
 from app.gui.i18n import Language
 from app.gui.session_list import SessionList
 from app.gui.style import Look
-from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import plain_label
 
 WIDTH = 248
@@ -31,20 +31,14 @@ class SideBar(QFrame):
         self._brand = plain_label("brand")
         self._toggle = icon_button(look, "panel-left", "side_toggle")
         self._new = button("", "new_button")
-        self._new.setIcon(look.icon("plus", "text"))
-        self._new.setIconSize(QSize(15, 15))
-        self.search = QLineEdit()
-        self.search.setObjectName("session_search")
-        self.search.setProperty("kind", "search")
-        self.search.setClearButtonEnabled(True)
-        self.search.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self._new.dress(look, "plus", "text")
+        self.search = SearchBox(look, "session_search")
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
         self._foot_providers = button("foot", "providers_button")
         self._foot_settings = button("foot", "settings_button")
         for foot, icon in ((self._foot_providers, "plug"), (self._foot_settings, "settings")):
-            foot.setIcon(look.icon(icon))
-            foot.setIconSize(QSize(16, 16))
+            foot.dress(look, icon)
         self._lay_out()
         self.search.textChanged.connect(self._refresh)
         self._toggle.clicked.connect(self.hide_requested)

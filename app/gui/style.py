@@ -8,13 +8,14 @@ from dataclasses import fields
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from app.gui.icons import Pictures, TintedIcon
+from app.gui.icons import draw_svg
 from app.gui.theme import DARK, LIGHT, Tokens
 
 BODY_PX = 14
+RATIOS = (1.0, 2.0)
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
@@ -29,8 +30,7 @@ class Look(QObject):
         self._resources = resources
         self._theme = theme
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
-        self._pictures: Pictures = {}
-        self._icons: dict[tuple[str, str, str], QIcon] = {}
+        self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
         self.tokens = self._wanted()
         app.setStyle("Fusion")
         app.setFont(ui_font())
@@ -42,27 +42,29 @@ class Look(QObject):
         self._theme = theme
         self._refresh()
 
-    def icon(self, name: str, colour: str = "text_2", checked: str = "accent") -> QIcon:
-        """Return an icon in a colour of the theme, `checked` being the colour while it is on."""
-        key = (name, colour, checked)
-        if key not in self._icons:
+    def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
+        """Return an icon's picture in the colour of a token, `side` points high; see `draw_svg`."""
+        value = str(getattr(self.tokens, colour))
+        key = (name, value, side, ratio, room)
+        if key not in self._pictures:
+            path = self._resources / "icons" / f"{name}.svg"
+            self._pictures[key] = draw_svg(path, side, ratio, value, room)
+        return self._pictures[key]
 
-            def tint(mode: QIcon.Mode, state: QIcon.State) -> str:
-                if mode == QIcon.Mode.Disabled:
-                    return self.tokens.text_3
-                token = checked if state == QIcon.State.On else colour
-                return str(getattr(self.tokens, token))
-
-            self._icons[key] = QIcon(TintedIcon(self._icon_path(name), tint, self._pictures))
-        return self._icons[key]
+    def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
+        """Return an icon for a button, in the theme of now: plain, switched on, and disabled."""
+        modes, states = QIcon.Mode, QIcon.State
+        icon = QIcon()
+        for ratio in RATIOS:
+            icon.addPixmap(self.picture(name, colour, side, ratio, room), modes.Normal, states.Off)
+            icon.addPixmap(self.picture(name, "accent", side, ratio, room), modes.Normal, states.On)
+            icon.addPixmap(self.picture(name, "text_3", side, ratio, room), modes.Disabled, states.Off)
+        return icon
 
     def add_korean_font(self) -> None:
         """Load the Korean font that comes along, where there is one; costs some milliseconds."""
         for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
             QFontDatabase.addApplicationFont(str(path))
-
-    def _icon_path(self, name: str) -> Path:
-        return self._resources / "icons" / f"{name}.svg"
 
     def _on_scheme_changed(self) -> None:
         if self._theme == "system":

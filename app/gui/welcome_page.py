@@ -1,6 +1,6 @@
 """The page without a session: what Moot can do, and a box for a topic."""
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
 CARD_WIDTH = 292
-NARROW = 660
+NARROW = 600
 EXAMPLES = ("1", "2", "3")
 
 
@@ -42,7 +42,7 @@ class WelcomeCard(QFrame):
 
     def _draw(self) -> None:
         ratio = self.devicePixelRatioF()
-        self._picture.setPixmap(self._look.icon(self._icon, self._colour).pixmap(QSize(24, 24), ratio))
+        self._picture.setPixmap(self._look.picture(self._icon, self._colour, 24, ratio))
 
 
 class WelcomePage(QWidget):
@@ -140,6 +140,8 @@ class WelcomePage(QWidget):
         narrow = self.width() < NARROW
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
+        for card in (self._debate, self._connect):
+            self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
         self._example_row.setDirection(down if narrow else across)
 
     def _on_example(self, text: str) -> None:

@@ -58,7 +58,7 @@ class SettingsDialog(QDialog):
         self._provider_stack = QStackedWidget()
         self._lead = plain_label("card_text", wrap=True)
         self._add = button("link", "settings_add_server")
-        self._add.setIcon(look.icon("plus", "accent"))
+        self._add.dress(look, "plus", "accent")
         self._theme = Choice(look)
         self._theme.setObjectName("settings_theme")
         self._language_choice = Choice(look)

@@ -1,7 +1,7 @@
 """Small painted marks: the speaker's initial and the chip, as widgets and for delegates to paint."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.style import Look, sized
@@ -80,8 +80,8 @@ class Chip(QWidget):
         self._look = look
         self._text = ""
         self._tone = "neutral"
-        self._icon: QIcon | None = look.icon(icon, "text_2") if icon else None
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._icon = icon
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
         look.changed.connect(self.update)
 
@@ -104,19 +104,22 @@ class Chip(QWidget):
         return QSize(width + (18 if self._icon else 0), CHIP_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        return QSize(min(self.sizeHint().width(), 48), CHIP_HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setFont(self._chip_font())
+        room = self.width() - 2 * CHIP_PADDING - (18 if self._icon else 0)
+        shown = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room)
         colours = chip_colours(self._look.tokens, self._tone)
-        if self._icon is None:
-            paint_chip(painter, self.rect(), self._text, colours)
+        if not self._icon:
+            paint_chip(painter, self.rect(), shown, colours)
             return
         paint_chip(painter, self.rect(), "", colours)
-        self._icon.paint(painter, QRect(CHIP_PADDING, 4, 14, 14))
+        icon = self._look.picture(self._icon, "text_2", 14, self.devicePixelRatioF())
+        painter.drawPixmap(CHIP_PADDING, 4, icon)
         painter.drawText(
-            self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text
+            self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, shown
         )
 
     def _chip_font(self) -> QFont:

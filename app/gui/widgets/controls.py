@@ -1,6 +1,6 @@
 """Buttons, tick boxes and choices as the look draws them; all are the native widgets underneath."""
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
+    QLineEdit,
     QPushButton,
     QSizePolicy,
     QSlider,
@@ -18,28 +19,79 @@ from PySide6.QtWidgets import (
 from app.gui.style import Look
 
 TICK = 16
+ICON = 17
+CHOICE_FRAME = 40
 
 
-def button(kind: str = "", name: str = "", parent: QWidget | None = None) -> QPushButton:
+class Button(QPushButton):
+    """A push button whose icon, where it has one, follows the theme."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__()
+        self.setProperty("kind", kind)
+        self.setObjectName(name)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._dressing: tuple[Look, str, str, int, int] | None = None
+
+    def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
+        """Put an icon before the text, with the space the look wants between them."""
+        self._dressing = (look, icon, colour, side, room)
+        self.setIconSize(QSize(side + room, side))
+        look.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def _on_theme_changed(self) -> None:
+        if self._dressing is not None:
+            look, icon, colour, side, room = self._dressing
+            self.setIcon(look.icon(icon, colour, side=side, room=room))
+
+
+class IconButton(QToolButton):
+    """A flat button that shows only an icon, in the accent while it is switched on."""
+
+    def __init__(self, look: Look, icon: str) -> None:
+        super().__init__()
+        self._look = look
+        self._name = icon
+        self.setIconSize(QSize(ICON, ICON))
+        self.setFixedSize(34, 30)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        look.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def _on_theme_changed(self) -> None:
+        self.setIcon(self._look.icon(self._name, side=ICON))
+
+
+def button(kind: str = "", name: str = "") -> Button:
     """Return a push button; `kind` is primary, plain, link or "" (outlined)."""
-    result = QPushButton(parent)
-    result.setProperty("kind", kind)
-    result.setObjectName(name)
-    result.setCursor(Qt.CursorShape.PointingHandCursor)
-    return result
+    return Button(kind, name)
 
 
-def icon_button(look: Look, icon: str, name: str = "", *, checkable: bool = False) -> QToolButton:
-    """Return a flat button that shows only an icon; give it a tool tip and an accessible name."""
-    result = QToolButton()
+def icon_button(look: Look, icon: str, name: str = "", *, checkable: bool = False) -> IconButton:
+    """Return a button that is only an icon; `name_button` gives it its words."""
+    result = IconButton(look, icon)
     result.setObjectName(name)
-    result.setIcon(look.icon(icon))
-    result.setIconSize(QSize(17, 17))
-    result.setFixedSize(34, 30)
     result.setCheckable(checkable)
-    result.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    look.changed.connect(result.update)
     return result
+
+
+class SearchBox(QLineEdit):
+    """A box to search in, with a magnifying glass."""
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__()
+        self._look = look
+        self.setObjectName(name)
+        self.setProperty("kind", "search")
+        self.setClearButtonEnabled(True)
+        self.setTextMargins(24, 0, 0, 0)
+        look.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        picture = self._look.picture("search", "text_2", ICON - 1, self.devicePixelRatioF())
+        QPainter(self).drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
 
 
 def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
@@ -102,15 +154,28 @@ class Choice(QComboBox):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._chevron = look.icon("chevron-down")
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._look = look
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
         look.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        # As wide as what is chosen, not as the longest line of the list.
+        self.ensurePolished()
+        width = self.fontMetrics().horizontalAdvance(self.currentText()) + CHOICE_FRAME
+        return QSize(width, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(self.sizeHint().width(), 90), super().minimumSizeHint().height())
+
+    def showPopup(self) -> None:
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 24)
+        super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = QPainter(self)
-        self._chevron.paint(painter, QRect(self.width() - 23, (self.height() - 14) // 2, 14, 14))
+        chevron = self._look.picture("chevron-down", "text_2", 14, self.devicePixelRatioF())
+        QPainter(self).drawPixmap(self.width() - 23, (self.height() - 14) // 2, chevron)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

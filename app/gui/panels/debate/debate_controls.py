@@ -38,16 +38,16 @@ class DebateControls(QFrame):
         self._read_only = False
         self._damaged = 0
         self._pausing = False
-        self._title = ElidedLabel("title")
+        self._title = ElidedLabel("title", self)
         self._round = Chip(look)
-        self._status = Chip(look)
-        self._cost = Chip(look, icon="coins")
+        self._status = Chip(look, self)
+        self._cost = Chip(look, self, icon="coins")
         self.pause = button("", f"{prefix}pause")
-        self.pause.setIcon(look.icon("pause", "text"))
+        self.pause.dress(look, "pause", "text")
         self.resume = button("primary", f"{prefix}resume")
-        self.resume.setIcon(look.icon("play", "on_accent"))
+        self.resume.dress(look, "play", "on_accent")
         self.stop = button("", f"{prefix}stop")
-        self.stop.setIcon(look.icon("square", "text"))
+        self.stop.dress(look, "square", "text")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
@@ -109,6 +109,7 @@ class DebateControls(QFrame):
         self.resume.setVisible(session.status == PAUSED and not self._read_only)
         self.stop.setVisible(not ended and not self._read_only)
         tone, text = self._banner_of(session)
+        self.setVisible(self._headed or not ended or bool(text))
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
         if self._banner.property("tone") != tone:

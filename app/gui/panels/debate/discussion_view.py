@@ -142,7 +142,8 @@ class DiscussionView(QWidget):
         self.composer.box.setEnabled(not ended)
         placeholder = "discussion.ended" if ended else "discussion.placeholder"
         words = self._language
-        self.composer.set_words(words(placeholder), words("discussion.hint"), words("discussion.send"))
+        hint = "" if ended else words("discussion.hint")
+        self.composer.set_words(words(placeholder), hint, words("discussion.send"))
 
     def _lay_out(self, compact: bool) -> None:
         empty = QWidget()

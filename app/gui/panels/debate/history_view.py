@@ -1,11 +1,21 @@
 """History: every debate with its state, to be opened, continued or deleted (row D10)."""
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QStackedLayout,
     QStyle,
@@ -21,7 +31,7 @@ from app.gui.panels.debate.debate_controls import STATUS_TONES
 from app.gui.session_list import SUMMARY, matches
 from app.gui.style import Look, sized
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
-from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import plain_label
 
 Index = QModelIndex | QPersistentModelIndex
@@ -179,11 +189,7 @@ class HistoryView(QWidget):
         super().__init__(parent)
         self._language = language
         self._summaries: list[SessionSummary] = []
-        self.search = QLineEdit()
-        self.search.setObjectName("history_search")
-        self.search.setProperty("kind", "search")
-        self.search.setClearButtonEnabled(True)
-        self.search.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.search = SearchBox(look, "history_search")
         self.list = QListView()
         self.list.setObjectName("debate_history")
         self.list.setMouseTracking(True)

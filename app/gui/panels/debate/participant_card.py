@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.core.session import Participant
@@ -14,6 +15,7 @@ from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_
 from app.gui.widgets.label import ElidedLabel
 
 OWN = "own"
+NARROW = 400
 
 
 class ParticipantCard(QFrame):
@@ -45,6 +47,8 @@ class ParticipantCard(QFrame):
         self._role = Choice(look)
         self._role.setObjectName(f"role_{seat.participant.id}")
         self._prompt = button("link", f"prompt_{seat.participant.id}")
+        self._prompt_icon = icon_button(look, "pencil")
+        self._prompt_icon.setFixedSize(26, 26)
         self._set_up = button("link", f"set_up_{seat.status.config.id}")
         self._remove = icon_button(look, "x")
         self._remove.setFixedSize(24, 24)
@@ -57,7 +61,7 @@ class ParticipantCard(QFrame):
         for widget in (self.tick, self._avatar, self._name):
             row.addWidget(widget)
         row.addWidget(self._model, 1)
-        for widget in (self._prompt, self._role, self._set_up, self._remove):
+        for widget in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
             row.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -77,6 +81,7 @@ class ParticipantCard(QFrame):
         self._role.activated.connect(self._on_role_chosen)
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._prompt.clicked.connect(self.prompt_requested)
+        self._prompt_icon.clicked.connect(self.prompt_requested)
         self._set_up.clicked.connect(lambda: self.set_up_requested.emit(seat.status.config.id))
         self._remove.clicked.connect(self.remove_requested)
         self.retranslate()
@@ -110,14 +115,15 @@ class ParticipantCard(QFrame):
 
     def retranslate(self) -> None:
         """Draw every word anew."""
-        words, status, name = self._language, self.seat.status, self._name.text()
+        words, name = self._language, self._name.text()
         note = words.problem(self.seat.note) if self.seat.note else self._participant.model
         self._model.setText(note)
         self.tick.setAccessibleName(words("setup.takes_part", name=name))
         self._name.setAccessibleName(words("setup.name"))
         edited = bool(self._participant.system_prompt)
         self._prompt.setText(words("setup.prompt.changed" if edited else "setup.prompt"))
-        self._prompt.setAccessibleName(words("setup.prompt.of", name=name))
+        name_button(self._prompt, words("setup.prompt.of", name=name))
+        name_button(self._prompt_icon, words("setup.prompt.of", name=name))
         self._set_up.setText(words("setup.set_up"))
         name_button(self._remove, words("setup.remove_voice", name=name))
         self._role.setAccessibleName(words("setup.role", name=name))
@@ -130,6 +136,11 @@ class ParticipantCard(QFrame):
         self._role.addItem(words("role.own"), OWN)
         self._role.setCurrentIndex(index)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if (event.oldSize().width() < NARROW) != (self.width() < NARROW):
+            self._show_parts()
+
     def _chosen_role(self) -> str:
         role = str(self._role.currentData())
         return self._own.text().strip() if role == OWN else role
@@ -138,7 +149,9 @@ class ParticipantCard(QFrame):
         ready = self.seat.status.ready
         self._role.setVisible(ready and self._roles_shown)
         self._role.setEnabled(self.chosen)
-        self._prompt.setVisible(ready and self.chosen)
+        narrow = self.width() < NARROW
+        self._prompt.setVisible(ready and self.chosen and not narrow)
+        self._prompt_icon.setVisible(ready and self.chosen and narrow)
         own = self._roles_shown and self.chosen and self._role.currentData() == OWN
         self._own.setVisible(own)
         self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)

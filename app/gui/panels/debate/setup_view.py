@@ -7,7 +7,15 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QScrollArea, QVBo
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import DEFAULT_ROUNDS, FREE, MAX_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, ROLES, ROUND_ROBIN
+from app.core.session import (
+    DEFAULT_ROUNDS,
+    FREE,
+    MAX_ROUNDS,
+    MIN_PARTICIPANTS,
+    MIN_ROUNDS,
+    ROLES,
+    ROUND_ROBIN,
+)
 from app.engine.engine import DebateSetup, Engine, Seat
 from app.gui.amounts import tokens_text
 from app.gui.context_files import size_in_tokens
@@ -53,13 +61,13 @@ class SetupView(QWidget):
         self.opening = TickBox(look)
         self.opening.setObjectName("debate_opening")
         self.start = button("primary", "debate_start")
-        self.start.setIcon(look.icon("play", "on_accent"))
+        self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
         self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
         self._rounds_value = plain_label("value")
         self._ends = (plain_label("hint"), plain_label("hint"))
         self._add = button("link", "add_voice")
-        self._add.setIcon(look.icon("plus", "accent"))
+        self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
         self._choose = button("link", "choose_context")
         self._honesty = plain_label("hint", wrap=True)
@@ -213,7 +221,7 @@ class SetupView(QWidget):
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(size_in_tokens(paths)))
         self._context_size.setText(size if paths else "")
         self._files.setVisible(self.context.isChecked() and bool(paths))
-        problem = self._problem(len(chosen))
+        problem = self._problem(chosen)
         self.start.setEnabled(not problem and not self._starting)
         self.start.setText(words("setup.starting" if self._starting else "setup.start"))
         if problem:
@@ -223,11 +231,15 @@ class SetupView(QWidget):
         key = "setup.estimate.free" if local else "setup.estimate.paid"
         self._show_estimate(words(key, count=len(chosen) * self.rounds.value()), "meta")
 
-    def _problem(self, chosen: int) -> str:
+    def _problem(self, chosen: list[ParticipantCard]) -> str:
         if not self.topic.text():
             return self._language("setup.invalid.topic")
-        if chosen < MIN_PARTICIPANTS:
+        if len(chosen) < MIN_PARTICIPANTS:
             return self._language("setup.invalid.participants")
+        if self.mode.value() == ROLES:
+            for participant in (card.participant() for card in chosen):
+                if not participant.role:
+                    return self._language("setup.invalid.role", name=participant.name)
         try:
             self._engine.check(self.setup())
         except BadInput as error:

@@ -1,0 +1,85 @@
+"""Events become signals in their order; text that streams arrives once a frame, whole and in time."""
+
+import asyncio
+
+import pytest
+
+from app.core.events import EventBus, MessageDelta, MessageFinished, MessageStarted, Notice
+from app.core.message import STREAMING, Author, Message
+from app.gui.bridge import Bridge
+from tests.app_driver import until
+
+AUTHOR = Author(id="a", name="Ada", kind="participant")
+
+
+def message(name: str = "m1", **fields: object) -> Message:
+    return Message(id=name, turn_id="t", role="assistant", author=AUTHOR, **fields)
+
+
+def delta(offset: int, text: str, name: str = "m1") -> MessageDelta:
+    return MessageDelta(session_id="s", message_id=name, offset=offset, text=text)
+
+
+@pytest.fixture
+def bus_and_log(qapp):
+    bus, log = EventBus(), []
+    bridge = Bridge(bus)
+    bridge.message_started.connect(lambda event: log.append(("started", event.message.id)))
+    bridge.text_arrived.connect(lambda _session, name, text, _thinking: log.append((name, text)))
+    bridge.message_finished.connect(lambda event: log.append(("finished", event.message.id)))
+    bridge.notice_given.connect(lambda event: log.append(("notice", event.code)))
+    yield bus, log
+    bridge.close()
+
+
+async def test_the_first_words_come_at_once(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(delta(0, "Hello"))
+    assert log == [("started", "m1"), ("m1", "Hello")]
+
+
+async def test_what_follows_is_gathered_into_one_piece(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    for at, text in enumerate("abcdef"):
+        bus.publish(delta(at, text))
+    await until(lambda: len(log) == 3)
+    assert log[1:] == [("m1", "a"), ("m1", "bcdef")]
+
+
+async def test_nothing_arrives_after_the_end(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(delta(0, "a"), delta(1, "b"))
+    bus.publish(MessageFinished(session_id="s", message=message(content="ab")))
+    assert log[-2:] == [("m1", "b"), ("finished", "m1")]
+    await asyncio.sleep(0.08)
+    assert log[-1] == ("finished", "m1")
+
+
+async def test_two_streams_do_not_mix(bus_and_log):
+    bus, log = bus_and_log
+    for name in ("m1", "m2"):
+        bus.publish(MessageStarted(session_id="s", message=message(name, state=STREAMING)))
+        bus.publish(delta(0, "", name))
+    for at in range(20):
+        bus.publish(delta(at, "x", "m1"), delta(at, "y", "m2"))
+    await until(lambda: sum(len(text) for name, text in log if name in ("m1", "m2")) == 40)
+    assert "".join(text for name, text in log if name == "m1") == "x" * 20
+    assert "".join(text for name, text in log if name == "m2") == "y" * 20
+
+
+async def test_a_notice_passes(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(Notice(session_id="", level="warning", code="disk_full"))
+    assert log == [("notice", "disk_full")]
+
+
+def test_closing_stops_listening(qapp):
+    bus, log = EventBus(), []
+    bridge = Bridge(bus)
+    bridge.notice_given.connect(log.append)
+    bridge.close()
+    bus.publish(Notice(session_id="", level="info", code="x"))
+    assert log == []

@@ -1,0 +1,136 @@
+"""Discussion: a debate over the real wire, seen, paused, stepped into, stopped, and found again."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.core.events import RetryScheduled
+from app.core.message import Author
+from app.core.session import ROLES, Participant
+from app.engine.engine import DebateSetup
+from tests.app_driver import Person, at_window, until
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+PATIENCE_S = 60.0
+
+
+def seats(*kinds: str) -> tuple[Participant, ...]:
+    return tuple(
+        Participant(id=kind, name=kind.title(), provider=kind, model=f"{kind}-wire", role="for") for kind in kinds
+    )
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        yield person
+
+
+async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
+    setup = DebateSetup(topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds)
+    person.window.show_setup()
+    person.window.panel.setup.start_requested.emit(setup, ())
+    await until(lambda: person.window.panel.discussion.session_id, PATIENCE_S)
+    return person.window.panel.discussion.session_id
+
+
+@pytest.mark.timeout(180)
+async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", ["The old parser *must* go."])
+    wire_servers["anthropic"].script("anthropic-wire", ["It has served us well."])
+    await start(person, "openai", "anthropic")
+    assert person.window.panel.tabs.current() == 1
+    view = person.window.panel.discussion
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    await until(lambda: len(person.transcript()) == 2)
+    first, second = person.transcript()
+    assert "Openai" in first and "The old parser must go." in first
+    assert "Anthropic" in second and "It has served us well." in second
+    assert not person.sees("debate_pause")
+    assert not person.sees("debate_stop")
+    assert not view.composer.box.isEnabled()
+    assert "tokens" in view.controls._cost.text()
+    await until(lambda: person.window.panel.history._rows.rowCount() == 1)
+    person.window.show_session(view.session_id)
+    await until(lambda: len(person.transcript("transcript")) == 2)
+
+
+@pytest.mark.timeout(180)
+async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Answer("One two three four five six seven", pace=0.15)])
+    await start(person, "openai", "anthropic", rounds=2)
+    await until(person.transcript, PATIENCE_S)
+    await person.write("debate_interject", "Two weeks at most.")
+    await person.press("debate_interject", Qt.Key.Key_Return)
+    await person.click("debate_pause")
+    view = person.window.panel.discussion
+    assert view.controls.pause.text() == "Pause now"
+    await until(lambda: view.session.status == "paused", PATIENCE_S)
+    assert view.controls._banner.isVisible()
+    assert any("Two weeks at most." in line for line in person.transcript())
+    await person.click("debate_resume")
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    asked = wire_servers["anthropic"].requests[0].body
+    assert "Two weeks at most." in str(asked)
+
+
+@pytest.mark.timeout(180)
+async def test_stop_closes_the_request_and_keeps_the_words(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Answer("word " * 400, pace=0.05)])
+    await start(person, "openai", "anthropic")
+    await until(lambda: any("word" in line for line in person.transcript()), PATIENCE_S)
+    await person.click("debate_stop")
+    view = person.window.panel.discussion
+    await until(lambda: view.session.status == "stopped")
+    server = wire_servers["openai"]
+    assert await asyncio.to_thread(server.wait_for, lambda: server.requests[0].closed_at is not None, 5.0)
+    assert "word" in person.transcript()[0]
+
+
+@pytest.mark.timeout(180)
+async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Answer("word " * 600, pace=0.05)])
+    async with at_window(data_dir) as person:
+        session_id = await start(person, "openai", "anthropic")
+        await until(person.transcript, PATIENCE_S)
+        await person.click("panel_close")
+        assert not person.window.panel.isVisible()
+        grown = len(person.transcript()[0])
+        await until(lambda: len(person.transcript()[0]) > grown)
+        await person.click("debate_button")
+    async with at_window(data_dir) as person:
+        view = person.window.panel.discussion
+        await until(lambda: view.session_id == session_id, what="the debate of last time")
+        assert view.session.status == "paused"
+        assert person.sees("debate_resume")
+        await until(lambda: "word" in person.transcript()[0])
+
+
+async def test_a_retry_is_counted_down(person):
+    controls = person.window.panel.discussion.controls
+    seat = seats("openai", "anthropic")
+    session_id = await person.window._engine.start_debate(DebateSetup(topic="T?", participants=seat, rounds=1))
+    live = await person.window._engine.open(session_id)
+    view = person.window.panel.discussion
+    person.window.show_setup()
+    person.window.panel.show_discussion()
+    view.show_session(live.session, [])
+    author = Author(id="openai", name="Openai", kind="participant")
+    view.show_retry(
+        RetryScheduled(session_id=session_id, turn_id="t", author=author, seconds=9.6, reason="rate_limit")
+    )
+    assert "in 10 s" in controls._banner_text.text()
+    assert controls._banner_text.text().startswith("Openai")
+    controls.end_retry()
+    assert not controls._banner.isVisible()
+    await person.window._engine.stop(session_id)
+
+
+async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
+    person.window.show_setup()
+    person.window.panel.show_discussion()
+    assert person.sees("debate_empty")
+    await person.click("debate_empty")
+    assert person.window.panel.tabs.current() == 0

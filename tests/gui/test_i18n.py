@@ -1,0 +1,78 @@
+"""Both languages have every text, with the same blanks; dates and states read as people say them."""
+
+import json
+import re
+import string
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.gui.i18n import Language
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDER = ROOT / "resources" / "i18n"
+CATALOGUES = {name: json.loads((FOLDER / f"{name}.json").read_text("utf-8")) for name in ("en", "ko")}
+KEY = re.compile(r"""(?:words|language|_language|self\._language|texts)\(\s*"([a-z][a-z0-9_.-]+)"((?:[^()]|\([^()]*\))*)""")
+
+
+def blanks(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_both_languages_have_the_same_texts():
+    assert set(CATALOGUES["en"]) == set(CATALOGUES["ko"])
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUES["en"]))
+def test_a_text_has_the_same_blanks_in_both_languages(name):
+    assert blanks(CATALOGUES["en"][name]) == blanks(CATALOGUES["ko"][name])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "app" / "gui").rglob("*.py")), ids=lambda path: path.stem)
+def test_every_text_the_window_asks_for_is_there(path):
+    for key, rest in KEY.findall(path.read_text("utf-8")):
+        if "count=" in rest and key not in CATALOGUES["en"]:
+            assert f"{key}.one" in CATALOGUES["en"], key
+            assert f"{key}.other" in CATALOGUES["en"], key
+        else:
+            assert key in CATALOGUES["en"], key
+
+
+def test_the_language_is_switched_while_it_is_in_use(qapp):
+    language = Language(FOLDER, "en")
+    heard = []
+    language.changed.connect(lambda: heard.append(language.name))
+    assert language("tab.history") == "History"
+    language.choose("ko")
+    language.choose("ko")
+    assert language("tab.history") == "기록"
+    assert heard == ["ko"]
+
+
+def test_ages_and_days(qapp):
+    language = Language(FOLDER, "en")
+    now = datetime(2026, 11, 21, 15, 0).astimezone()
+
+    def before(**delta: float) -> str:
+        return (now - timedelta(**delta)).isoformat()
+
+    assert language.age(before(seconds=5), now) == "now"
+    assert language.age(before(minutes=2), now) == "2 m"
+    assert language.age(before(hours=3), now) == "3 h"
+    assert language.age(before(hours=20), now) == "Yesterday"
+    assert language.day(before(days=9), now) == "12 Nov"
+    assert language.day(before(days=400), now) == "17 Oct 2025"
+    assert language.day_and_time(before(hours=1), now) == "Today 14:00"
+    language.choose("ko")
+    assert language.day(before(days=9), now) == "11월 12일"
+    assert language.day("not a date", now) == ""
+
+
+def test_roles_states_and_reasons_are_words(qapp):
+    language = Language(FOLDER, "en")
+    assert language.role("devils-advocate") == "Devil’s advocate"
+    assert language.role("A pirate") == "A pirate"
+    assert language.status("paused", 2) == "Paused at round 2"
+    assert language.problem("unheard_of") == "unheard_of"
+    assert language.problem("topic_empty") != "topic_empty"

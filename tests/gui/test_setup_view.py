@@ -1,0 +1,184 @@
+"""Setup: who may sit down, what is refused and why, and what Start hands over (row D2)."""
+
+import json
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
+
+from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.panels.debate.setup_view import is_hangul
+from app.gui.widgets.composer import TextBox
+from tests.app_driver import at_window, until
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.show_setup()
+        yield person
+
+
+def cards(person) -> list[ParticipantCard]:
+    return person.window.panel.setup._cards
+
+
+async def test_start_says_what_is_missing(person):
+    setup = person.window.panel.setup
+    assert not setup.start.isEnabled()
+    assert setup._estimate.text() == "Type a topic first."
+    await person.write("debate_topic", "Tabs or spaces?")
+    assert setup.start.isEnabled()
+    assert setup._estimate.text() == "About 6 turns · free on this computer"
+    cards(person)[-3].tick.setChecked(False)
+    assert not setup.start.isEnabled()
+    assert setup._estimate.text() == "Choose at least two participants."
+
+
+async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
+    setup = person.window.panel.setup
+    await person.write("debate_topic", "x" * 8_001)
+    assert not setup.start.isEnabled()
+    assert "8001" in setup._estimate.text() or "8,001" in setup._estimate.text()
+
+
+async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
+    await person.click("set_up_openai")
+    await until(lambda: person.sees("settings_dialog"))
+    page = person.find("settings_dialog").provider_page()
+    assert page.provider_id == "openai"
+    person.find("settings_dialog").accept()
+    await person.settle()
+
+
+async def test_rounds_from_one_to_ten(person):
+    setup = person.window.panel.setup
+    setup.rounds.setValue(99)
+    assert setup.setup().rounds == 10
+    setup.rounds.setValue(-5)
+    assert setup.setup().rounds == 1
+    assert setup._rounds_value.text() == "1"
+
+
+async def test_roles_are_offered_in_role_assignment_only(person):
+    setup = person.window.panel.setup
+    await person.write("debate_topic", "Tabs or spaces?")
+    assert not person.sees("role_ada")
+    await person.click("segment_roles")
+    assert person.sees("role_ada")
+    assert [one.role for one in setup.setup().participants] == ["for", "against"]
+    await person.choose("role_ben", "Devil’s advocate")
+    assert setup.setup().participants[1].role == "devils-advocate"
+    await person.choose("role_ben", "Own text…")
+    assert not setup.start.isEnabled()
+    card = cards(person)[-2]
+    card._own.setText("A tired parser")
+    assert setup.setup().participants[1].role == "A tired parser"
+    assert setup.start.isEnabled()
+    await person.click("segment_free")
+    assert [one.role for one in setup.setup().participants] == ["", ""]
+
+
+async def test_the_generated_prompt_is_seen_and_replaced(person):
+    setup = person.window.panel.setup
+    await person.write("debate_topic", "Tabs or spaces?")
+    await person.click("prompt_ada")
+    await until(lambda: person.sees("prompt_dialog"))
+    generated = person.find("prompt_text", QPlainTextEdit).toPlainText()
+    assert generated.strip()
+    await person.write("prompt_text", "You are terse.")
+    await person.click("prompt_save")
+    await person.settle()
+    assert setup.setup().participants[0].system_prompt == "You are terse."
+    assert cards(person)[-3]._prompt.text() == "Prompt (edited)"
+    await person.click("prompt_ada")
+    await until(lambda: person.sees("prompt_dialog"))
+    await person.click("prompt_reset")
+    await person.click("prompt_save")
+    await person.settle()
+    assert setup.setup().participants[0].system_prompt == ""
+
+
+async def test_the_same_model_sits_twice_under_another_name(person):
+    setup = person.window.panel.setup
+    await person.write("debate_topic", "Tabs or spaces?")
+    setup.add_voice(cards(person)[-3].seat)
+    setup.add_voice(cards(person)[-4].seat)
+    names = [one.name for one in setup.setup().participants]
+    assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
+    cards(person)[-1]._remove.click()
+    assert [one.name for one in setup.setup().participants] == names[:-1]
+    setup._engine.check(setup.setup())
+
+
+async def test_a_participant_can_be_renamed(person):
+    cards(person)[-3]._name.setText("지민")
+    assert person.window.panel.setup.setup().participants[0].name == "지민"
+
+
+async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
+    setup = person.window.panel.setup
+    assert setup._honesty.isVisible()
+    assert not setup._warning.isVisible()
+    await person.write("debate_topic", "원격 근무, 늘려야 할까?")
+    assert setup._warning.isVisible()
+    for card in cards(person):
+        card.tick.setChecked(False)
+    assert not setup._honesty.isVisible()
+    assert not setup._warning.isVisible()
+
+
+@pytest.mark.parametrize(("letter", "korean"), [("가", True), ("ㅋ", True), ("a", False), ("漢", False)])
+def test_hangul(letter, korean):
+    assert is_hangul(letter) is korean
+
+
+async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
+    setup = person.window.panel.setup
+    file = tmp_path / "notes.md"
+    file.write_text("x" * 8_000, encoding="utf-8")
+    setup._on_files_chosen([str(file)])
+    assert setup.context.isChecked()
+    assert setup._context_size.text() == "1 file · 2.0k tokens"
+    await until(lambda: (data_dir / "settings.json").exists())
+    await until(lambda: not person.window.tasks.running("save settings"))
+    kept = json.loads((data_dir / "settings.json").read_text("utf-8"))
+    assert kept["project_context"] == [str(file)]
+    file.unlink()
+    await person.write("debate_topic", "Tabs or spaces?")
+    await person.click("debate_start")
+    await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
+    assert person.window._engine.sessions() == []
+    setup._on_file_removed(str(file))
+    assert setup._files.paths == ()
+
+
+async def test_while_an_input_method_composes_enter_only_commits(qapp):
+    box = TextBox()
+    sent = []
+    box.submitted.connect(lambda: sent.append(box.text()))
+    box.show()
+    QApplication.sendEvent(box, QInputMethodEvent("한", []))
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert sent == []
+    commit = QInputMethodEvent("", [])
+    commit.setCommitString("한글")
+    QApplication.sendEvent(box, commit)
+    QTest.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert sent == []
+    assert box.toPlainText() == "한글\n"
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert sent == ["한글"]
+    box.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(person):
+    await person.click("segment_roles")
+    for widget in person.window.findChildren(QWidget):
+        acts = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible()
+        if acts and not widget.objectName().startswith("qt_"):
+            words = widget.accessibleName() or (widget.text() if hasattr(widget, "text") else "")
+            assert words, f"{type(widget).__name__} {widget.objectName()} has no words"
