@@ -53,12 +53,12 @@ say "command one: the window, and a debate in it on the built-in model"
 in_box "exec python3 packaging/dev.py run" >run.log 2>&1 &
 window=$!
 started=$SECONDS
-until grep -q "DISPLAY=:" run.log; do
+until grep -q "DISPLAY=:" run.log && compgen -G "box/root/.local/share/Moot/control*" >/dev/null; do
     kill -0 "$window" 2>/dev/null || { cat run.log; echo "the window's command ended" >&2; exit 1; }
     sleep 0.5
 done
 cat run.log
-say "the program was started after $((SECONDS - started)) s"
+say "the window is there, with its engine, after $((SECONDS - started)) s"
 # While a window holds the data directory, this debate is handed to it and runs there.
 in_box ".venv/bin/moot debate 'Should cities ban private cars from their centres?'"
 in_box "QT_QPA_PLATFORM=xcb DISPLAY=$(sed -n 's/.*DISPLAY=\(:[0-9]*\).*/\1/p' run.log) .venv/bin/python -c \
@@ -67,6 +67,7 @@ cp box/root/window.png window.png
 pkill -TERM -P "$window" || kill -TERM "$window"
 status=0 && wait "$window" || status=$?
 say "the window was asked to end and ended with $status; its picture is $folder/window.png"
+[ "$status" = 0 ]
 
 open_box
 say "command two: the tests"
