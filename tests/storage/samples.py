@@ -15,7 +15,9 @@ from app.core.ids import new_id
 from app.core.message import DONE, STREAMING, Author, Message
 from app.core.session import RUNNING, Debate, DebateSession, Participant
 from app.storage.file_system import FileSystem
+from app.storage.log import encode_line
 from app.storage.paths import DataPaths
+from app.storage.records import plain
 from app.storage.sessions import JsonLogStore
 
 ADA = Author(id="p1", name="Ada", kind="participant")
@@ -82,3 +84,37 @@ def streaming(session_id: str, whole: Message, size: int = 7) -> list[tuple[Even
 
 def new_store(file_system: FileSystem | None = None, root: Path = ROOT) -> JsonLogStore:
     return JsonLogStore(DataPaths(root), file_system=file_system)
+
+
+async def saved(store: JsonLogStore, *texts: str) -> DebateSession:
+    session = debate()
+    store.append(started(session))
+    for text in texts:
+        store.append((finished(session.id, message(text)),))
+    await store.flush(session.id)
+    return session
+
+
+async def reopened(paths: DataPaths, session_id: str):
+    again = JsonLogStore(paths)
+    try:
+        return await again.load(session_id)
+    finally:
+        await again.close()
+
+
+def log_file(paths: DataPaths, data: bytes) -> str:
+    session_id = new_id()
+    paths.sessions.mkdir(parents=True, exist_ok=True)
+    paths.session(session_id).write_bytes(data)
+    return session_id
+
+
+def log_bytes(kind: str = "debate", min_reader: int = 1) -> bytes:
+    session = debate()
+    head = {"op": "head", "version": min_reader, "min_reader": min_reader, "id": session.id}
+    record = {**plain(session), "kind": kind, "field_of_tomorrow": {"kept": True}}
+    said = {**plain(message("said")), "field_of_tomorrow": 1, "role": "role of tomorrow"}
+    return encode_line(1, [head, {"op": "session", "patch": record}]) + encode_line(
+        2, [{"op": "op of tomorrow"}, {"op": "message", "message": said}]
+    )
