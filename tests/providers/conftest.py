@@ -1,8 +1,9 @@
 """One model host and one server a protocol for each test module here; starting them takes seconds."""
 
-# Loaded late by asyncio otherwise, and then taken for a blocking call of ours.
-import concurrent.futures.thread  # noqa: F401
 from collections.abc import AsyncIterator, Iterator, Mapping
+
+# Loaded late by asyncio otherwise, and then taken for a blocking call of ours.
+from concurrent.futures import ThreadPoolExecutor  # noqa: F401
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,6 +41,13 @@ def servers(all_servers: dict[str, WireServer]) -> dict[str, WireServer]:
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the module's host complains."""
     return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    """An OpenAI of the test's own."""
+    with WireServer("openai") as server:
+        yield server
 
 
 class Book:

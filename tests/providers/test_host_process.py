@@ -22,38 +22,39 @@ from tests.wire import Answer, Fault, WireServer
 KEY = "sk-canary-host-0123456789abcdef"
 
 
-async def test_a_killed_host_is_replaced_and_its_answers_are_cut(tmp_path: Path) -> None:
-    with WireServer("openai") as server:
-        server.script(server.model, [Fault("stallping", text="Heard this"), "Whole.", Fault("noheaders")])
-        models = Book({"openai": server}).models(tmp_path)
-        heard = ""
-        first = None
-        with pytest.raises(ProviderError) as raised:
-            async with aclosing(models.stream(request_to(server))) as deltas:
-                async for delta in deltas:
-                    assert isinstance(delta, Text)
-                    heard += delta.text
-                    if heard == "Heard this":
-                        first = models.host_pid
-                        assert first is not None
-                        os.kill(first, signal.SIGKILL)
-        assert raised.value.kind == "interrupted"
+@pytest.mark.usefixtures("qapp")
+async def test_a_killed_host_is_replaced_and_its_answers_are_cut(server: WireServer, tmp_path: Path) -> None:
+    """On the window's own loop, the harder of the two."""
+    server.script(server.model, [Fault("stallping", text="Heard this"), "Whole.", Fault("noheaders")])
+    models = Book({"openai": server}).models(tmp_path)
+    heard = ""
+    first = None
+    with pytest.raises(ProviderError) as raised:
+        async with aclosing(models.stream(request_to(server))) as deltas:
+            async for delta in deltas:
+                assert isinstance(delta, Text)
+                heard += delta.text
+                if heard == "Heard this":
+                    first = models.host_pid
+                    assert first is not None
+                    os.kill(first, signal.SIGKILL)
+    assert raised.value.kind == "interrupted"
 
-        assert (await ask(models, request_to(server))).text == "Whole."
+    assert (await ask(models, request_to(server))).text == "Whole."
 
-        # Before the first word it is no cut answer but a failure of the host.
-        asking = asyncio.create_task(ask(models, request_to(server)))
-        assert await asyncio.to_thread(server.wait_for, lambda: len(server.requests) == 3, 60.0)
-        second = models.host_pid
-        assert second is not None and second != first
-        os.kill(second, signal.SIGKILL)
-        assert (await asking).outcome == "host"
+    # Before the first word it is no cut answer but a failure of the host.
+    asking = asyncio.create_task(ask(models, request_to(server)))
+    assert await asyncio.to_thread(server.wait_for, lambda: len(server.requests) == 3, 60.0)
+    second = models.host_pid
+    assert second is not None and second != first
+    os.kill(second, signal.SIGKILL)
+    assert (await asking).outcome == "host"
 
-        await models.close()
-        assert models.host_pid is None
-        assert not [pid for pid in (first, second) if pid is None or _runs(pid)]
-        log = await asyncio.to_thread((tmp_path / "model_host.log").read_text, encoding="utf-8")
-        assert "ended with -9" in log
+    await models.close()
+    assert models.host_pid is None
+    assert not [pid for pid in (first, second) if pid is None or _runs(pid)]
+    log = await asyncio.to_thread((tmp_path / "model_host.log").read_text, encoding="utf-8")
+    assert "ended with -9" in log
 
 
 async def test_nothing_is_started_once_closed() -> None:
