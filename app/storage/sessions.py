@@ -121,9 +121,7 @@ class JsonLogStore:
             raise NotFound("session_not_found", session=session_id) from None
         except OSError as error:
             raise storage_error(error, path) from error
-        if self._read_only:
-            return dataclasses.replace(stored, read_only=True)
-        if session_id not in self._appended:
+        if not self._read_only and session_id not in self._appended:
             self._live[session_id] = {message.id for message in stored.messages}
             self._summaries[session_id] = summary_of(
                 session_id, replay.session, len(stored.messages), replay.latest, stored.read_only

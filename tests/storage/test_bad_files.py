@@ -226,7 +226,7 @@ async def test_a_store_that_only_reads_leaves_no_trace(paths):
     reader = JsonLogStore(paths, read_only=True)
     await reader.open()
     assert reader.summaries()[0].status == "paused"
-    assert (await reader.load(session.id)).read_only
+    assert [one.content for one in (await reader.load(session.id)).messages] == ["x"]
     with pytest.raises(StorageError, match="read_only"):
         reader.append((finished(session.id, message("no")),))
     await reader.close()
