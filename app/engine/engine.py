@@ -10,7 +10,7 @@ from app.core.events import EventBus, SessionDeleted, SessionRestored, utc_now
 from app.core.ids import new_id
 from app.core.message import USER, Author, Message
 from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
-from app.core.session import ENDED, STOPPED, DebateSession, Participant, Session, SessionSummary
+from app.core.session import ENDED, RUNNING, STOPPED, DebateSession, Participant, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import Documents, Problem, Secrets, SessionStore, StoredSession
 from app.core.text import clean_text
@@ -157,8 +157,11 @@ class Engine:
         live = await self.open(session_id)
         run = self._runs.get(session_id)
         if run is not None and not run.over:
-            run.go_on()
-            return
+            if live.session.status == RUNNING:
+                run.go_on()
+                return
+            # It has just paused and still writes that down: it would not see a wish to go on.
+            await run.wait()
         self._check_open(live)
         self._run(live)
 

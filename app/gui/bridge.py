@@ -1,6 +1,7 @@
 """From engine events to Qt signals: one signal a kind of event, deltas gathered once a frame."""
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
@@ -50,7 +51,7 @@ class Bridge(QObject):
         self._frame.setSingleShot(True)
         self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self._on_frame)
-        self._signals: dict[type[Event], Callable[[Event], None]] = {
+        self._signals: dict[type[Event], Callable[[Any], None]] = {
             SessionStarted: self.session_started.emit,
             SessionChanged: self.session_changed.emit,
             SessionDeleted: self.session_deleted.emit,

@@ -88,7 +88,9 @@ class MainWindow(QMainWindow):
 
     # Life
 
-    def connect_engine(self, engine: Engine, data_dir: Path, close_moot: Callable[[], Awaitable[None]]) -> None:
+    def connect_engine(
+        self, engine: Engine, data_dir: Path, close_moot: Callable[[], Awaitable[None]]
+    ) -> None:
         """Bring the window to life; `close_moot` returns the awaitable that ends the engine."""
         self._engine, self._data_dir, self._close_moot = engine, data_dir, close_moot
         self._bridge = Bridge(engine.bus, self)
@@ -233,7 +235,7 @@ class MainWindow(QMainWindow):
     def _on_find(self) -> None:
         """Find in the debate the user is at: the panel's while the focus is there, else the main one."""
         focus = self.focusWidget()
-        in_panel = focus is not None and self.panel.isAncestorOf(focus)
+        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
         main = self.main_area.currentWidget() is self.session_page
         view = self.panel.discussion if in_panel or not main else self.session_page
         if view.session is not None and view.isVisible():
@@ -278,7 +280,9 @@ class MainWindow(QMainWindow):
     def _on_pause(self, session_id: str) -> None:
         # Not single-flight: asked twice, the engine pauses at once instead of after the turn.
         name = f"pause {session_id}"
-        self.tasks.start(f"{name} now" if self.tasks.running(name) else name, self._running_engine().pause(session_id))
+        self.tasks.start(
+            f"{name} now" if self.tasks.running(name) else name, self._running_engine().pause(session_id)
+        )
 
     def _on_resume(self, session_id: str) -> None:
         self.tasks.start(f"resume {session_id}", self._running_engine().resume(session_id))
@@ -364,7 +368,9 @@ class MainWindow(QMainWindow):
         self.top_bar.show_title(session.title)
         self.top_bar.show_session_tools(True)
         self.top_bar.mode.set_text(words.mode(session.debate.mode), "accent")
-        self.top_bar.status.set_text(words.status(session.status), STATUS_TONES.get(session.status, "neutral"))
+        self.top_bar.status.set_text(
+            words.status(session.status), STATUS_TONES.get(session.status, "neutral")
+        )
         self.top_bar.cost.set_text(view.spending.text(words))
         self.top_bar.cost.setToolTip(view.spending.lines(words))
         self.top_bar.fit()

@@ -109,9 +109,11 @@ def provisional(summary: SessionSummary, tail: list[Message]) -> DebateSession:
     participants = tuple(
         Participant(id=ids.get(name, name), name=name, provider="", model="") for name in summary.speakers
     )
-    debate = Debate(topic=summary.title, rounds=summary.rounds, round=summary.round, participants=participants)
+    debate = Debate(
+        topic=summary.title, rounds=summary.rounds, round=summary.round, participants=participants
+    )
     if summary.mode in ("round-robin", "free", "roles"):
-        debate = replace(debate, mode=summary.mode)
+        debate = replace(debate, mode=summary.mode)  # type: ignore[arg-type]
     return DebateSession(
         id=summary.id,
         title=summary.title,

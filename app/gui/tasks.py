@@ -21,7 +21,10 @@ class Tasks:
         if name in self._running:
             work.close()
             return
-        self._running[name] = asyncio.get_running_loop().create_task(self._run(name, work), name=name)
+        task = asyncio.get_running_loop().create_task(self._run(name, work), name=name)
+        # One that is cancelled before its first step would leave its coroutine unawaited.
+        task.add_done_callback(lambda _task: work.close())
+        self._running[name] = task
 
     def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
         """Run `work` as the task `name` instead of the one that runs."""

@@ -1,6 +1,7 @@
 """The tokens of the look: colours of the light and the dark theme, sizes and speakers' colours."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from PySide6.QtGui import QColor
 
@@ -43,7 +44,7 @@ class Tokens:
 
 def _turned(name: str, degrees: int) -> str:
     colour = QColor(name)
-    hue, saturation, lightness, alpha = colour.getHsl()
+    hue, saturation, lightness, alpha = cast("tuple[int, int, int, int]", colour.getHsl())
     return QColor.fromHsl((hue + degrees) % 360, saturation, lightness, alpha).name()
 
 

@@ -38,7 +38,9 @@ class SettingsDialog(QDialog):
     providers_changed = Signal()
     settings_chosen = Signal(object)
 
-    def __init__(self, language: Language, look: Look, engine: Engine, data_dir: Path, parent: QWidget) -> None:
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, data_dir: Path, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("settings_dialog")
@@ -46,6 +48,8 @@ class SettingsDialog(QDialog):
         self._look = look
         self._engine = engine
         self._data_dir = data_dir
+        # What was chosen here; the engine may still be writing it.
+        self._settings = engine.settings()
         self._tasks = Tasks(self._on_task_failed)
         self.pages = QListWidget()
         self.pages.setObjectName("settings_pages")
@@ -103,7 +107,10 @@ class SettingsDialog(QDialog):
         column.addLayout(row, 1)
         appearance = QWidget()
         column = _column(appearance)
-        for label, choice in ((self._theme_label, self._theme), (self._language_label, self._language_choice)):
+        for label, choice in (
+            (self._theme_label, self._theme),
+            (self._language_label, self._language_choice),
+        ):
             column.addWidget(label)
             column.addWidget(choice)
             column.addSpacing(8)
@@ -149,9 +156,9 @@ class SettingsDialog(QDialog):
 
     def _fill_providers(self, chosen: str) -> None:
         while self._provider_stack.count():
-            page = self._provider_stack.widget(0)
-            self._provider_stack.removeWidget(page)
-            page.deleteLater()
+            if page := self._provider_stack.widget(0):
+                self._provider_stack.removeWidget(page)
+                page.deleteLater()
         self.providers.clear()
         for status in self._engine.providers():
             item = QListWidgetItem(status.label)
@@ -179,12 +186,12 @@ class SettingsDialog(QDialog):
         self.providers_changed.emit()
 
     def _on_chosen(self) -> None:
-        settings = replace(
-            self._engine.settings(),
+        self._settings = replace(
+            self._settings,
             theme=str(self._theme.currentData()),
             language=str(self._language_choice.currentData()),
         )
-        self.settings_chosen.emit(settings)
+        self.settings_chosen.emit(self._settings)
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._lead.setText(self._language.problem(error.code, **error.details))
@@ -192,7 +199,11 @@ class SettingsDialog(QDialog):
     def _mark_providers(self) -> None:
         for row, status in enumerate(self._engine.providers()):
             if row < self.providers.count():
-                state = self._language("provider.ready") if status.ready else self._language.problem(status.problem)
+                state = (
+                    self._language("provider.ready")
+                    if status.ready
+                    else self._language.problem(status.problem)
+                )
                 self.providers.item(row).setText(f"{status.label}\n{state}")
 
     def _retranslate(self) -> None:
@@ -208,7 +219,7 @@ class SettingsDialog(QDialog):
         self._add.setText(words("provider.add"))
         self._theme_label.setText(words("settings.theme"))
         self._language_label.setText(words("settings.language"))
-        settings = self._engine.settings()
+        settings = self._settings
         _offer(self._theme, [(words(f"settings.theme.{name}"), name) for name in THEMES], settings.theme)
         languages = [(words(f"settings.language.{name}"), name) for name in ("system", *LANGUAGES)]
         _offer(self._language_choice, languages, settings.language)

@@ -32,7 +32,8 @@ class Toast(QFrame):
         if act is not None:
             undo = button("", "toast_action")
             undo.setText(action)
-            undo.clicked.connect(lambda: (act(), self.leave()))
+            undo.clicked.connect(lambda: act())
+            undo.clicked.connect(self.leave)
             row.addWidget(undo)
         width = min(460, label.fontMetrics().horizontalAdvance(text) + (130 if act else 50))
         self.setFixedWidth(max(220, width))

@@ -65,7 +65,9 @@ class DebateRows(QAbstractListModel):
             return summary.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             day = self._language.day_and_time(summary.updated_at)
-            return f"{summary.title}, {status_of(summary, self._language)}, {', '.join(summary.speakers)}, {day}"
+            return (
+                f"{summary.title}, {status_of(summary, self._language)}, {', '.join(summary.speakers)}, {day}"
+            )
         return None
 
 
@@ -96,7 +98,9 @@ class DebateCardDelegate(QStyledItemDelegate):
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(tokens.accent if focused else tokens.line_strong if active else tokens.line), 1))
+        painter.setPen(
+            QPen(QColor(tokens.accent if focused else tokens.line_strong if active else tokens.line), 1)
+        )
         painter.setBrush(QColor(tokens.surface))
         painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 9, 9)
         inner = card.adjusted(14, 12, -14, -12)
@@ -198,7 +202,7 @@ class HistoryView(QWidget):
         self._rows = DebateRows(language, self.list)
         self.list.setModel(self._rows)
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.list))
-        self.actions = CardActions(language, look, self.list.viewport())
+        self.card_actions = CardActions(language, look, self.list.viewport())
         self._empty_text = plain_label("card_text", wrap=True)
         self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty_button = button("primary", "history_empty")
@@ -251,12 +255,12 @@ class HistoryView(QWidget):
         self.list.activated.connect(self._on_activated)
         self.list.entered.connect(self._show_actions)
         self.list.selectionModel().currentChanged.connect(lambda current, _: self._show_actions(current))
-        self.list.verticalScrollBar().valueChanged.connect(self.actions.hide)
+        self.list.verticalScrollBar().valueChanged.connect(self.card_actions.hide)
         self.list.installEventFilter(self)
         self.list.viewport().installEventFilter(self)
-        self.actions.open_requested.connect(self.open_requested)
-        self.actions.continue_requested.connect(self.continue_requested)
-        self.actions.delete_requested.connect(self.delete_requested)
+        self.card_actions.open_requested.connect(self.open_requested)
+        self.card_actions.continue_requested.connect(self.continue_requested)
+        self.card_actions.delete_requested.connect(self.delete_requested)
         self._empty_button.clicked.connect(self.setup_requested)
         self._language.changed.connect(self._retranslate)
 
@@ -266,9 +270,9 @@ class HistoryView(QWidget):
     def _show_actions(self, index: QModelIndex) -> None:
         summary = self._summary_at(index)
         if summary is None:
-            self.actions.hide()
+            self.card_actions.hide()
         else:
-            self.actions.show_for(summary, self.list.visualRect(index))
+            self.card_actions.show_for(summary, self.list.visualRect(index))
 
     def _on_activated(self, index: QModelIndex) -> None:
         summary = self._summary_at(index)
@@ -276,7 +280,7 @@ class HistoryView(QWidget):
             self.open_requested.emit(summary.id)
 
     def _refresh(self) -> None:
-        self.actions.hide()
+        self.card_actions.hide()
         self._rows.show([row for row in self._summaries if matches(row, self.search.text())])
         self._stack.setCurrentIndex(0 if self._summaries else 1)
 

@@ -61,8 +61,8 @@ class ParticipantCard(QFrame):
         for widget in (self.tick, self._avatar, self._name):
             row.addWidget(widget)
         row.addWidget(self._model, 1)
-        for widget in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
-            row.addWidget(widget)
+        for control in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
+            row.addWidget(control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -71,8 +71,8 @@ class ParticipantCard(QFrame):
         own_row.setContentsMargins(10, 0, 10, 0)
         own_row.addWidget(self._own)
         column.addLayout(own_row)
-        for widget in (self.tick, self._avatar, self._name, self._model):
-            widget.setEnabled(ready)
+        for part in (self.tick, self._avatar, self._name, self._model):
+            part.setEnabled(ready)
         self._set_up.setVisible(not ready)
         self._remove.setVisible(removable)
         self._fit_name()

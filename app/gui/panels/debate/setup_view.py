@@ -274,7 +274,7 @@ class SetupView(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for seat in _one_per_model([card.seat for card in self._cards if card.seat.status.ready]):
             text = f"{seat.status.label} · {seat.participant.model}"
-            menu.addAction(text, lambda chosen=seat: self.add_voice(chosen))
+            menu.addAction(text, lambda chosen=seat: self.add_voice(chosen))  # type: ignore[misc]
         if menu.isEmpty():
             menu.addAction(self._language("setup.add_voice.none")).setEnabled(False)
         menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))

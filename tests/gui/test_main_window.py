@@ -1,0 +1,175 @@
+"""The window as a whole: keys, sizes, languages, memory, notices, links, and that it ends cleanly."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from app.core.errors import Busy
+from app.core.events import Notice
+from app.gui.dialogs.link_dialog import may_open
+from app.main import open_window
+from tests.app_driver import Person, at_window, until
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def cut_off(person: Person) -> list[str]:
+    """Return the labels and buttons on screen that are too narrow for their text, or past the edge."""
+    found = []
+    for kind in (QLabel, QPushButton):
+        for widget in person.window.findChildren(kind):
+            if not widget.isVisible() or not widget.text():
+                continue
+            wraps = isinstance(widget, QLabel) and widget.wordWrap()
+            needed = max(
+                QFontMetrics(widget.font()).horizontalAdvance(word)
+                for word in (widget.text().split() if wraps else widget.text().splitlines())
+            )
+            if widget.width() < needed:
+                found.append(f"{widget.text()!r}: {widget.width()} < {needed}")
+            holder = widget.parentWidget()
+            if holder is not None and widget.geometry().right() > holder.width():
+                found.append(f"{widget.text()!r} leaves {type(holder).__name__}")
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
+    async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        window = person.window
+        await person.settle()
+        assert cut_off(person) == []
+        window.show_setup("Should cities ban private cars from their centres?")
+        await person.click("segment_roles")
+        await person.settle()
+        assert cut_off(person) == []
+        body = window.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
+        assert body is not None
+        for card in window.panel.setup._cards:
+            assert card.mapTo(window.panel.setup, card.rect().topRight()).x() <= window.panel.setup.width()
+        for tab in (1, 2):
+            window.panel.tabs.choose(tab)
+            await person.settle()
+            assert cut_off(person) == []
+
+
+async def test_keys_reach_everything(person):
+    window = person.window
+    window.activateWindow()
+
+    def press(key: Qt.Key) -> None:
+        QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+
+    assert not window.panel.isVisible()
+    press(Qt.Key.Key_D)
+    assert window.panel.isVisible()
+    press(Qt.Key.Key_3)
+    assert window.panel.tabs.current() == 2
+    press(Qt.Key.Key_N)
+    assert window.panel.tabs.current() == 0
+    assert window.panel.setup.topic.hasFocus()
+    press(Qt.Key.Key_B)
+    assert not window.side_bar.isVisible()
+    assert window.top_bar.side_button.isVisible()
+    press(Qt.Key.Key_K)
+    assert window.side_bar.search.hasFocus()
+    press(Qt.Key.Key_Comma)
+    await until(lambda: person.sees("settings_dialog"))
+    person.find("settings_dialog").accept()
+    press(Qt.Key.Key_D)
+    assert not window.panel.isVisible()
+
+
+async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
+    await person.write("welcome_topic", "Tabs or spaces?")
+    await person.press("welcome_topic", Qt.Key.Key_Return)
+    assert person.window.panel.setup.topic.text() == "Tabs or spaces?"
+    assert person.find("debate_start").isEnabled()
+    await person.click("welcome_example_2")
+    assert "ban private cars" in person.window.panel.setup.topic.text()
+
+
+async def test_language_and_theme_are_switched_live(person):
+    window = person.window
+    window.show_setup()
+    window.open_settings("appearance")
+    await until(lambda: person.sees("settings_dialog"))
+    await person.choose("settings_language", "한국어")
+    assert window.panel.setup.start.text() == "토론 시작"
+    assert window.side_bar._new.text() == "새 토론"
+    assert window.top_bar._title.text() == "환영합니다"
+    await person.choose("settings_theme", "어둡게")
+    assert window._look.tokens.dark
+    person.find("settings_dialog").accept()
+    await until(lambda: not window.tasks.running("save settings"))
+    assert window._engine.settings().language == "ko"
+
+
+async def test_the_window_remembers(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.show_setup("An unfinished topic")
+        person.window.panel.tabs.choose(2)
+        person.window._show_side(False)
+    async with at_window(data_dir) as person:
+        window = person.window
+        assert window.panel.isVisible()
+        assert window.panel.tabs.current() == 2
+        assert not window.side_bar.isVisible()
+        assert window.panel.setup.topic.text() == "An unfinished topic"
+
+
+async def test_a_notice_about_lost_work_stays_and_others_leave(person):
+    bus = person.window._engine.bus
+    bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
+    assert person.window.banner.isVisible()
+    assert person.window.welcome._saved.text() == "Not saved"
+    await person.click("notice_close")
+    assert not person.window.banner.isVisible()
+    bus.publish(Notice(session_id="", level="info", code="unheard_of"))
+    await until(lambda: person.sees("toast"))
+
+
+@pytest.mark.parametrize(
+    ("url", "opens"),
+    [
+        ("https://example.org/a?b=c", True),
+        ("mailto:a@example.org", True),
+        ("file:///etc/passwd", False),
+        ("javascript:alert(1)", False),
+        ("https://", False),
+        ("smb://host/share", False),
+        ("https://example.org/" + "a" * 3_000, False),
+    ],
+)
+def test_only_web_and_mail_links_open(url, opens):
+    assert may_open(url) is opens
+
+
+async def test_a_link_asks_with_its_whole_host(person):
+    person.window._on_link("https://xn--pple-43d.com/login", "apple.com")
+    await until(lambda: person.sees("link_dialog"))
+    assert person.find("link_host", QLabel).text() == "xn--pple-43d.com"
+    await person.click("link_cancel")
+    person.window._on_link("file:///etc/passwd", "notes")
+    await person.settle()
+    assert not person.sees("link_dialog")
+    assert person.sees("toast")
+
+
+async def test_a_second_window_is_refused(person, data_dir):
+    with pytest.raises(Busy):
+        await open_window(data_dir)
+
+
+async def test_closing_asks_for_an_orderly_end(person):
+    person.window.close()
+    await asyncio.wait_for(person.window.closed.wait(), 1)
+    assert person.window.isVisible()

@@ -1,0 +1,82 @@
+"""Settings: a provider is switched, keyed and tested; the key is never shown or written."""
+
+import pytest
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from tests.app_driver import at_window, until
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+KEY = "sk-canary-typed-by-hand-000111222333"
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.open_settings("providers", "openai")
+        await until(lambda: person.sees("settings_dialog"))
+        yield person
+        if person.sees("settings_dialog"):
+            person.find("settings_dialog").accept()
+
+
+def page(person):
+    return person.find("settings_dialog").provider_page()
+
+
+async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
+    field = page(person).key
+    assert field.echoMode() == QLineEdit.EchoMode.Password
+    field.setText(KEY)
+    page(person)._save_key.click()
+    await until(lambda: "session" in page(person)._key_source.text())
+    assert field.text() == ""
+    assert "forgotten" in page(person).result.text()
+    cards = {card.seat.participant.id: card for card in person.window.panel.setup._cards}
+    assert cards["openai"].seat.status.ready
+    for file in data_dir.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes(), file
+    page(person)._remove_key.click()
+    await until(lambda: page(person)._key_source.text() == "No key yet.")
+
+
+async def test_an_address_that_is_none_is_refused_in_place(person):
+    page(person).base_url.setText("not an address")
+    page(person)._save.click()
+    await until(lambda: page(person).result.text())
+    assert page(person).result.property("kind") == "error"
+
+
+async def test_switching_off_takes_the_seat_away(person):
+    page(person).enabled.setChecked(False)
+    await until(
+        lambda: "openai" not in {card.seat.participant.id for card in person.window.panel.setup._cards}
+    )
+
+
+async def test_a_server_is_added_and_removed(person):
+    await person.click("settings_add_server")
+    await until(lambda: page(person).provider_id == "server-1")
+    page(person)._remove.click()
+    await until(lambda: person.find("settings_dialog").providers.count() == 5)
+
+
+async def test_where_the_data_is(person, data_dir):
+    person.find("settings_dialog").show_page("data")
+    words = [label.text() for label in person.find("settings_dialog").findChildren(QLabel)]
+    assert str(data_dir) in words
+
+
+@pytest.mark.timeout(180)
+async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    async with at_window(data_dir) as person:
+        person.window.open_settings("providers", "anthropic")
+        await until(lambda: person.sees("settings_dialog"))
+        page(person)._test.click()
+        await until(lambda: "It answers" in page(person).result.text(), 90)
+        assert "anthropic-wire" in page(person).result.text()
+        wire_servers["anthropic"].close()
+        page(person)._test.click()
+        await until(lambda: page(person).result.property("kind") == "error", 90)
+        assert page(person).result.text()
+        person.find("settings_dialog").accept()
