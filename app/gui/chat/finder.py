@@ -65,7 +65,7 @@ class Finder:
         folded = text.casefold()
         if len(folded) != len(text):
             folded = text.lower() if len(text.lower()) == len(text) else text
-        hits = []
+        hits: list[Hit] = []
         position = folded.find(wanted)
         while position >= 0 and len(hits) < MAX_HITS:
             hits.append(Hit(message_id, position, position + len(wanted)))

@@ -6,6 +6,7 @@ message only ever changes its last one. Used by `message_row`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
@@ -181,7 +182,7 @@ class Segment:
         top = self.document.documentLayout().blockBoundingRect(block).topLeft() + self._origin
         if not line.isValid():
             return QRect(round(top.x()), round(top.y()), 1, self._style.text.line_height)
-        x = line.cursorToX(position - self.start + self._lead - block.position())
+        x: Any = line.cursorToX(position - self.start + self._lead - block.position())
         if isinstance(x, tuple):
             x = x[0]
         origin = block.layout().position() + self._origin

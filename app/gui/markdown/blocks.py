@@ -230,6 +230,8 @@ class _Builder:
             self._append("\n")
 
     def _on_start(self, tag: Any, start: int) -> None:
+        name: str
+        value: Any
         name, value = (tag, None) if isinstance(tag, str) else next(iter(tag.items()))
         if name in _INLINE:
             self._style |= _INLINE[name]
