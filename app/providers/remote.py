@@ -72,7 +72,7 @@ class RemoteModels:
 
     async def warm_embedded(self) -> None:
         """Load the embedded model ahead of its first request, if it is there."""
-        model_file = self._model_file()
+        model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
             (await self._running_host()).send({"op": "warm", "model_file": str(model_file)})
 
@@ -83,7 +83,7 @@ class RemoteModels:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
-        line = self._line(request)
+        line = await self._line(request)
         host = await self._running_host()
         call_id = new_id()
         queue = host.open(call_id, line)
@@ -113,7 +113,7 @@ class RemoteModels:
         """Try a provider: list its models and get one short answer; never raises ProviderError."""
         try:
             config, _ = self._provider(provider)
-            line = self._line(ModelRequest(provider=provider, model=_first_model(config), messages=()))
+            line = await self._line(ModelRequest(provider=provider, model=_first_model(config), messages=()))
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
         host = await self._running_host()
@@ -177,7 +177,7 @@ class RemoteModels:
             raise ProviderError(BAD_REQUEST, f"unknown provider: {provider}")
         return config, row
 
-    def _line(self, request: ModelRequest) -> dict[str, Any]:
+    async def _line(self, request: ModelRequest) -> dict[str, Any]:
         config, row = self._provider(request.provider)
         key = (self._key(config.id) or "").strip()
         if row.needs_key and not key:
@@ -197,7 +197,7 @@ class RemoteModels:
             "options": dict(request.options),
         }
         if row.kind == EMBEDDED:
-            model_file = self._model_file()
+            model_file = await asyncio.to_thread(self._model_file)
             if model_file is None:
                 raise ProviderError(NOT_INSTALLED, "the built-in model's file is not there")
             line["model_file"] = str(model_file)
