@@ -90,7 +90,7 @@ class DebateMachine(RuleBasedStateMachine):
     @initialize(
         mode=st.sampled_from(["round-robin", "free"]),
         count=st.integers(2, 4),
-        rounds=st.integers(1, 3),
+        rounds=st.sampled_from([1, 3, 9, 9]),
         blind=st.booleans(),
     )
     def start(self, mode: str, count: int, rounds: int, blind: bool) -> None:
@@ -278,6 +278,13 @@ class DebateMachine(RuleBasedStateMachine):
                 self.send(ProviderError(kind))
 
     @precondition(lambda self: self.is_open())
+    @rule()
+    def fail_before_and_after_a_success(self) -> None:
+        for reply in (ProviderError("server"), Text(text=self._words()), ProviderError("server")):
+            if self.is_open():
+                self.send(reply, *([Finished()] if isinstance(reply, Text) else []))
+
+    @precondition(lambda self: self.is_open())
     @rule(kind=st.sampled_from(["empty", "context_window"]))
     def fail_in_a_way_that_is_tried_again(self, kind: str) -> None:
         self.send(Finished() if kind == "empty" else ProviderError(kind))
@@ -328,8 +335,12 @@ class DebateMachine(RuleBasedStateMachine):
         self.settle()
         self._look_at_calls()
 
-    @rule()
-    def pause(self) -> None:
+    @rule(times=st.integers(1, 2))
+    def pause(self, times: int) -> None:
+        for _ in range(times):
+            self._pause()
+
+    def _pause(self) -> None:
         running = self.session.status == RUNNING
         at_once = self.pausing or self.timer is not None
         streaming = [one for one in self.messages if one.state == STREAMING]
