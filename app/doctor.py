@@ -15,7 +15,7 @@ from pathlib import Path
 from app import __version__
 from app.arguments import Arguments
 from app.control import owner_pid
-from app.core.errors import Busy, MootError
+from app.core.errors import MootError
 from app.core.texts import Texts
 from app.providers.model_file import find_model
 from app.storage.lock import WriterLock
@@ -82,17 +82,9 @@ def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
 
 
 def _lock(paths: DataPaths, texts: Texts) -> Finding:
-    if not paths.lock.exists():
-        return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
-    lock = WriterLock(paths)
-    try:
-        lock.acquire()
-    except Busy:
+    if WriterLock(paths).is_held():
         pid = owner_pid(paths.control)
         return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_held", pid=pid or "?"))
-    except MootError as error:
-        return Finding(check="lock", ok=False, found=error_line(error, texts))
-    lock.release()
     return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
 
 

@@ -1,11 +1,13 @@
 """Bad input on the command line: one clear line, exit 2 where nothing was started, data untouched."""
 
+import json
 import os
 import resource
 import signal
 import stat
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -186,8 +188,6 @@ def test_a_damaged_session_hurts_no_other(typed, data_dir: Path, session_id: str
 
 
 def test_a_session_of_a_newer_version_is_only_read(typed, data_dir: Path, session_id: str) -> None:
-    import json
-    import zlib
 
     log = data_dir / "sessions" / f"{session_id}.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
@@ -315,3 +315,26 @@ def test_ctrl_c_while_another_holds_the_directory(data_dir: Path, session_id: st
         done = reply.finish(10)
     lock.release()
     assert (done.status, len(done.err.splitlines())) == (4, 1)
+
+
+def test_the_doctor_names_what_is_wrong_and_what_helps(
+    typed, data_dir: Path, session_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_MODEL", "/nowhere/model.gguf")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-doctor-0123456789")
+    (data_dir / "providers.json").write_text('{"version": 1,\n "providers": [{"id": "x", "kind": "fax"}]}')
+    lock = WriterLock(DataPaths(data_dir))
+    lock.acquire()
+    held = typed("doctor", "--json")
+    lock.release()
+    (data_dir / "providers.json").unlink()
+    free = typed("doctor")
+    assert (held[0], free[0]) == (0, 0)
+    findings = {(one["check"], one["found"]): one for one in json.loads(held[1][0])}
+    problems = {check for (check, _), one in findings.items() if not one["ok"]}
+    assert {"keyring", "model", "files"} <= problems
+    assert all(one["remedy"] for (check, _), one in findings.items() if check in {"keyring", "model"})
+    assert any("providers.json:2" in found for check, found in findings if check == "files")
+    assert [found for check, found in findings if check == "lock"] != []
+    assert any(line.startswith("ok") and "openai" in line and "environment" in line for line in free[1])
+    assert "sk-canary" not in "".join(held[1] + free[1])
