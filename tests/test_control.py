@@ -232,3 +232,23 @@ async def asked(port: int, data: bytes) -> bytes:
             return b""
     finally:
         writer.close()
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+async def test_an_owner_that_is_killed_in_the_middle(tmp_path: Path, accepted: bool) -> None:
+    """Before it took the command, it may be tried again; after, it must not be."""
+
+    async def dies(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b'{"accepted": true}\n{"out": "half"}\n' if accepted else b"")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(dies, "127.0.0.1", 0) as owner:
+        place = {"port": owner.sockets[0].getsockname()[1], "token": "t"}
+        (tmp_path / "control.json").write_text(json.dumps(place))
+        lines = Lines()
+        with pytest.raises(ConnectionError) as error:
+            await hand_over(tmp_path / "control.json", REPLY_ARGUMENTS, lines, asyncio.Event())
+    assert isinstance(error.value, UnansweredError) is not accepted
+    assert lines.out == ("half" if accepted else "")
