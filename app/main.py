@@ -111,7 +111,13 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
 async def _warm_up(moot: "Moot") -> None:
     """Start the child process that holds LiteLLM, once the window has had the processor to itself."""
     await asyncio.sleep(WARM_UP_AFTER_S)
-    await moot.models.start()
+    starting = asyncio.create_task(moot.models.start())
+    try:
+        await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # A child half started would be nobody's: let it come up, so that closing can end it.
+        await starting
+        raise
 
 
 async def _close(moot: "Moot", server: "ControlServer") -> None:

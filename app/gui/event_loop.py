@@ -87,6 +87,8 @@ class AppLoop(qasync.QEventLoop):
         sys.set_asyncgen_hooks(
             firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook
         )
+        if self._soon:
+            self._wake()
         try:
             return super().run_forever()
         finally:
@@ -105,14 +107,17 @@ class AppLoop(qasync.QEventLoop):
         self._soon.append(handle)
         # A thread that finds it posted has appended before the drain looks: nothing is missed.
         if not self._posted:
-            self._posted = True
-            QCoreApplication.postEvent(self._waker, QEvent(_WAKE), Qt.EventPriority.LowEventPriority.value)
+            self._wake()
         return handle
+
+    def _wake(self) -> None:
+        self._posted = True
+        QCoreApplication.postEvent(self._waker, QEvent(_WAKE), Qt.EventPriority.LowEventPriority.value)
 
     def _drain(self) -> None:
         self._posted = False
-        if self._draining:
-            # A nested Qt loop runs inside a task: the others wait until it ends.
+        if self._draining or not self.is_running():
+            # A nested Qt loop inside a task, or Qt run without us: the callbacks wait until we are back.
             return
         self._draining = True
         until = time.monotonic() + _SLICE_S
@@ -126,10 +131,7 @@ class AppLoop(qasync.QEventLoop):
         finally:
             self._draining = False
             if self._soon and not self._posted:
-                self._posted = True
-                QCoreApplication.postEvent(
-                    self._waker, QEvent(_WAKE), Qt.EventPriority.LowEventPriority.value
-                )
+                self._wake()
 
     def _on_alarm(self) -> None:
         now = self.time()

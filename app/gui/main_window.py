@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QMainWindow,
     QSplitter,
@@ -28,12 +27,12 @@ from app.core.settings import Settings
 from app.engine.engine import DebateSetup, Engine
 from app.gui.bridge import Bridge
 from app.gui.context_files import read_context
-from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.settings_dialog import SettingsDialog
 from app.gui.i18n import Language
 from app.gui.panels.debate.debate_controls import STATUS_TONES
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.session_commands import SessionCommands
 from app.gui.session_views import SessionViews
 from app.gui.side_bar import SideBar
 from app.gui.style import Look
@@ -107,6 +106,7 @@ class MainWindow(QMainWindow):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setCollapsible(2, False)
         self.views = SessionViews(engine, self._bridge, (self.panel.discussion, self.session_page))
+        self.commands = SessionCommands(self, self._language, engine, self.tasks, self.toasts)
         self._wire(self._bridge)
         self._restore()
         self._refresh_sessions()
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
         side.sessions.delete_requested.connect(self._on_delete)
         top.side_requested.connect(lambda: self._show_side(True))
         top.panel_toggled.connect(self._on_panel_toggled)
-        top.export_requested.connect(self._on_export)
+        top.export_requested.connect(lambda name: self.commands.export(page.session, name))
         self.welcome.debate_requested.connect(self.show_setup)
         self.welcome.providers_requested.connect(lambda: self.open_settings("providers"))
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
@@ -172,12 +172,12 @@ class MainWindow(QMainWindow):
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(self._on_delete)
         for view in (panel.discussion, page):
-            view.pause_requested.connect(self._on_pause)
-            view.resume_requested.connect(self._on_resume)
-            view.stop_requested.connect(self._on_stop)
+            view.pause_requested.connect(self.commands.pause)
+            view.resume_requested.connect(self.commands.resume)
+            view.stop_requested.connect(self.commands.stop)
             view.say_requested.connect(self._on_say)
             view.setup_requested.connect(self.show_setup)
-            view.link_requested.connect(self._on_link)
+            view.link_requested.connect(self.commands.open_link)
             view.draft_changed.connect(self._on_draft_changed)
         self.views.view_changed.connect(self._on_view_changed)
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
@@ -275,68 +275,16 @@ class MainWindow(QMainWindow):
 
     def _on_history_continue(self, session_id: str) -> None:
         self._on_history_open(session_id)
-        self._on_resume(session_id)
-
-    def _on_pause(self, session_id: str) -> None:
-        # Not single-flight: asked twice, the engine pauses at once instead of after the turn.
-        name = f"pause {session_id}"
-        self.tasks.start(
-            f"{name} now" if self.tasks.running(name) else name, self._running_engine().pause(session_id)
-        )
-
-    def _on_resume(self, session_id: str) -> None:
-        self.tasks.start(f"resume {session_id}", self._running_engine().resume(session_id))
-
-    def _on_stop(self, session_id: str) -> None:
-        self.tasks.start(f"stop {session_id}", self._running_engine().stop(session_id))
+        self.commands.resume(session_id)
 
     def _on_say(self, session_id: str, text: str) -> None:
         self._state.keep_draft(session_id, "")
-        self.tasks.start(f"say {session_id} {text}", self._running_engine().say(session_id, text))
+        self.commands.say(session_id, text)
 
     def _on_delete(self, session_id: str) -> None:
         summary = self._summary(session_id)
         if summary is not None:
-            self.tasks.start(f"delete {session_id}", self._delete(summary))
-
-    async def _delete(self, summary: SessionSummary) -> None:
-        engine = self._running_engine()
-        await engine.delete(summary.id)
-        self.toasts.show_toast(
-            self._language("history.deleted", title=summary.title),
-            self._language("toast.undo"),
-            lambda: self.tasks.start(f"restore {summary.id}", engine.restore(summary.id)),
-        )
-
-    def _on_link(self, url: str, shown: str) -> None:
-        if may_open(url):
-            LinkDialog(self._language, url, shown, self).open()
-        else:
-            self.toasts.show_toast(self._language("link.refused"))
-
-    def _on_export(self, format_name: str) -> None:
-        session = self.session_page.session
-        if session is None:
-            return
-        dialog = QFileDialog(self, self._language("top.export"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(format_name)
-        dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in session.title)[:60])
-        dialog.fileSelected.connect(
-            lambda path: self.tasks.start("export", self._export(session.id, format_name, Path(path)))
-        )
-        dialog.open()
-
-    async def _export(self, session_id: str, format_name: str, path: Path) -> None:
-        text = await self._running_engine().export(session_id, format_name)
-        try:
-            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
-        except OSError as error:
-            detail = error.strerror or str(error)
-            self.toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))
-        else:
-            self.toasts.show_toast(self._language("export.done", name=path.name))
+            self.commands.delete(summary)
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
         self.panel.setup.set_context_paths(paths)

@@ -34,6 +34,8 @@ class TopBar(QFrame):
         self.mode = Chip(look)
         self.status = Chip(look)
         self.cost = Chip(look, icon="coins")
+        for chip in (self.mode, self.status, self.cost):
+            chip.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._export = icon_button(look, "share", "export_button")
         self._export_menu = QMenu(self._export)
         self._export.setMenu(self._export_menu)

@@ -187,3 +187,14 @@ def test_a_child_process_speaks_over_its_pipes(qapp):
         return line
 
     assert run(main()) == b"cba\n"
+
+
+def test_nothing_runs_while_only_qt_runs(qapp):
+    seen = []
+    with asyncio.Runner(loop_factory=lambda: AppLoop(qapp)) as runner:
+        loop = runner.get_loop()
+        loop.call_soon(lambda: seen.append(asyncio.get_running_loop() is loop))
+        qapp.processEvents()
+        assert seen == []
+        runner.run(asyncio.sleep(0.01))
+    assert seen == [True]

@@ -217,10 +217,11 @@ class Segmented(QFrame):
         """Choose a segment."""
         self._group.button(self._values.index(value)).setChecked(True)
 
-    def set_texts(self, texts: tuple[str, ...]) -> None:
-        """Name the segments, in the order of their values."""
-        for index, text in enumerate(texts):
+    def set_texts(self, texts: tuple[str, ...], hints: tuple[str, ...]) -> None:
+        """Name the segments, in the order of their values; the hints are their tool tips."""
+        for index, (text, hint) in enumerate(zip(texts, hints, strict=True)):
             self._group.button(index).setText(text)
+            self._group.button(index).setToolTip(hint)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)

@@ -318,7 +318,8 @@ class SetupView(QWidget):
         self.topic.setPlaceholderText(words("setup.topic.placeholder"))
         self.topic.setAccessibleName(words("setup.topic"))
         self.mode.setAccessibleName(words("setup.mode"))
-        self.mode.set_texts(tuple(words.mode(mode) for mode in MODES))
+        names = tuple(words.mode(mode) for mode in MODES)
+        self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
         self.rounds.setAccessibleName(words("setup.rounds"))
         self._participants.setAccessibleName(words("setup.participants"))
         for label, value in zip(self._ends, (MIN_ROUNDS, MAX_ROUNDS), strict=True):

@@ -1,0 +1,89 @@
+"""What a user may do to a session, from whichever view: pause, resume, stop, step in, delete, export, open a link."""
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.core.session import Session, SessionSummary
+from app.engine.engine import Engine
+from app.gui.dialogs.link_dialog import LinkDialog, may_open
+from app.gui.i18n import Language
+from app.gui.tasks import Tasks
+from app.gui.widgets.toast import Toasts
+
+MOST_NAME = 60
+
+
+class SessionCommands:
+    """Turns requests about sessions into tasks on the engine."""
+
+    def __init__(
+        self, window: QWidget, language: Language, engine: Engine, tasks: Tasks, toasts: Toasts
+    ) -> None:
+        self._window = window
+        self._language = language
+        self._engine = engine
+        self._tasks = tasks
+        self._toasts = toasts
+
+    def pause(self, session_id: str) -> None:
+        """Pause after the turn in flight; asked again while that is under way, at once."""
+        name = f"pause {session_id}"
+        self._tasks.start(f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id))
+
+    def resume(self, session_id: str) -> None:
+        """Let a session go on."""
+        self._tasks.start(f"resume {session_id}", self._engine.resume(session_id))
+
+    def stop(self, session_id: str) -> None:
+        """End a session."""
+        self._tasks.start(f"stop {session_id}", self._engine.stop(session_id))
+
+    def say(self, session_id: str, text: str) -> None:
+        """Step into a session."""
+        self._tasks.start(f"say {session_id} {text}", self._engine.say(session_id, text))
+
+    def delete(self, summary: SessionSummary) -> None:
+        """Move a session to the bin, and offer to bring it back."""
+        self._tasks.start(f"delete {summary.id}", self._delete(summary))
+
+    def open_link(self, url: str, shown: str) -> None:
+        """Ask before a link is opened; refuse what is neither web nor mail."""
+        if may_open(url):
+            LinkDialog(self._language, url, shown, self._window).open()
+        else:
+            self._toasts.show_toast(self._language("link.refused"))
+
+    def export(self, session: Session | None, format_name: str) -> None:
+        """Ask where to, then write a session as md, html or json."""
+        if session is None:
+            return
+        dialog = QFileDialog(self._window, self._language("top.export"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(format_name)
+        dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in session.title)[:MOST_NAME])
+        dialog.fileSelected.connect(
+            lambda path: self._tasks.start("export", self._export(session.id, format_name, Path(path)))
+        )
+        dialog.open()
+
+    async def _delete(self, summary: SessionSummary) -> None:
+        await self._engine.delete(summary.id)
+        self._toasts.show_toast(
+            self._language("history.deleted", title=summary.title),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
+        )
+
+    async def _export(self, session_id: str, format_name: str, path: Path) -> None:
+        text = await self._engine.export(session_id, format_name)
+        try:
+            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        except OSError as error:
+            detail = error.strerror or str(error)
+            self._toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))
+        else:
+            self._toasts.show_toast(self._language("export.done", name=path.name))
