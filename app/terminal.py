@@ -77,13 +77,7 @@ def _write(stream: TextIO, text: str) -> None:
 
 def load_texts(language: str) -> Texts:
     """Return the texts of a language; any other word than a language's name means the system's."""
-    folder = resources_dir() / "i18n"
-    name = choose_language(language)
-    catalogue: dict[str, str] = {}
-    for part in (folder / f"{name}.json", *sorted((folder / "parts").glob(f"*.{name}.json"))):
-        if part.is_file():
-            catalogue |= json.loads(part.read_text(encoding="utf-8"))
-    return Texts(name, catalogue)
+    return Texts.load(resources_dir() / "i18n", choose_language(language))
 
 
 def plain(text: str) -> str:
