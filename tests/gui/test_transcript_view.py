@@ -162,8 +162,8 @@ def test_only_what_is_near_the_screen_has_documents(view: TranscriptView) -> Non
     bar = view.verticalScrollBar()
     for step in range(0, bar.maximum(), max(1, bar.maximum() // 200)):
         bar.setValue(step)
-    assert sum(row.documents for row in view._rows.values()) <= 130
-    assert sum(1 for row in view._rows.values() if row.has_picture) <= 40
+    assert sum(row.documents for row in view._rows.rows) <= 130
+    assert sum(1 for row in view._rows.rows if row.has_picture) <= 40
 
 
 def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
@@ -176,7 +176,7 @@ def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
     for _ in range(30):
         view.append_text("m5", "words and *more*\n\n")
     view.flush()
-    assert "m5" not in view._rows
+    assert view._rows.get("m5") is None
     assert view._model.text(5).count("words") == 30
 
 
@@ -250,6 +250,19 @@ def test_a_code_block_is_copied_by_its_button(view: TranscriptView) -> None:
     point = row.copy_rects[0].center()
     assert len(row.copy_rects) == 1
     assert row.code_at(point) == code
+
+
+def test_code_gets_its_colours_from_a_worker(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, [said(0, "```python\nreturn 1  # why\n```"), said(1, "```nosuch\nx\n```", 1)])
+    with qtbot.waitSignal(view._rows.coloured) as coloured:
+        view.grab()
+    assert coloured.args == ["m0"]
+    document = view._row(0).segments[0].document
+    assert document is not None
+    formats = document.firstBlock().layout().formats()
+    colours = {(each.start, each.length): each.format.foreground().color().name() for each in formats}
+    assert colours[0, 6] == LIGHT.accent.lower()
+    assert colours[10, 5] == LIGHT.text_2.lower()
 
 
 def test_a_failed_message_says_why_and_offers_one_action(view: TranscriptView, qtbot: QtBot) -> None:

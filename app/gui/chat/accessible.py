@@ -38,7 +38,8 @@ def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
     interface = _KEPT.get(id(owner))
     if interface is None:
         interface = _KEPT[id(owner)] = TranscriptAccessible(owner)
-        owner.destroyed.connect(lambda _=None, key=id(owner): _KEPT.pop(key, None))
+        key = id(owner)
+        owner.destroyed.connect(lambda: _KEPT.pop(key, None))
     return interface
 
 

@@ -58,7 +58,7 @@ class MessageRow:
         self.counted = -1
         self._picture: QPixmap | None = None
         self.blocks: list[Block] = []
-        self._style = style
+        self.style = style
         self._width = width
         self._segments: list[Segment] = []
         self._pieces: list[Piece] = []
@@ -153,7 +153,7 @@ class MessageRow:
                 segment.update(part)
                 segment.first_block, segment.start = begin, position
             else:
-                segment = Segment(self._style, part, begin, position)
+                segment = Segment(self.style, part, begin, position)
             segment.goes_on = end < len(blocks) and blocks[end].kind == CODE and not blocks[end].first
             position += segment.length + 1
             segments.append(segment)
@@ -164,7 +164,7 @@ class MessageRow:
         """Set everything in its place and find the height."""
         self._picture = None
         self.counted = -1
-        style, message = self._style, self.message
+        style, message = self.style, self.message
         top = SEPARATOR if self.context.separator else 0
         indent = message.author.depth * 44 if style.wide else message.author.depth * 14
         left = style.margin + indent
@@ -199,7 +199,7 @@ class MessageRow:
 
     def _place_end(self, left: int, y: int, width: int) -> int:
         """Place what stands under the text: the error, and the words that ask for an action."""
-        style, message = self._style, self.message
+        style, message = self.style, self.message
         self._error, self._links = None, []
         wanted: list[tuple[str, str]] = []
         if message.state != STREAMING and not self.context.unfolded and self._folded:
@@ -228,7 +228,7 @@ class MessageRow:
     @property
     def error_text(self) -> str:
         """Why the message failed, in words."""
-        error, texts = self.message.error, self._style.texts
+        error, texts = self.message.error, self.style.texts
         if error is None:
             return texts("transcript.failed")
         key = f"failure.{error.kind}"
@@ -243,9 +243,9 @@ class MessageRow:
         return words if not detail or detail in words else f"{words}\n{detail}"
 
     def _chips(self) -> list[Chip]:
-        message, texts = self.message, self._style.texts
+        message, texts = self.message, self.style.texts
         chips = [Chip(self.context.role)] if self.context.role else []
-        if self._style.wide and message.usage and message.usage.model:
+        if self.style.wide and message.usage and message.usage.model:
             chips.append(Chip(clean(message.usage.model)))
         if message.state == STREAMING:
             thinking = bool(message.thinking) and not self.blocks
@@ -260,7 +260,7 @@ class MessageRow:
         return chips
 
     def _meta(self) -> str:
-        message, texts = self.message, self._style.texts
+        message, texts = self.message, self.style.texts
         parts: list[str] = []
         if message.seconds is not None:
             parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
@@ -369,7 +369,7 @@ class MessageRow:
             size = QSize(self._width, self.height)
             self._picture = QPixmap(size * ratio)
             self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(QColor(self._style.tokens.bg))
+            self._picture.fill(QColor(self.style.tokens.bg))
             painter = QPainter(self._picture)
             self.paint(painter, QRect(QPoint(), size), ())
             painter.end()
@@ -381,7 +381,7 @@ class MessageRow:
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
-        style, tokens, speaker = self._style, self._style.tokens, self.context.speaker
+        style, tokens, speaker = self.style, self.style.tokens, self.context.speaker
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.context.separator:
             self._paint_separator(painter)
@@ -413,7 +413,7 @@ class MessageRow:
             painter.drawText(link.rect, int(Qt.AlignmentFlag.AlignVCenter), link.text)
 
     def _paint_separator(self, painter: QPainter) -> None:
-        style = self._style
+        style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
         box = QRect(left, 0, right - left, SEPARATOR - 12)
         painter.setFont(style.label_font)
@@ -433,18 +433,18 @@ class MessageRow:
         )
         box = QRectF(first.left() - 12, first.top() - 9, used + 25, last.bottom() - first.top() + 19)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._style.tokens.hover))
+        painter.setBrush(QColor(self.style.tokens.hover))
         painter.drawRoundedRect(box, 10, 10)
 
     def _paint_caret(self, painter: QPainter) -> None:
-        line = self._style.text.line_height
-        place = QRect(self._content.left() + self._style.text_left, self._content.bottom() - line, 1, line)
+        line = self.style.text.line_height
+        place = QRect(self._content.left() + self.style.text_left, self._content.bottom() - line, 1, line)
         if self._segments:
             last = self._segments[-1]
             place = last.position_rect(last.start + last.length)
-        size = self._style.font.pixelSize()
+        size = self.style.font.pixelSize()
         painter.fillRect(
-            place.left() + 1, place.bottom() - size - 3, 7, size + 2, QColor(self._style.tokens.text_2)
+            place.left() + 1, place.bottom() - size - 3, 7, size + 2, QColor(self.style.tokens.text_2)
         )
 
     def describe(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics
 
 from app.core.texts import Texts
+from app.gui.chat.row_heights import Estimate
 from app.gui.markdown.document import TextStyle
 from app.gui.theme import Tokens
 
@@ -60,6 +61,13 @@ class RowStyle:
     def colour(self, token: str) -> QColor:
         """Return a colour of the theme by the name of its token."""
         return QColor(getattr(self.tokens, token))
+
+    def estimate(self, width: int) -> Estimate:
+        """Return how tall rows of a width probably are."""
+        column = min(width - 2 * self.margin, MAX_COLUMN) - self.text_left
+        per_line = max(10.0, column / (self.font.pixelSize() * 0.52))
+        line = self.text.line_height
+        return Estimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
 
     @property
     def wide(self) -> bool:

@@ -4,28 +4,27 @@ The place is a row and an offset, so it holds while heights change. What streams
 and drawn once a frame. `TranscriptView` adds what the reader does with it.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import thread_time
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.core.message import ASSISTANT, STREAMING, Author, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.chat.message_row import MessageRow, RowContext
-from app.gui.chat.row_heights import Estimate, RowHeights
+from app.gui.chat.row_heights import RowHeights
 from app.gui.chat.row_scroller import Placed, RowScroller
-from app.gui.chat.row_style import COMPACT, MAX_COLUMN, RowStyle
+from app.gui.chat.row_store import RowStore
+from app.gui.chat.row_style import COMPACT, RowStyle
 from app.gui.chat.segments import Range
 from app.gui.chat.transcript_model import LiveText, TranscriptModel
 from app.gui.chat.typing_indicator import TypingIndicator
 from app.gui.theme import Tokens
 
-MAX_DOCUMENTS = 120
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
@@ -42,8 +41,9 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._layout = layout
         self._model = TranscriptModel()
         self._style = RowStyle(layout, self._body_font(), tokens, texts)
-        self._rows: OrderedDict[str, MessageRow] = OrderedDict()
-        self._scroller = RowScroller(RowHeights(self._estimate()), self._measure)
+        self._rows = RowStore(self._model, self)
+        self._rows.coloured.connect(self._on_coloured)
+        self._scroller = RowScroller(RowHeights(self._style.estimate(self.viewport().width())), self._measure)
         self._placed: list[Placed] = []
         self._dirty: set[str] = set()
         self._frame = QTimer(self)
@@ -91,7 +91,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         for message in messages:
             if message.state == STREAMING:
                 self._begin_live(message)
-        heights = RowHeights(self._estimate())
+        heights = RowHeights(self._style.estimate(self.viewport().width()))
         heights.prepend([self._model.size(index) for index in range(len(messages))])
         self._typing.stop()
         self._placed = []
@@ -161,7 +161,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         """Take a message out."""
         if message_id not in self._model:
             return
-        self._rows.pop(message_id, None)
+        self._rows.drop(message_id)
         index = self._model.remove(message_id)
         self._scroller.heights.remove(index)
         self._scroller.row_removed(index)
@@ -233,13 +233,6 @@ class TranscriptCanvas(QAbstractScrollArea):
             font.setPixelSize(14)
         return font
 
-    def _estimate(self) -> Estimate:
-        style = self._style
-        width = min(self.viewport().width() - 2 * style.margin, MAX_COLUMN) - style.text_left
-        per_line = max(10.0, width / (style.font.pixelSize() * 0.52))
-        line = style.text.line_height
-        return Estimate(style.header + style.row_gap + line, line * 0.8, line / per_line)
-
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
         self._style = RowStyle(self._layout, self._body_font(), tokens, texts)
         self._rows.clear()
@@ -264,24 +257,10 @@ class TranscriptCanvas(QAbstractScrollArea):
                 row.set_context(self._context(index))
 
     def _row(self, index: int) -> MessageRow:
-        message = self._model.messages[index]
-        row = self._rows.get(message.id)
-        if row is None:
-            row = MessageRow(message, self._model.text(index), self._style, self._context(index), self._width)
-            self._rows[message.id] = row
-            self._drop_documents()
-        else:
-            self._rows.move_to_end(message.id)
-        return row
+        return self._rows.row(index, self._style, self._width, self._seen)
 
-    def _drop_documents(self) -> None:
-        held = sum([row.documents for row in self._rows.values()])
-        keep = {self._model.messages[placed.row].id for placed in self._placed}
-        for message_id in list(self._rows)[:-1]:
-            if held <= MAX_DOCUMENTS:
-                return
-            if message_id not in keep:
-                held -= self._rows.pop(message_id).documents
+    def _seen(self) -> set[str]:
+        return {self._model.messages[placed.row].id for placed in self._placed}
 
     def _measure(self, index: int) -> int:
         row = self._row(index)
@@ -302,13 +281,13 @@ class TranscriptCanvas(QAbstractScrollArea):
     def _on_frame(self) -> None:
         """Bring what has piled up into the rows: the visible ones are drawn, the others only grow."""
         began = thread_time()
-        visible = {self._model.messages[placed.row].id for placed in self._placed}
+        visible = self._seen()
         grown = tuple(self._dirty)
         for message_id in grown:
             if message_id not in visible:
                 index = self._model.index(message_id)
                 self._scroller.heights.set_size(index, *self._model.size(index))
-                self._rows.pop(message_id, None)
+                self._rows.drop(message_id)
                 self._dirty.discard(message_id)
         self._refresh(grown)
         self._last_cost = (thread_time() - began) * 1000
@@ -356,7 +335,7 @@ class TranscriptCanvas(QAbstractScrollArea):
             if before is None:
                 self.viewport().update(0, placed.top, width, placed.height)
             elif message_id in changed or placed.height != before.height:
-                row = self._rows[message_id]
+                row = self._row(placed.row)
                 top = placed.top + row.changed_from
                 row.changed_from = 0
                 end = height if placed.height != before.height else placed.top + placed.height
@@ -419,6 +398,11 @@ class TranscriptCanvas(QAbstractScrollArea):
             row += step
         return None
 
+    def _on_coloured(self, message_id: str) -> None:
+        rect = self.message_rect(message_id)
+        if rect is not None:
+            self.viewport().update(rect)
+
     def _on_typing_ticked(self) -> None:
         self.viewport().update(self._footer_rect())
 
@@ -427,7 +411,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         return QRect(0, top, self.viewport().width(), self._scroller.footer)
 
     def _forget_heights(self) -> None:
-        self._scroller.heights.set_estimate(self._estimate())
+        self._scroller.heights.set_estimate(self._style.estimate(self.viewport().width()))
 
     def _hold_place(self, change: Callable[[], None]) -> None:
         """Lay out anew so that the text at the upper edge stays there, however often this is done."""
@@ -449,6 +433,11 @@ class TranscriptCanvas(QAbstractScrollArea):
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Leave out Qt's painting of everything: `_refresh` moves the pixels itself."""
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._ahead.stop()
+        self._rows.rest()
+        super().hideEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._scroller.viewport = self.viewport().height()
         self._width = self.viewport().width()
@@ -467,6 +456,7 @@ class TranscriptCanvas(QAbstractScrollArea):
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
             row = self._row(placed.row)
+            self._rows.highlight(row)
             ranges = self._ranges(placed.row)
             if not ranges and row.settled:
                 painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))

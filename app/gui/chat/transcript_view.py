@@ -263,7 +263,7 @@ class TranscriptView(TranscriptCanvas):
             self._copy_text(row.code_at(point))
         elif action == UNFOLD:
             self._model.unfolded.add(row.message.id)
-            self._rows.pop(row.message.id, None)
+            self._rows.drop(row.message.id)
             self._scroller.follow = False
             self._refresh(None)
         else:
