@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.message import STREAMING
 from app.gui.chat.message_row import MessageRow
 from app.gui.chat.row_style import RowStyle
+from app.gui.chat.segments import Segment
 from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.markdown.blocks import CODE
 from app.gui.markdown.highlight import Highlighter, Run, colour
@@ -56,15 +58,17 @@ class RowStore(QObject):
         self._drop_oldest(keep)
         return row
 
+    def wants_colour(self, row: MessageRow) -> bool:
+        """Whether a row has finished code without colours."""
+        return bool(_plain_code(row))
+
     def highlight(self, row: MessageRow) -> None:
         """Ask for the colours of a row's finished code."""
-        last = row.segments[-1] if row.segments and not row.settled else None
-        for segment in row.segments:
-            if segment.kind == CODE and not segment.highlighted and segment is not last:
-                segment.highlighted = True
-                block = segment.blocks[0]
-                key = f"{row.message.id}|{segment.start}|{segment.length}"
-                self._highlighter.ask(key, block.language, block.text)
+        for segment in _plain_code(row):
+            segment.highlighted = True
+            block = segment.blocks[0]
+            key = f"{row.message.id}|{segment.start}|{segment.length}"
+            self._highlighter.ask(key, block.language, block.text)
 
     def rest(self) -> None:
         """Colour nothing more until rows are painted again."""
@@ -95,3 +99,12 @@ class RowStore(QObject):
                 colour(segment.document, runs, row.style.tokens)
                 row.drop_picture()
                 self.coloured.emit(message_id)
+
+
+def _plain_code(row: MessageRow) -> list[Segment]:
+    growing = row.segments[-1] if row.segments and row.message.state == STREAMING else None
+    return [
+        segment
+        for segment in row.segments
+        if segment.kind == CODE and not segment.highlighted and segment is not growing
+    ]

@@ -29,6 +29,7 @@ FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
 AHEAD_MS = 3
+CALM_MS = 80
 
 
 class TranscriptCanvas(QAbstractScrollArea):
@@ -55,6 +56,10 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._ahead.setSingleShot(True)
         self._ahead.setInterval(AHEAD_MS)
         self._ahead.timeout.connect(self._on_ahead)
+        self._calm = QTimer(self)
+        self._calm.setSingleShot(True)
+        self._calm.setInterval(CALM_MS)
+        self._calm.timeout.connect(self._on_calm)
         self._downwards = True
         self._width = self.viewport().width()
         self._synced = -1
@@ -371,6 +376,13 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._downwards = distance > 0
         self._refresh((), bar_holds=not self._scroller.follow)
         self._ahead.start()
+        if self._calm.isActive():
+            self._calm.start()
+
+    def _on_calm(self) -> None:
+        """Colour the code that is read, not what only rushes by."""
+        for placed in self._placed:
+            self._rows.highlight(self._row(placed.row))
 
     def _on_ahead(self) -> None:
         """Between frames, make the rows that come on screen next, one at a time."""
@@ -435,6 +447,7 @@ class TranscriptCanvas(QAbstractScrollArea):
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._ahead.stop()
+        self._calm.stop()
         self._rows.rest()
         super().hideEvent(event)
 
@@ -456,7 +469,8 @@ class TranscriptCanvas(QAbstractScrollArea):
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
             row = self._row(placed.row)
-            self._rows.highlight(row)
+            if not self._calm.isActive() and self._rows.wants_colour(row):
+                self._calm.start()
             ranges = self._ranges(placed.row)
             if not ranges and row.settled:
                 painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
