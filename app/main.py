@@ -105,7 +105,7 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
-    window.tasks.start("model host", _warm_up(moot))
+    window.desk.tasks.start("model host", _warm_up(moot))
 
 
 async def _warm_up(moot: "Moot") -> None:

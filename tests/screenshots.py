@@ -76,19 +76,19 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
     """Run the debates, then show each view in each way and keep its picture."""
     async with at_window(data_dir) as person:
         window = person.window
-        engine = window.panel.setup._engine
+        engine = window.desk.panel.setup._engine
         await hold_debates(engine, servers)
         running = await debate_in_its_middle(engine, servers)
         await person.settle(0.4)
         for language in ("en", "ko"):
             for theme in ("light", "dark"):
-                window._on_settings_chosen(engine.settings().__class__(language=language, theme=theme))
+                window.desk._on_settings_chosen(engine.settings().__class__(language=language, theme=theme))
                 await person.settle(0.1)
                 for size in SIZES:
                     window.resize(*size)
                     name = f"{language}-{theme}-{size[0]}"
                     await take_views(person, running, language, lambda view: out / f"{view}-{name}.png")  # noqa: B023
-        window._on_settings_chosen(engine.settings().__class__(language="en", theme="light"))
+        window.desk._on_settings_chosen(engine.settings().__class__(language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
         readme.parent.mkdir(parents=True, exist_ok=True)
@@ -98,27 +98,27 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
 async def take_views(person: Person, running: str, language: str, path) -> None:  # type: ignore[no-untyped-def]
     """Keep a picture of each view in the language and theme the window has now."""
     window = person.window
-    window._show_welcome()
+    window.show_welcome()
     window.top_bar.debate_button.setChecked(False)
     await keep(person, path("welcome"))
     await show_discussion(person, running)
     await keep(person, path("discussion"))
-    window.show_setup(TOPICS[language])
-    window.panel.setup.mode.set_value(ROLES)
+    window.desk.show_setup(TOPICS[language])
+    window.desk.panel.setup.mode.set_value(ROLES)
     await keep(person, path("setup"))
-    window.panel.tabs.choose(2)
-    window.panel.tabs.setFocus()
+    window.desk.panel.tabs.choose(2)
+    window.desk.panel.tabs.setFocus()
     await keep(person, path("history"))
 
 
 async def show_discussion(person: Person, running: str) -> None:
     """Show the running debate in the panel and another one, wide, in the main area."""
     window = person.window
-    done = next(one for one in window.panel.setup._engine.sessions() if one.status == "completed")
-    window.show_session(done.id)
+    done = next(one for one in window.desk.panel.setup._engine.sessions() if one.status == "completed")
+    window.desk.show_session(done.id)
     window.top_bar.debate_button.setChecked(True)
-    await window._show_discussion(running)
-    window.panel.discussion.composer.setFocus()
+    await window.desk._show_discussion(running)
+    window.desk.panel.discussion.composer.setFocus()
     await person.settle(0.2)
 
 

@@ -30,10 +30,10 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
 
 async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
     setup = DebateSetup(topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds)
-    person.window.show_setup()
-    person.window.panel.setup.start_requested.emit(setup, ())
-    await until(lambda: person.window.panel.discussion.session_id, PATIENCE_S)
-    return person.window.panel.discussion.session_id
+    person.window.desk.show_setup()
+    person.window.desk.panel.setup.start_requested.emit(setup, ())
+    await until(lambda: person.window.desk.panel.discussion.session_id, PATIENCE_S)
+    return person.window.desk.panel.discussion.session_id
 
 
 @pytest.mark.timeout(180)
@@ -41,8 +41,8 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     wire_servers["openai"].script("openai-wire", ["The old parser *must* go."])
     wire_servers["anthropic"].script("anthropic-wire", ["It has served us well."])
     await start(person, "openai", "anthropic")
-    assert person.window.panel.tabs.current() == 1
-    view = person.window.panel.discussion
+    assert person.window.desk.panel.tabs.current() == 1
+    view = person.window.desk.panel.discussion
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     await until(lambda: len(person.transcript()) == 2)
     first, second = person.transcript()
@@ -52,8 +52,8 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert not person.sees("debate_stop")
     assert not view.composer.box.isEnabled()
     assert "tokens" in view.controls._cost.text()
-    await until(lambda: person.window.panel.history._rows.rowCount() == 1)
-    person.window.show_session(view.session_id)
+    await until(lambda: person.window.desk.panel.history._rows.rowCount() == 1)
+    person.window.desk.show_session(view.session_id)
     await until(lambda: len(person.transcript("transcript")) == 2)
 
 
@@ -65,7 +65,7 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     await person.write("debate_interject", "Two weeks at most.")
     await person.press("debate_interject", Qt.Key.Key_Return)
     await person.click("debate_pause")
-    view = person.window.panel.discussion
+    view = person.window.desk.panel.discussion
     assert view.controls.pause.text() == "Pause now"
     await until(lambda: view.session.status == "paused", PATIENCE_S)
     assert view.controls._banner.isVisible()
@@ -82,7 +82,7 @@ async def test_stop_closes_the_request_and_keeps_the_words(person, wire_servers)
     await start(person, "openai", "anthropic")
     await until(lambda: any("word" in line for line in person.transcript()), PATIENCE_S)
     await person.click("debate_stop")
-    view = person.window.panel.discussion
+    view = person.window.desk.panel.discussion
     await until(lambda: view.session.status == "stopped")
     server = wire_servers["openai"]
     assert await asyncio.to_thread(server.wait_for, lambda: server.requests[0].closed_at is not None, 5.0)
@@ -96,12 +96,12 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
         session_id = await start(person, "openai", "anthropic")
         await until(person.transcript, PATIENCE_S)
         await person.click("panel_close")
-        assert not person.window.panel.isVisible()
+        assert not person.window.desk.panel.isVisible()
         grown = len(person.transcript()[0])
         await until(lambda: len(person.transcript()[0]) > grown)
         await person.click("debate_button")
     async with at_window(data_dir) as person:
-        view = person.window.panel.discussion
+        view = person.window.desk.panel.discussion
         await until(lambda: view.session_id == session_id, what="the debate of last time")
         assert view.session.status == "paused"
         assert person.sees("debate_resume")
@@ -109,13 +109,13 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
 
 
 async def test_a_retry_is_counted_down(person):
-    controls = person.window.panel.discussion.controls
+    controls = person.window.desk.panel.discussion.controls
     seat = seats("openai", "anthropic")
-    session_id = await person.window._engine.start_debate(DebateSetup(topic="T?", participants=seat, rounds=1))
-    live = await person.window._engine.open(session_id)
-    view = person.window.panel.discussion
-    person.window.show_setup()
-    person.window.panel.show_discussion()
+    session_id = await person.window.desk.engine.start_debate(DebateSetup(topic="T?", participants=seat, rounds=1))
+    live = await person.window.desk.engine.open(session_id)
+    view = person.window.desk.panel.discussion
+    person.window.desk.show_setup()
+    person.window.desk.panel.show_discussion()
     view.show_session(live.session, [])
     author = Author(id="openai", name="Openai", kind="participant")
     view.show_retry(
@@ -125,12 +125,12 @@ async def test_a_retry_is_counted_down(person):
     assert controls._banner_text.text().startswith("Openai")
     controls.end_retry()
     assert not controls._banner.isVisible()
-    await person.window._engine.stop(session_id)
+    await person.window.desk.engine.stop(session_id)
 
 
 async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
-    person.window.show_setup()
-    person.window.panel.show_discussion()
+    person.window.desk.show_setup()
+    person.window.desk.panel.show_discussion()
     assert person.sees("debate_empty")
     await person.click("debate_empty")
-    assert person.window.panel.tabs.current() == 0
+    assert person.window.desk.panel.tabs.current() == 0

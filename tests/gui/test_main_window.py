@@ -47,16 +47,16 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         window = person.window
         await person.settle()
         assert cut_off(person) == []
-        window.show_setup("Should cities ban private cars from their centres?")
+        window.desk.show_setup("Should cities ban private cars from their centres?")
         await person.click("segment_roles")
         await person.settle()
         assert cut_off(person) == []
-        body = window.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
+        body = window.desk.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
         assert body is not None
-        for card in window.panel.setup._cards:
-            assert card.mapTo(window.panel.setup, card.rect().topRight()).x() <= window.panel.setup.width()
+        for card in window.desk.panel.setup._cards:
+            assert card.mapTo(window.desk.panel.setup, card.rect().topRight()).x() <= window.desk.panel.setup.width()
         for tab in (1, 2):
-            window.panel.tabs.choose(tab)
+            window.desk.panel.tabs.choose(tab)
             await person.settle()
             assert cut_off(person) == []
 
@@ -68,14 +68,14 @@ async def test_keys_reach_everything(person):
     def press(key: Qt.Key) -> None:
         QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
 
-    assert not window.panel.isVisible()
+    assert not window.desk.panel.isVisible()
     press(Qt.Key.Key_D)
-    assert window.panel.isVisible()
+    assert window.desk.panel.isVisible()
     press(Qt.Key.Key_3)
-    assert window.panel.tabs.current() == 2
+    assert window.desk.panel.tabs.current() == 2
     press(Qt.Key.Key_N)
-    assert window.panel.tabs.current() == 0
-    assert window.panel.setup.topic.hasFocus()
+    assert window.desk.panel.tabs.current() == 0
+    assert window.desk.panel.setup.topic.hasFocus()
     press(Qt.Key.Key_B)
     assert not window.side_bar.isVisible()
     assert window.top_bar.side_button.isVisible()
@@ -85,49 +85,49 @@ async def test_keys_reach_everything(person):
     await until(lambda: person.sees("settings_dialog"))
     person.find("settings_dialog").accept()
     press(Qt.Key.Key_D)
-    assert not window.panel.isVisible()
+    assert not window.desk.panel.isVisible()
 
 
 async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
     await person.write("welcome_topic", "Tabs or spaces?")
     await person.press("welcome_topic", Qt.Key.Key_Return)
-    assert person.window.panel.setup.topic.text() == "Tabs or spaces?"
+    assert person.window.desk.panel.setup.topic.text() == "Tabs or spaces?"
     assert person.find("debate_start").isEnabled()
     await person.click("welcome_example_2")
-    assert "ban private cars" in person.window.panel.setup.topic.text()
+    assert "ban private cars" in person.window.desk.panel.setup.topic.text()
 
 
 async def test_language_and_theme_are_switched_live(person):
     window = person.window
-    window.show_setup()
-    window.open_settings("appearance")
+    window.desk.show_setup()
+    window.desk.open_settings("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.choose("settings_language", "한국어")
-    assert window.panel.setup.start.text() == "토론 시작"
+    assert window.desk.panel.setup.start.text() == "토론 시작"
     assert window.side_bar._new.text() == "새 토론"
     assert window.top_bar._title.text() == "환영합니다"
     await person.choose("settings_theme", "어둡게")
-    assert window._look.tokens.dark
+    assert window.look.tokens.dark
     person.find("settings_dialog").accept()
-    await until(lambda: not window.tasks.running("save settings"))
-    assert window._engine.settings().language == "ko"
+    await until(lambda: not window.desk.tasks.running("save settings"))
+    assert window.desk.engine.settings().language == "ko"
 
 
 async def test_the_window_remembers(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.show_setup("An unfinished topic")
-        person.window.panel.tabs.choose(2)
-        person.window._show_side(False)
+        person.window.desk.show_setup("An unfinished topic")
+        person.window.desk.panel.tabs.choose(2)
+        person.window.show_side(False)
     async with at_window(data_dir) as person:
         window = person.window
-        assert window.panel.isVisible()
-        assert window.panel.tabs.current() == 2
+        assert window.desk.panel.isVisible()
+        assert window.desk.panel.tabs.current() == 2
         assert not window.side_bar.isVisible()
-        assert window.panel.setup.topic.text() == "An unfinished topic"
+        assert window.desk.panel.setup.topic.text() == "An unfinished topic"
 
 
 async def test_a_notice_about_lost_work_stays_and_others_leave(person):
-    bus = person.window._engine.bus
+    bus = person.window.desk.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert person.window.banner.isVisible()
     assert person.window.welcome._saved.text() == "Not saved"
@@ -154,11 +154,11 @@ def test_only_web_and_mail_links_open(url, opens):
 
 
 async def test_a_link_asks_with_its_whole_host(person):
-    person.window.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
+    person.window.desk.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
     await until(lambda: person.sees("link_dialog"))
     assert person.find("link_host", QLabel).text() == "xn--pple-43d.com"
     await person.click("link_cancel")
-    person.window.commands.open_link("file:///etc/passwd", "notes")
+    person.window.desk.commands.open_link("file:///etc/passwd", "notes")
     await person.settle()
     assert not person.sees("link_dialog")
     assert person.sees("toast")

@@ -17,16 +17,16 @@ from tests.app_driver import at_window, until
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.show_setup()
+        person.window.desk.show_setup()
         yield person
 
 
 def cards(person) -> list[ParticipantCard]:
-    return person.window.panel.setup._cards
+    return person.window.desk.panel.setup._cards
 
 
 async def test_start_says_what_is_missing(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     assert not setup.start.isEnabled()
     assert setup._estimate.text() == "Type a topic first."
     await person.write("debate_topic", "Tabs or spaces?")
@@ -38,7 +38,7 @@ async def test_start_says_what_is_missing(person):
 
 
 async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     await person.write("debate_topic", "x" * 8_001)
     assert not setup.start.isEnabled()
     assert "8001" in setup._estimate.text() or "8,001" in setup._estimate.text()
@@ -54,7 +54,7 @@ async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
 
 
 async def test_rounds_from_one_to_ten(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     setup.rounds.setValue(99)
     assert setup.setup().rounds == 10
     setup.rounds.setValue(-5)
@@ -63,7 +63,7 @@ async def test_rounds_from_one_to_ten(person):
 
 
 async def test_roles_are_offered_in_role_assignment_only(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     assert not person.sees("role_ada")
     await person.click("segment_roles")
@@ -82,7 +82,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
 
 
 async def test_the_generated_prompt_is_seen_and_replaced(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("prompt_ada")
     await until(lambda: person.sees("prompt_dialog"))
@@ -102,7 +102,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 
 
 async def test_the_same_model_sits_twice_under_another_name(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     setup.add_voice(cards(person)[-3].seat)
     setup.add_voice(cards(person)[-4].seat)
@@ -115,11 +115,11 @@ async def test_the_same_model_sits_twice_under_another_name(person):
 
 async def test_a_participant_can_be_renamed(person):
     cards(person)[-3]._name.setText("지민")
-    assert person.window.panel.setup.setup().participants[0].name == "지민"
+    assert person.window.desk.panel.setup.setup().participants[0].name == "지민"
 
 
 async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     assert setup._honesty.isVisible()
     assert not setup._warning.isVisible()
     await person.write("debate_topic", "원격 근무, 늘려야 할까?")
@@ -136,21 +136,21 @@ def test_hangul(letter, korean):
 
 
 async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
-    setup = person.window.panel.setup
+    setup = person.window.desk.panel.setup
     file = tmp_path / "notes.md"
     file.write_text("x" * 8_000, encoding="utf-8")
     setup._on_files_chosen([str(file)])
     assert setup.context.isChecked()
     assert setup._context_size.text() == "1 file · 2.0k tokens"
     await until(lambda: (data_dir / "settings.json").exists())
-    await until(lambda: not person.window.tasks.running("save settings"))
+    await until(lambda: not person.window.desk.tasks.running("save settings"))
     kept = json.loads((data_dir / "settings.json").read_text("utf-8"))
     assert kept["project_context"] == [str(file)]
     file.unlink()
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("debate_start")
     await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
-    assert person.window._engine.sessions() == []
+    assert person.window.desk.engine.sessions() == []
     setup._on_file_removed(str(file))
     assert setup._files.paths == ()
 
