@@ -8,12 +8,15 @@ import os
 import signal
 import sys
 
+from app.providers.processes import end_with_parent
+
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
 
 
 def main() -> int:
     """Load the model, print `{"base_url"}` in one line, and serve until the parent goes."""
+    end_with_parent()
     model_file = sys.argv[-1]
     key = os.environ.pop(KEY_VARIABLE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

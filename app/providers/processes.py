@@ -1,7 +1,9 @@
 """How Moot starts its own child programs, from a checkout and from a frozen build alike."""
 
+import ctypes
 import os
 import re
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +12,8 @@ MODEL_HOST = "model_host"
 EMBEDDED_SERVER = "embedded_server"
 
 _PROJECT = Path(__file__).resolve().parents[2]
+_PARENT_VARIABLE = "MOOT_PARENT"
+_PR_SET_PDEATHSIG = 1
 
 # Whatever could make a provider's library use a key, an address or a setting that nobody chose
 # in Moot: LiteLLM reads dozens of such variables.
@@ -40,4 +44,18 @@ def child_environment() -> dict[str, str]:
         paths = [str(_PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
     environment["PYTHONIOENCODING"] = "utf-8"
+    environment[_PARENT_VARIABLE] = str(os.getpid())
     return environment
+
+
+def end_with_parent() -> None:
+    """Let the system kill this child with its parent, even while it imports; where there is no such call
+    (macOS, Windows) the end of standard input ends it, once it reads that.
+    """
+    parent = int(os.environ.pop(_PARENT_VARIABLE, "0"))
+    if not sys.platform.startswith("linux"):
+        return
+    # Strictly it is the thread that started us whose end counts: that of the event loop, the main one.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent and os.getppid() != parent:
+        os._exit(0)  # It was gone before we asked.

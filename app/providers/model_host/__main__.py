@@ -8,11 +8,12 @@ import signal
 import sys
 
 from app.providers.model_host.pipes import Pipes
-from app.providers.processes import without_provider_variables
+from app.providers.processes import end_with_parent, without_provider_variables
 
 
 def main() -> int:
     """Serve until standard input closes."""
+    end_with_parent()
     pipes = Pipes.take_over_standard_streams()
     faulthandler.enable()
     # Ctrl-C in a terminal reaches the whole process group; it is for Moot to decide what it means.
