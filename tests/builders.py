@@ -254,6 +254,9 @@ class MemoryStore(SessionStore):
             self.fails -= 1
             raise StorageError("disk_full")
 
+    async def discard(self, session_id: str) -> None:
+        self.batches = [batch for batch in self.batches if batch[0].session_id != session_id]
+
     async def delete(self, session_id: str) -> None:
         return None
 
@@ -361,3 +364,33 @@ async def until(condition: Callable[[], bool], *, rounds: int = 20_000) -> None:
             return
         await asyncio.sleep(0 if _ < 1_000 else 0.001)
     raise AssertionError("it never came to that")
+
+
+async def reopened(bench: Bench, data_dir: Path) -> Bench:
+    """Close the engine and open another on the same directory, as after a restart."""
+    await bench.engine.shutdown()
+    return a_bench(a_log_store(data_dir))
+
+
+async def saved_states(bench: Bench, data_dir: Path, session_id: str) -> list[tuple[str, str, str]]:
+    """Return author, state and text of each message as the disk has them."""
+    await bench.store.flush(session_id)
+    store = a_log_store(data_dir)
+    stored = await store.load(session_id)
+    await store.close()
+    return [(one.author.name, one.state, one.content) for one in stored.messages]
+
+
+async def start_and_hold(bench: Bench, gate: asyncio.Event) -> str:
+    """Start a debate of two whose first answer waits for the gate."""
+    real = bench.models.stream
+
+    async def stream(request: object) -> AsyncIterator[object]:
+        async for delta in real(request):  # type: ignore[arg-type]
+            yield delta
+            await gate.wait()
+
+    bench.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await bench.engine.start_debate(a_setup(2, rounds=1))
+    await until(lambda: bool(bench.messages(session_id)))
+    return session_id

@@ -59,6 +59,10 @@ class SessionStore(Protocol):
         """Return when all that was appended is on the disk. Raises StorageError."""
         ...
 
+    async def discard(self, session_id: str) -> None:
+        """Forget a session whose very start could not be written, and what is queued of it."""
+        ...
+
     async def delete(self, session_id: str) -> None:
         """Move a session to the bin."""
         ...

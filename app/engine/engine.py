@@ -140,6 +140,8 @@ class Engine:
             await self._store.flush(session.id)
         except StorageError:
             del self._live[session.id]
+            await self._store.discard(session.id)
+            self.bus.publish(SessionDeleted(session_id=session.id))
             raise
         self._run(live)
         return session.id

@@ -165,6 +165,14 @@ class SessionLog:
             invalid, self._invalid = self._invalid, None
             raise invalid
 
+    def drop(self) -> None:
+        """Forget what is queued, for good, and let go of the file."""
+        self._pending.clear()
+        self._streaming.clear()
+        self._streaming_since = self.retry_at = self.written = None
+        self.deleted = True
+        self.close()
+
     def close(self) -> None:
         """Let go of the file."""
         if self._descriptor is not None:

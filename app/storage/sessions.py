@@ -157,6 +157,22 @@ class JsonLogStore:
         if session_id in self._appended:
             await self._run(write)
 
+    async def discard(self, session_id: str) -> None:
+        """Forget a session whose very start could not be written, and what is queued of it."""
+
+        def drop() -> None:
+            log = self._writer.log(session_id)
+            # A disk that refused to take it may refuse this as well; what is left then is empty.
+            with contextlib.suppress(OSError):
+                log.drop()
+            with contextlib.suppress(OSError):
+                self._disk.remove(log.path)
+
+        await self._run(drop)
+        self._appended.discard(session_id)
+        self._live.pop(session_id, None)
+        self._summaries.pop(session_id, None)
+
     async def delete(self, session_id: str) -> None:
         """Move a session to the bin. Raises NotFound, StorageError."""
         path = self._path(session_id)

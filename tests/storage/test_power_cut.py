@@ -285,6 +285,26 @@ async def test_what_failed_stays_queued_and_in_order(number: int):
     assert not await queued_records_survive(number)
 
 
+@pytest.mark.parametrize("call", ["create", "write", "sync", "sync_folder"])
+@pytest.mark.parametrize("heals", [True, False])
+async def test_a_session_whose_start_was_refused_never_comes_back(call: str, heals: bool):
+    disk = SimFS()
+    store = new_store(disk)
+    disk.fault = lambda _, name, path: OSError(errno.ENOSPC, "full") if name == call else None
+    session = debate(SESSION_ID)
+    store.append(started(session))
+    with pytest.raises(StorageError):
+        await store.flush(SESSION_ID)
+    await store.discard(SESSION_ID)
+    assert store.summaries() == []
+    if heals:
+        disk.fault = lambda *_: None
+    await store.close()
+    again = new_store(disk.after_kill())
+    assert again.summaries() == []
+    await again.close()
+
+
 def _retry_the_failed_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     real = SessionLog._poison
 

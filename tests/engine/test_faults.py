@@ -1,0 +1,196 @@
+"""The fault table on the real engine: what each costs in requests, and what is left of it on the disk."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import ProviderError
+from app.core.events import Notice, RetryScheduled
+from app.core.message import DONE, FAILED
+from app.core.provider import CONTENT_FILTER, LENGTH, TRUNCATED, Finished
+from app.core.session import COMPLETED, PAUSED
+from tests.builders import (
+    Bench,
+    Hang,
+    Script,
+    a_setup,
+    saved_states,
+    until,
+)
+
+RATE = ProviderError("rate_limit", "slow down")
+
+
+# The fault table of reliability.md 2.4: script, requests, messages, how the debate stands, seconds waited.
+FAULTS = [
+    pytest.param([[RATE], ["Fine."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [10.0], id="F1-retry"),
+    pytest.param(
+        [[ProviderError("rate_limit", retry_after=42.0)], ["Fine."]],
+        3, [DONE, DONE], (COMPLETED, "rounds_done"), [42.0], id="F1-retry-after",
+    ),
+    pytest.param([[RATE], [RATE]], 2, [], (PAUSED, "rate_limit"), [10.0], id="F1-twice"),
+    pytest.param(
+        [[ProviderError("rate_limit", retry_after=121.0)]], 1, [], (PAUSED, "rate_limit"), [], id="F1-too-long"
+    ),
+    pytest.param([[ProviderError("quota")]], 1, [], (PAUSED, "quota"), [], id="F2"),
+    pytest.param([[ProviderError("server")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F3"),
+    pytest.param([[ProviderError("overloaded")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F3-529"),
+    pytest.param(
+        [[ProviderError("server")], [ProviderError("server")]],
+        2, [FAILED, FAILED], (COMPLETED, "rounds_done"), [], id="F3-both-and-the-rounds-are-done",
+    ),
+    pytest.param([[ProviderError("network")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F4"),
+    pytest.param(
+        [["Half a thou", ProviderError("interrupted")]],
+        2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F5",
+    ),
+    pytest.param([["Half", ProviderError("stall")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F6-F7"),
+    pytest.param(
+        [["Whole.", Finished(reason=TRUNCATED)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F8-text"
+    ),
+    pytest.param([[Finished(reason=TRUNCATED)]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F8-empty"),
+    pytest.param([[ProviderError("bad_response")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F9-F10"),
+    pytest.param([["So", ProviderError("overloaded")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F11"),
+    pytest.param([["So", RATE]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F11-429-after-text"),
+    pytest.param(
+        [[ProviderError("context_window")], ["Shorter."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F15"
+    ),
+    pytest.param(
+        [[ProviderError("context_window")], [ProviderError("context_window")]],
+        3, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F15-twice",
+    ),
+    pytest.param([[ProviderError("authentication")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F16-401"),
+    pytest.param([[ProviderError("permission")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F16-403"),
+    pytest.param([[ProviderError("no_key")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F16-no-key"),
+    pytest.param([[ProviderError("model_not_found")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F17"),
+    pytest.param(
+        [[ProviderError("content_filter")]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F18-refused"
+    ),
+    pytest.param(
+        [["So", Finished(reason=CONTENT_FILTER)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F18-cut"
+    ),
+    pytest.param([["So", Finished(reason=LENGTH)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F19"),
+    pytest.param([[], ["Now."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F20"),
+    pytest.param([[], []], 3, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F20-twice"),
+    pytest.param([[ProviderError("no_answer")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="F21"),
+    pytest.param([[ProviderError("host")]], 2, [FAILED, DONE], (COMPLETED, "rounds_done"), [], id="host"),
+    pytest.param([[RATE], []], 3, [FAILED, DONE], (COMPLETED, "rounds_done"), [10.0], id="one-retry-a-turn"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "requests", "states", "end", "waits"), FAULTS)
+async def test_a_fault_costs_what_it_may_and_is_kept(
+    bench: Bench,
+    data_dir: Path,
+    script: list[Script],
+    requests: int,
+    states: list[str],
+    end: tuple[str, str],
+    waits: list[float],
+) -> None:
+    bench.models.script = list(script)
+    session_id = await bench.run(a_setup(2, rounds=1))
+    session = bench.debate_of(session_id)
+    assert len(bench.models.requests) == requests
+    assert [one.state for one in bench.messages(session_id)] == states
+    assert (session.status, session.reason) == end
+    assert bench.time.slept == waits
+    announced = [event.seconds for event in bench.events if isinstance(event, RetryScheduled)]
+    assert announced == waits
+    assert [state for _, state, _ in await saved_states(bench, data_dir, session_id)] == states
+
+
+@pytest.mark.parametrize(
+    ("script", "note"),
+    [
+        (["Text", Finished(reason=TRUNCATED)], "truncated"),
+        (["Text", Finished(reason=LENGTH)], "length"),
+        (["Text", Finished(reason=CONTENT_FILTER)], "content_filter"),
+        ([Finished(reason=CONTENT_FILTER)], "content_filter"),
+        ([ProviderError("content_filter", "blocked")], "content_filter"),
+        (["Text"], ""),
+    ],
+)
+async def test_a_warning_is_marked_on_the_message(bench: Bench, script: Script, note: str) -> None:
+    bench.models.script = [script]
+    session_id = await bench.run(a_setup(2, rounds=1))
+    assert bench.messages(session_id)[0].note == note
+
+
+async def test_a_held_turn_is_taken_again_and_none_is_lost(bench: Bench) -> None:
+    bench.models.script = [["One."], [RATE], [RATE]]
+    session_id = await bench.run(a_setup(3, rounds=1))
+    assert bench.debate_of(session_id).status == PAUSED
+    assert [event.code for event in bench.events if isinstance(event, Notice)] == ["turn_held"]
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    assert bench.states(session_id) == [("GPT", DONE), ("Claude", DONE), ("Gemini", DONE)]
+
+
+async def test_two_failures_in_a_row_pause_and_a_success_between_does_not(bench: Bench) -> None:
+    error = ProviderError("server")
+    bench.models.script = [[error], ["ok"], [error], ["ok"], [error], [error]]
+    session_id = await bench.run(a_setup(3, rounds=3))
+    session = bench.debate_of(session_id)
+    assert (session.status, session.reason) == (PAUSED, "two_failures")
+    assert len(bench.models.requests) == 6
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    assert bench.debate_of(session_id).status == COMPLETED
+    assert len(bench.models.requests) == 9
+
+
+async def test_no_error_text_reaches_anybody(bench: Bench) -> None:
+    bench.models.script = [["Partial secret", ProviderError("server", "Internal oops")]]
+    await bench.run(a_setup(3, rounds=2))
+    later = [str(request.messages) for request in bench.models.requests[1:]]
+    assert not any("secret" in text or "oops" in text for text in later)
+
+
+async def test_an_unforeseen_fault_of_a_model_is_a_failed_turn(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("CRITICAL"):
+        bench.models.script = [[ValueError("what?")]]
+        session_id = await bench.run(a_setup(2, rounds=1))
+    message = bench.messages(session_id)[0]
+    assert message.state == FAILED and message.error is not None and message.error.kind == "bad_response"
+
+
+async def test_context_overflow_asks_again_with_the_last_seven(bench: Bench) -> None:
+    bench.models.otherwise = lambda request: [f"Statement {len(bench.models.requests)}."]
+    bench.models.script = [[f"Old {number}."] for number in range(10)] + [[ProviderError("context_window")]]
+    await bench.run(a_setup(2, rounds=6))
+    long, short = (str(bench.models.requests[place].messages) for place in (10, 11))
+    assert sum(f"Old {number}." in long for number in range(10)) == 10
+    assert sum(f"Old {number}." in short for number in range(10)) == 7
+    assert "Should cities ban cars?" in short
+
+
+async def test_a_disabled_provider_is_skipped_and_too_few_end_it(bench: Bench) -> None:
+    bench.models.script = [["One."], ["Two.", Hang()]]
+    session_id = await bench.engine.start_debate(a_setup(3, rounds=3))
+    await until(lambda: len(bench.models.requests) == 2)
+    bench.documents.switch("remote2", on=False)
+    await bench.engine.pause(session_id)
+    await bench.engine.pause(session_id)
+    bench.models.script = [["Two."], ["Three."]]
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    speakers = [one.author.name for one in bench.messages(session_id) if one.state == DONE]
+    assert speakers == ["GPT", "Claude"] * 3
+    assert bench.debate_of(session_id).status == COMPLETED
+
+
+async def test_fewer_than_two_left_ends_before_the_next_call(bench: Bench) -> None:
+    bench.models.script = [["One.", Hang()]]
+    session_id = await bench.engine.start_debate(a_setup(2, rounds=3))
+    await until(lambda: len(bench.models.requests) == 1)
+    bench.documents.switch("remote1", on=False)
+    await bench.engine.pause(session_id)
+    await bench.engine.pause(session_id)
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    session = bench.debate_of(session_id)
+    assert (session.status, session.reason) == (COMPLETED, "too_few")
+    assert len(bench.models.requests) == 1
