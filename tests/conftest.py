@@ -7,6 +7,9 @@ event loop from our own code, or logs a warning nobody expected (`tests/guards.p
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
+
+# asyncio loads it late otherwise, and the guard of the loop takes that for a blocking call of ours.
+from concurrent.futures import ThreadPoolExecutor  # noqa: F401
 from pathlib import Path
 
 # Before Qt, keyring or the llama.cpp runtime are imported anywhere.

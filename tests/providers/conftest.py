@@ -1,9 +1,6 @@
 """One model host and one server a protocol for each test module here; starting them takes seconds."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-
-# Loaded late by asyncio otherwise, and then taken for a blocking call of ours.
-from concurrent.futures import ThreadPoolExecutor  # noqa: F401
 from pathlib import Path
 from types import MappingProxyType
 

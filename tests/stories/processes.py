@@ -15,8 +15,6 @@ from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "app"]
-# A full disk is played with a limit on file sizes, which would cut compiled modules short as well.
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 @dataclass(slots=True)
