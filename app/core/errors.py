@@ -1,11 +1,11 @@
 """The errors Moot raises on purpose, as codes; the faces turn a code into words.
 
-    MootError
-    ├── BadInput        what the user gave cannot be used; nothing was started
-    ├── NotFound        no session, provider or file of that name
-    ├── Busy            another Moot holds the data directory
-    ├── StorageError    the disk refused; nothing acknowledged was lost
-    └── ProviderError   a model could not be asked, or failed while answering
+MootError
+├── BadInput        what the user gave cannot be used; nothing was started
+├── NotFound        no session, provider or file of that name
+├── Busy            another Moot holds the data directory
+├── StorageError    the disk refused; nothing acknowledged was lost
+└── ProviderError   a model could not be asked, or failed while answering
 """
 
 from collections.abc import Mapping
