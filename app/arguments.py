@@ -35,6 +35,21 @@ THEMES = ("light", "dark", "system")
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
 
 
+MAX_QUOTED = 300
+# What argparse says in English, by the code of our own text for it.
+_COMPLAINTS = tuple(
+    (code, re.compile(pattern, re.DOTALL))
+    for code, pattern in (
+        ("usage_missing", r"the following arguments are required: (?P<what>.+)"),
+        ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
+        ("usage_choice", r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
+        ("usage_number", r"argument (?P<what>[^:]+): invalid int value: (?P<value>.+)"),
+        ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
+        ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
+    )
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
     """One command line; an empty `command` asks for the window. Paths are absolute texts."""
@@ -100,7 +115,15 @@ class _Parser(argparse.ArgumentParser):
     """An ArgumentParser whose complaint is an error of ours: one line, in the user's language."""
 
     def error(self, message: str) -> NoReturn:
-        raise BadInput("usage", detail=message[:300], help=f"{self.prog} --help")
+        help_command = f"{self.prog} --help"
+        for code, pattern in _COMPLAINTS:
+            if found := pattern.fullmatch(message):
+                raise BadInput(code, help=help_command, **_shortened(found.groupdict()))
+        raise BadInput("usage", detail=message[:MAX_QUOTED], help=help_command)
+
+
+def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
+    return {name: text[:MAX_QUOTED] for name, text in blanks.items()}
 
 
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:

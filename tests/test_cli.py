@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -121,6 +122,31 @@ def test_a_mistyped_command_gets_one_line(
     assert out == ""
     assert len(err.splitlines()) == 1
     assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "names"),
+    [
+        (["debate"], "usage_missing", "TOPIC"),
+        (["fly"], "usage_choice", "fly"),
+        (["export", "01x", "--format", "pdf"], "usage_choice", "--format"),
+        (["debate", "x", "--rounds", "many"], "usage_number", "--rounds"),
+        (["debate", "x", "--rounds"], "usage_value", "--rounds"),
+        (["debate", "x", "--wings", "2"], "usage_unknown", "--wings"),
+        (["sessions", "--json=yes"], "usage_no_value", "--json"),
+    ],
+)
+def test_what_is_mistyped_is_said_in_the_language_of_the_user(
+    typed: list[str], code: str, names: str
+) -> None:
+    korean = load_texts("ko")
+    with pytest.raises(BadInput) as error:
+        parse_arguments(typed, korean)
+    assert error.value.code == code
+    line = error_line(error.value, korean)
+    assert names in line
+    rest = re.sub(r"--[a-z]+|moot( [a-z]+)?|'[^']*'|TOPIC|COMMAND", "", line)
+    assert not re.search("[A-Za-z]", rest), line
 
 
 @pytest.mark.parametrize("command", [["sessions"], ["providers"], ["doctor"], ["debate", ""]], ids=" ".join)
@@ -246,8 +272,6 @@ def test_every_text_of_the_command_line_is_there(language: str) -> None:
     }
     assert keys(texts) == keys(english)
     sources = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "app").glob("*.py"))
-    import re
-
     used = set(re.findall(r'"(cli\.[a-z_.]+)"', sources))
     assert used
     missing = {
