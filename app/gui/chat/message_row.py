@@ -8,11 +8,12 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from app.core.errors import AUTHENTICATION, MODEL_NOT_FOUND, NO_KEY, NOT_INSTALLED, PERMISSION, QUOTA
-from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
-from app.gui.chat.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
+from app.core.message import FAILED, STREAMING, USER, Message
+from app.gui.chat.row_header import CHIP, Piece, Speaker, paint_avatar, paint_header, place_header
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
+from app.gui.chat.row_words import chips_of, error_of, meta_of, why_of
 from app.gui.chat.segments import Range, Segment, group
-from app.gui.markdown.blocks import CODE, PARAGRAPH, Block, Span, clean, parse
+from app.gui.markdown.blocks import CODE, PARAGRAPH, Block, Span, parse
 from app.gui.markdown.streaming import StreamingBlocks
 
 FOLD_ABOVE = 100_000
@@ -34,6 +35,7 @@ class RowContext:
     speaker: Speaker
     role: str = ""
     separator: str = ""
+    first: bool = False
     can_retry: bool = False
     unfolded: bool = False
 
@@ -165,16 +167,16 @@ class MessageRow:
         self._picture = None
         self.counted = -1
         style, message = self.style, self.message
-        top = SEPARATOR if self.context.separator else 0
+        top = (style.lead if self.context.first else 0) + (SEPARATOR if self.context.separator else 0)
         indent = message.author.depth * 44 if style.wide else message.author.depth * 14
         left = style.margin + indent
         right = min(self._width - style.margin, style.margin + MAX_COLUMN)
         text_left = left + style.text_left
         name_left = text_left if style.wide else text_left + style.avatar + 9
         self._content = QRect(left, top, right - left, 0)
-        self._pieces = place_header(
-            style, self.context.speaker, self._chips(), self._meta(), name_left, top, right
-        )
+        chips = chips_of(message, self.context.role, style.texts, model=style.wide, begun=bool(self.blocks))
+        meta, why = meta_of(message, style.texts), why_of(message, style.texts)
+        self._pieces = place_header(style, self.context.speaker, chips, meta, name_left, top, right, tip=why)
         y = top + style.header + 3
         bubble = style.wide and message.role == USER
         inset = 12 if bubble else 0
@@ -228,46 +230,7 @@ class MessageRow:
     @property
     def error_text(self) -> str:
         """Why the message failed, in words."""
-        error, texts = self.message.error, self.style.texts
-        if error is None:
-            return texts("transcript.failed")
-        key = f"failure.{error.kind}"
-        usage = self.message.usage
-        provider = usage.provider if usage else ""
-        words = (
-            texts(key, detail=clean(error.detail), name=self.context.speaker.name, provider=provider)
-            if key in texts
-            else texts("transcript.failed")
-        )
-        detail = clean(error.detail)
-        return words if not detail or detail in words else f"{words}\n{detail}"
-
-    def _chips(self) -> list[Chip]:
-        message, texts = self.message, self.style.texts
-        chips = [Chip(self.context.role)] if self.context.role else []
-        if self.style.wide and message.usage and message.usage.model:
-            chips.append(Chip(clean(message.usage.model)))
-        if message.state == STREAMING:
-            thinking = bool(message.thinking) and not self.blocks
-            chips.append(Chip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent"))
-        elif message.state == STOPPED:
-            chips.append(Chip(texts("transcript.stopped"), "warn"))
-        elif message.state == FAILED:
-            chips.append(Chip(texts("transcript.failed_chip"), "error"))
-        key = f"transcript.note.{message.note}"
-        if message.note and key in texts:
-            chips.append(Chip(texts(key), "plain" if message.note == "passed" else "warn"))
-        return chips
-
-    def _meta(self) -> str:
-        message, texts = self.message, self.style.texts
-        parts: list[str] = []
-        if message.seconds is not None:
-            parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
-        key = f"why.{message.why}"
-        if message.why and key in texts:
-            parts.append(texts(key))
-        return " · ".join(parts)
+        return error_of(self.message, self.context.speaker.name, self.style.texts)
 
     def tip_at(self, point: QPoint) -> str:
         """Return the whole of what was elided under a point of the row."""
@@ -415,7 +378,8 @@ class MessageRow:
     def _paint_separator(self, painter: QPainter) -> None:
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
-        box = QRect(left, 0, right - left, SEPARATOR - 12)
+        top = style.lead if self.context.first else 0
+        box = QRect(left, top, right - left, SEPARATOR - 12)
         painter.setFont(style.label_font)
         width = painter.fontMetrics().horizontalAdvance(self.context.separator)
         painter.setPen(QColor(style.tokens.text_2))

@@ -49,14 +49,25 @@ class Piece:
 
 
 def place_header(
-    style: RowStyle, speaker: Speaker, chips: list[Chip], meta: str, left: int, top: int, right: int
+    style: RowStyle,
+    speaker: Speaker,
+    chips: list[Chip],
+    meta: str,
+    left: int,
+    top: int,
+    right: int,
+    *,
+    tip: str = "",
 ) -> list[Piece]:
-    """Set name, chips and meta one after the other; what has no room is elided or left out."""
+    """Set name, chips and meta one after the other; what has no room is elided or left out.
+
+    `tip` is said over the meta text.
+    """
     pieces: list[Piece] = []
     height = style.header
     elide = Qt.TextElideMode.ElideRight
 
-    def text_piece(kind: str, text: str, x: int) -> int:
+    def text_piece(kind: str, text: str, x: int, said: str = "") -> int:
         metrics = style.name_metrics if kind == NAME else style.meta_metrics
         width = metrics.horizontalAdvance(text) + 2
         room = right - x
@@ -64,9 +75,9 @@ def place_header(
             if room < 32:
                 return x
             shown = metrics.elidedText(text, elide, room)
-            pieces.append(Piece(kind, QRect(x, top, room, height), shown, tip=text))
+            pieces.append(Piece(kind, QRect(x, top, room, height), shown, tip=said or text))
             return right
-        pieces.append(Piece(kind, QRect(x, top, width, height), text))
+        pieces.append(Piece(kind, QRect(x, top, width, height), text, tip=said))
         return x + width
 
     x = text_piece(NAME, speaker.name, left)
@@ -80,7 +91,7 @@ def place_header(
         pieces.append(Piece(CHIP, QRect(x + 8, top + 1, min(width, room), height - 2), shown, chip.tone, tip))
         x += 8 + min(width, room)
     if meta:
-        text_piece(META, meta, x + 8)
+        text_piece(META, meta, x + 8, tip)
     return pieces
 
 

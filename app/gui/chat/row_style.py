@@ -95,6 +95,11 @@ class RowStyle:
         return 22
 
     @property
+    def lead(self) -> int:
+        """The space over the first row."""
+        return 14 if self.wide else 4
+
+    @property
     def row_gap(self) -> int:
         """The space under a row."""
         return 22 if self.wide else 13

@@ -9,13 +9,14 @@ from dataclasses import replace
 from time import thread_time
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.core.message import ASSISTANT, STREAMING, Author, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.chat.message_row import MessageRow, RowContext
+from app.gui.chat.pixel_shift import shift
 from app.gui.chat.row_heights import RowHeights
 from app.gui.chat.row_scroller import Placed, RowScroller
 from app.gui.chat.row_store import RowStore
@@ -174,10 +175,10 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._context_changed(index)
         self._refresh(None)
 
-    def set_speaking(self, author: Author, role_label: str = "") -> None:
-        """Show under the last row that somebody is about to speak."""
+    def set_speaking(self, author: Author, role_label: str = "", words: str = "") -> None:
+        """Show under the last row that somebody is about to speak; `words` say what is waited for."""
         speaker = self._model.speaker(author, ASSISTANT, self._style.tokens, self._style.texts)
-        self._typing.start(speaker, role_label)
+        self._typing.start(speaker, role_label, words)
         self._set_footer(self._typing.height)
 
     def clear_speaking(self) -> None:
@@ -200,6 +201,21 @@ class TranscriptCanvas(QAbstractScrollArea):
         """What is read: the message at the upper edge, and how many pixels of it are above."""
         messages = self._model.messages
         return (messages[self._scroller.row].id if messages else "", self._scroller.offset)
+
+    def go_to(self, message_id: str, offset: int) -> bool:
+        """Put a `place` back at the upper edge; False where the message is not there."""
+        if message_id not in self._model:
+            return False
+        self._resize_place = None
+        self._scroller.viewport = self.viewport().height()
+        self._scroller.show_row(self._model.index(message_id), offset)
+        self._refresh(None)
+        return True
+
+    @property
+    def following(self) -> bool:
+        """Whether the end is on screen and stays there."""
+        return self._scroller.follow
 
     @property
     def message_ids(self) -> list[str]:
@@ -317,35 +333,15 @@ class TranscriptCanvas(QAbstractScrollArea):
         """Called after every change of what is on screen; the view shows the way to the end."""
 
     def _shift(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
-        """Move the pixels that only moved and paint the rest; False where all must be painted."""
-        width, height = self.viewport().width(), self.viewport().height()
-        both = [placed for placed in self._placed if placed.row in old]
-        distances = {placed.top - old[placed.row].top for placed in both}
-        if len(distances) != 1 and self._placed:
-            return False
-        distance = distances.pop() if distances else 0
-        if abs(distance) >= height:
-            return False
-        if distance:
-            over = [child.geometry() for child in self._overlays if child.isVisible()]
-            if over:
-                self.viewport().scroll(0, distance, QRect(0, 0, width, height))
-                for box in over:
-                    self.viewport().update(box.united(box.translated(0, distance)))
-            else:
-                self.viewport().scroll(0, distance)
-        for placed in self._placed:
-            before = old.get(placed.row)
-            message_id = self._model.messages[placed.row].id
-            if before is None:
-                self.viewport().update(0, placed.top, width, placed.height)
-            elif message_id in changed or placed.height != before.height:
-                row = self._row(placed.row)
-                top = placed.top + row.changed_from
-                row.changed_from = 0
-                end = height if placed.height != before.height else placed.top + placed.height
-                self.viewport().update(0, top, width, end - top)
-        return True
+        messages = self._model.messages
+        rows = {placed.row for placed in self._placed if messages[placed.row].id in changed}
+        return shift(self.viewport(), self._overlays, old, self._placed, rows, self._painted_to)
+
+    def _painted_to(self, index: int) -> int:
+        """Return how far down a row still stands as it was painted, and count it as painted."""
+        row = self._row(index)
+        top, row.changed_from = row.changed_from, 0
+        return top
 
     def _sync_bar(self) -> None:
         bar = self.verticalScrollBar()
@@ -444,6 +440,10 @@ class TranscriptCanvas(QAbstractScrollArea):
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Leave out Qt's painting of everything: `_refresh` moves the pixels itself."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._typing.wake()
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._ahead.stop()

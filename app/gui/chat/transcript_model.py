@@ -120,8 +120,9 @@ class TranscriptModel:
             self.speaker(message.author, message.role, tokens, texts),
             self.role(message, texts),
             separator,
-            self.can_retry,
-            message.id in self.unfolded,
+            first=index == 0,
+            can_retry=self.can_retry,
+            unfolded=message.id in self.unfolded,
         )
 
     def role(self, message: Message, texts: Texts) -> str:

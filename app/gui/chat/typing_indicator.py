@@ -1,4 +1,9 @@
-"""The line under a transcript that says who is about to speak, with three dots that take turns."""
+"""The line under a transcript that says who is about to speak, with three dots that take turns.
+
+After some seconds it counts them, so that a wait is never silent.
+"""
+
+from time import monotonic
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter
@@ -8,7 +13,9 @@ from app.gui.chat.row_header import Chip, Speaker, paint_avatar, paint_header, p
 from app.gui.chat.row_style import RowStyle
 
 TICK_MS = 350
+SECOND_MS = 1_000
 HEIGHT = 52
+COUNTS_AFTER_S = 3
 
 
 class TypingIndicator(QObject):
@@ -22,6 +29,8 @@ class TypingIndicator(QObject):
         self._widget = parent
         self._speaker: Speaker | None = None
         self._role = ""
+        self._words = ""
+        self._begun = 0.0
         self._step = 0
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -46,13 +55,26 @@ class TypingIndicator(QObject):
         """Paint in another look."""
         self._style = style
 
-    def start(self, speaker: Speaker, role: str) -> None:
-        """Show a speaker."""
-        self._speaker, self._role = speaker, role
-        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-        if self._widget.isVisible() and self._widget.style().styleHint(hint, None, self._widget) > 0:
-            self._timer.start()
+    def start(self, speaker: Speaker, role: str, words: str = "") -> None:
+        """Show a speaker, and in words what is waited for."""
+        if speaker != self._speaker:
+            self._begun = monotonic()
+        self._speaker, self._role, self._words = speaker, role, words
+        self.wake()
         self.ticked.emit()
+
+    def wake(self) -> None:
+        """Let the dots and the seconds go on once the transcript is on the screen."""
+        if self._speaker is not None and self._widget.isVisible():
+            self._timer.start(TICK_MS if self._animated() else SECOND_MS)
+
+    def waiting_text(self) -> str:
+        """Return what stands beside the dots: what is waited for, and for how long."""
+        seconds = int(monotonic() - self._begun)
+        texts = self._style.texts
+        if seconds < COUNTS_AFTER_S:
+            return self._words
+        return texts("transcript.waited", text=self._words or texts("transcript.waiting"), seconds=seconds)
 
     def stop(self) -> None:
         """Show nobody."""
@@ -81,9 +103,19 @@ class TypingIndicator(QObject):
         paint_header(painter, style, pieces, 0)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
-            lit = not self._timer.isActive() or dot == self._step % 3
+            lit = not self._animated() or dot == self._step % 3
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
             painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + 32, 6, 6))
+        words_left = text_left + 44
+        room = QRect(words_left, rect.top() + 25, rect.right() - style.margin - words_left, 20)
+        painter.setPen(QColor(style.tokens.text_2))
+        painter.setFont(style.meta_font)
+        shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
+
+    def _animated(self) -> bool:
+        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+        return self._widget.style().styleHint(hint, None, self._widget) > 0
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():

@@ -1,0 +1,62 @@
+"""What a row says about its message besides the text: chips, seconds, why it was this speaker's turn, errors."""
+
+from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.core.texts import Texts
+from app.gui.chat.row_header import Chip
+from app.gui.markdown.blocks import clean
+
+QUIET = ("in_order", "only_one")
+"""Reasons to speak that tell a reader nothing new; they stand in the tip only."""
+
+SHORTEST_SHOWN_S = 0.05
+
+
+def chips_of(message: Message, role: str, texts: Texts, *, model: bool, begun: bool) -> list[Chip]:
+    """Return a message's chips; `model` shows its model too, `begun` says whether it has text yet."""
+    chips = [Chip(role)] if role else []
+    if model and message.usage and message.usage.model:
+        chips.append(Chip(clean(message.usage.model)))
+    if message.state == STREAMING:
+        thinking = bool(message.thinking) and not begun
+        chips.append(Chip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent"))
+    elif message.state == STOPPED:
+        chips.append(Chip(texts("transcript.stopped"), "warn"))
+    elif message.state == FAILED:
+        chips.append(Chip(texts("transcript.failed_chip"), "error"))
+    key = f"transcript.note.{message.note}"
+    if message.note and key in texts:
+        chips.append(Chip(texts(key), "plain" if message.note == "passed" else "warn"))
+    return chips
+
+
+def meta_of(message: Message, texts: Texts) -> str:
+    """Return how long the answer took, and why it was this speaker's turn where that says something."""
+    parts: list[str] = []
+    if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
+        parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
+    why = why_of(message, texts)
+    if why and message.why not in QUIET:
+        parts.append(why)
+    return " · ".join(parts)
+
+
+def why_of(message: Message, texts: Texts) -> str:
+    """Return in words why it was this speaker's turn."""
+    key = f"why.{message.why}"
+    return texts(key) if message.why and key in texts else ""
+
+
+def error_of(message: Message, name: str, texts: Texts) -> str:
+    """Return why the message of the speaker `name` failed."""
+    error = message.error
+    if error is None:
+        return texts("transcript.failed")
+    key = f"failure.{error.kind}"
+    detail = clean(error.detail)
+    provider = message.usage.provider if message.usage else ""
+    words = (
+        texts(key, detail=detail, name=name, provider=provider)
+        if key in texts
+        else texts("transcript.failed")
+    )
+    return words if not detail or detail in words else f"{words}\n{detail}"
