@@ -5,9 +5,7 @@ Used by test_debate_machine, with the engine as it is and with seeded faults.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from itertools import pairwise
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -15,47 +13,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
-from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
+from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
 from app.engine.next_speaker import next_speaker
 from tests.builders import MemoryDocuments, MemorySecrets, MemoryStore, a_bench, people, remotes
-
-STEPS = 25
-
-
-class Call:
-    """A request in flight, answered by the machine."""
-
-    def __init__(self, request: ModelRequest) -> None:
-        self.request = request
-        self.items: asyncio.Queue[Delta | Exception] = asyncio.Queue()
-        self.sent = ""
-
-
-class GatedModels(Models):
-    """Models whose every word is the machine's."""
-
-    def __init__(self) -> None:
-        self.calls: list[Call] = []
-        self.open: list[Call] = []
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        call = Call(request)
-        self.calls.append(call)
-        self.open.append(call)
-        try:
-            while True:
-                item = await call.items.get()
-                if isinstance(item, Exception):
-                    raise item
-                yield item
-                if isinstance(item, Finished):
-                    return
-        finally:
-            self.open.remove(call)
-
-    async def test(self, provider: str) -> TestResult:
-        return TestResult(ok=True)
+from tests.engine.gated_models import Call, GatedModels
+from tests.engine.request_rules import check_request
 
 
 class DebateMachine(RuleBasedStateMachine):
@@ -215,7 +178,13 @@ class DebateMachine(RuleBasedStateMachine):
                 assert next_speaker(debate, present, settled)[1] == "asked_by_user", "spoke twice in a row"
         else:
             assert speaker == self._expected(), "D3: out of order"
-        self._check_request(call.request, speaker)
+        check_request(call.request, speaker, self.messages, debate, window=self._window())
+
+    def _window(self) -> int:
+        """How many messages the last request may hold: fewer where the one before it was too long."""
+        calls = self.models.calls
+        again = self.asked_in_turn == 2 and calls[-2].too_long
+        return 7 if again else 15
 
     def _expected(self) -> Participant:
         """Whose turn it is by the picture of our own: the first seat after the last one that spoke."""
@@ -224,30 +193,6 @@ class DebateMachine(RuleBasedStateMachine):
         start = seats.index(turns[-1].author.id) + 1 if turns else 0
         around = [*range(start, len(seats)), *range(start)]
         return self.people[next(place for place in around if seats[place] not in self.absent)]
-
-    def _check_request(self, request: ModelRequest, speaker: Participant) -> None:
-        roles = [str(one["role"]) for one in request.messages]
-        texts = [str(one["content"]) for one in request.messages]
-        assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
-        assert all(one != two for one, two in pairwise(roles[1:])), "D8: alternation"
-        assert "Cars?" in texts[1], "D8: the topic is missing"
-        usable = [one for one in self.messages if one.state == DONE and one.content]
-        shown = [one for one in usable if any(one.content in text for text in texts[1:])]
-        assert len(shown) <= 15, "D8: more than 15 messages"
-        last = [one for one in usable if one.author.kind == "user"][-1:]
-        assert all(one in shown for one in last), "D8: the user was not heard"
-        own = [one for one in usable if one.author.id == speaker.id][-1:]
-        assert all(
-            any(one.content in text for text, role in zip(texts, roles, strict=True) if role == "assistant")
-            for one in own
-        ), "D8: own words are not the assistant's"
-        dead = [one for one in self.messages if one.state in (FAILED, STOPPED) and one.content]
-        assert not any(one.content in text for one in dead for text in texts), "an unusable text was sent"
-        if self.session.debate.independent_opening and "Round 1 of" in texts[-1]:
-            others = [one for one in usable if one.author.id not in (speaker.id, "user")]
-            assert not any(one in shown for one in others), "the opening is not blind"
-        elif len(usable) <= 15:
-            assert shown == usable, "a message was lost"
 
     # What models do
 
@@ -274,8 +219,13 @@ class DebateMachine(RuleBasedStateMachine):
     )
     def fail(self, kind: str, times: int) -> None:
         for _ in range(times):
-            if self.is_open():
+            if call := self.call:
                 self.send(ProviderError(kind))
+                self._check_failed(call)
+
+    def _check_failed(self, call: Call) -> None:
+        kept = self.turns()[-1]
+        assert (kept.state, kept.content.strip()) == (FAILED, call.sent.strip()), "D11: a failure's text lost"
 
     @precondition(lambda self: self.is_open())
     @rule()
@@ -287,6 +237,9 @@ class DebateMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.is_open())
     @rule(kind=st.sampled_from(["empty", "context_window"]))
     def fail_in_a_way_that_is_tried_again(self, kind: str) -> None:
+        call = self.call
+        assert call is not None
+        call.too_long = kind == "context_window"
         self.send(Finished() if kind == "empty" else ProviderError(kind))
 
     @precondition(lambda self: self.is_open() and self.session.debate.mode == "free")
@@ -311,8 +264,10 @@ class DebateMachine(RuleBasedStateMachine):
         self.send(ProviderError("quota" if quota else "rate_limit", retry_after=retry_after))
         if call.sent.strip():
             assert len(self.turns()) == turns + 1, "a failure after text was not kept"
+            self._check_failed(call)
             return
         if len(self.retry_waits) > waits:
+            assert self.asked_in_turn == 1, "D6: waits to ask for the third time"
             assert not quota, "D6: quota was tried again"
             assert self.retry_waits[-1] >= max(10.0, retry_after or 0.0), "D6: waited too little"
             assert self.retry_waits[-1] <= 120.0, "a wait nobody would sit through"

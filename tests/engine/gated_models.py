@@ -1,0 +1,42 @@
+"""Models that say nothing of themselves: the debate machine holds every request until it answers it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult
+
+
+class Call:
+    """A request in flight, answered by the machine."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        self.request = request
+        self.items: asyncio.Queue[Delta | Exception] = asyncio.Queue()
+        self.sent = ""
+        self.too_long = False
+
+
+class GatedModels(Models):
+    """Models whose every word is the machine's."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.open: list[Call] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
+        call = Call(request)
+        self.calls.append(call)
+        self.open.append(call)
+        try:
+            while True:
+                item = await call.items.get()
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+                if isinstance(item, Finished):
+                    return
+        finally:
+            self.open.remove(call)
+
+    async def test(self, provider: str) -> TestResult:
+        return TestResult(ok=True)

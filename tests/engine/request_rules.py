@@ -1,0 +1,35 @@
+"""What every request of a debate must be like (invariant D8); used by the debate machine."""
+
+from itertools import pairwise
+
+from app.core.message import DONE, FAILED, STOPPED, Message
+from app.core.provider import ModelRequest
+from app.core.session import Debate, Participant
+
+
+def check_request(
+    request: ModelRequest, speaker: Participant, messages: list[Message], debate: Debate, *, window: int
+) -> None:
+    """Check one request of a debate on cars against what was said so far."""
+    roles = [str(one["role"]) for one in request.messages]
+    texts = [str(one["content"]) for one in request.messages]
+    assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
+    assert all(one != two for one, two in pairwise(roles[1:])), "D8: alternation"
+    assert "Cars?" in texts[1], "D8: the topic is missing"
+    usable = [one for one in messages if one.state == DONE and one.content]
+    shown = [one for one in usable if any(one.content in text for text in texts[1:])]
+    assert len(shown) <= window, "D8: more messages than the window holds"
+    last = [one for one in usable if one.author.kind == "user"][-1:]
+    assert all(one in shown for one in last), "D8: the user was not heard"
+    own = [one for one in usable if one.author.id == speaker.id][-1:]
+    assert all(
+        any(one.content in text for text, role in zip(texts, roles, strict=True) if role == "assistant")
+        for one in own
+    ), "D8: own words are not the assistant's"
+    dead = [one for one in messages if one.state in (FAILED, STOPPED) and one.content]
+    assert not any(one.content in text for one in dead for text in texts), "D10: an unusable text was sent"
+    if debate.independent_opening and "Round 1 of" in texts[-1]:
+        others = [one for one in usable if one.author.id not in (speaker.id, "user")]
+        assert not any(one in shown for one in others), "D8: the opening is not blind"
+    elif len(usable) <= window:
+        assert shown == usable, "D8: a message was lost"
