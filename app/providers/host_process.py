@@ -80,6 +80,9 @@ class HostProcess:
         self._closing = True
         assert self._process.stdin is not None
         self._process.stdin.close()
+        if not self.ready.is_set():
+            # It still imports, which takes seconds, and has nothing to bring to an orderly end.
+            self.kill()
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 await self._process.wait()
