@@ -1,9 +1,7 @@
-"""A server in a thread of its own that speaks one provider's protocol and records what it is asked::
+"""A server in a thread of its own that speaks one provider's protocol and records what it is asked.
 
-with WireServer("openai") as server:
-    server.script("gpt-wire", ["First answer.", Fault("rate429", retry_after=7), Answer("x", pace=1)])
-    …ask at server.address with server.key…
-    assert server.requests[0].body["messages"]
+`with WireServer("openai") as server:` ask at `server.address` with `server.key`; say what it answers with
+`server.script(model, ["First answer.", Fault("rate429"), Answer("x", pace=1)])`, look at `server.requests`.
 """
 
 import asyncio
