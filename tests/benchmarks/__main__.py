@@ -17,7 +17,14 @@ from pathlib import Path
 
 from tests.benchmarks.table import Result, Row, markdown
 
-MODULES = ("bench_startup", "bench_transcript", "bench_providers", "bench_storage")
+MODULES = (
+    "bench_startup",
+    "bench_transcript",
+    "bench_scrolling",
+    "bench_streaming",
+    "bench_providers",
+    "bench_storage",
+)
 OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"
 # Short runs repeat less, so that their ratios scatter; a miss by less than this is shown but lets
 # the run pass.
