@@ -20,7 +20,16 @@ APP = ROOT / "app"
 CATALOGUES = {name: ROOT / "resources" / "i18n" / f"{name}.json" for name in ("en", "ko")}
 MOST_LINES = 450
 # The prefixes whose last part is a code made elsewhere, so that no literal key stands in the code.
-CODE_PREFIXES = ("error.", "failure.", "reason.", "why.", "notice.", "problem.", "provider.")
+CODE_PREFIXES = (
+    "error.",
+    "failure.",
+    "reason.",
+    "why.",
+    "notice.",
+    "problem.",
+    "provider.",
+    "cli.note.",
+)
 # Files in site-packages that run code at every start of Python; a stolen one came with a package once.
 KNOWN_PTH = {"_moot.pth", "distutils-precedence.pth", "_virtualenv.pth"}
 WORDS_SHOWN_BY = {
