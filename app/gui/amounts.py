@@ -34,6 +34,10 @@ class Spending:
         cost, tokens = _sum(language, [usage for _, usage in self._turns.values()])
         return language("cost.tokens", cost=cost, tokens=tokens)
 
+    def short_text(self, language: Language) -> str:
+        """Return the sum of the money alone, for where there is little room."""
+        return _sum(language, [usage for _, usage in self._turns.values()])[0] if self._turns else ""
+
     def lines(self, language: Language) -> str:
         """Return one line a speaker."""
         speakers: dict[str, list[Usage]] = {}
@@ -41,12 +45,13 @@ class Spending:
             speakers.setdefault(name, []).append(usage)
         parts = []
         for name, usages in speakers.items():
-            cost, tokens = _sum(language, usages)
+            cost, tokens = _sum(language, usages, part="cost.partly")
             parts.append(language("cost.line", name=name, cost=cost, tokens=tokens))
         return "\n".join(parts)
 
 
-def _sum(language: Language, usages: list[Usage]) -> tuple[str, str]:
+def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> tuple[str, str]:
+    """Return money and tokens in words; `part` is the text for a sum of which a part is not known."""
     tokens = tokens_text(sum(usage.input_tokens + usage.output_tokens for usage in usages))
     known = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     total = sum(known)
@@ -54,5 +59,5 @@ def _sum(language: Language, usages: list[Usage]) -> tuple[str, str]:
     if not known:
         return language("cost.unknown"), tokens
     if len(known) < len(usages):
-        return language("cost.partly", amount=amount), tokens
+        return language(part, amount=amount), tokens
     return language("cost.free") if total == 0 else language("cost.money", amount=amount), tokens

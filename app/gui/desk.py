@@ -16,11 +16,11 @@ from app.core.events import Notice
 from app.core.session import SessionSummary
 from app.core.settings import Settings
 from app.engine.engine import DebateSetup, Engine
+from app.gui.attention import Attention
 from app.gui.bridge import Bridge
 from app.gui.context_files import read_context
 from app.gui.dialogs.settings_dialog import SettingsDialog
 from app.gui.main_window import MainWindow
-from app.gui.panels.debate.debate_controls import STATUS_TONES
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_commands import SessionCommands
@@ -61,8 +61,11 @@ class Desk(QObject):
         window.splitter.addWidget(self.panel)
         window.splitter.setStretchFactor(1, 1)
         window.splitter.setCollapsible(2, False)
-        self.views = SessionViews(engine, self._bridge, (self.panel.discussion, self.session_page))
+        self.views = SessionViews(
+            engine, self._bridge, self._state, (self.panel.discussion, self.session_page)
+        )
         self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
+        self._attention = Attention(window, self._bridge)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
         self._list_timer.setInterval(LIST_REFRESH_MS)
@@ -248,9 +251,8 @@ class Desk(QObject):
         top = self._window.top_bar
         top.show_title(session.title)
         top.show_session_tools(True)
-        top.mode.set_text(words.mode(session.debate.mode), "accent")
-        top.status.set_text(words.status(session.status), STATUS_TONES.get(session.status, "neutral"))
-        top.cost.set_text(view.spending.text(words))
+        top.show_state(session)
+        top.cost.set_text(view.spending.text(words), short=view.spending.short_text(words))
         top.cost.setToolTip(view.spending.lines(words))
         top.fit()
 
@@ -342,3 +344,5 @@ class Desk(QObject):
         shown = self._window.main_area.currentWidget() is self.session_page
         state.keep("main", self.session_page.session_id if shown else "")
         state.keep("panel_session", self.panel.discussion.session_id)
+        for view in (self.panel.discussion, self.session_page):
+            self.views.keep_place(view)

@@ -55,6 +55,9 @@ class Language(QObject):
 
     def problem(self, code: str, **details: object) -> str:
         """Return the words of an error or a reason's code; the code itself when none are known."""
+        kind = f"failure.{details.get('kind')}"
+        if kind in self.texts:
+            details["kind"] = self(kind)
         for prefix in ("error", "reason", "failure", "provider", "notice", "problem"):
             key = f"{prefix}.{code}"
             if key in self.texts:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QSt
 
 from app.core.session import SessionSummary
 from app.gui.i18n import Language
+from app.gui.session_state import failed, state_of
 from app.gui.style import Look, sized
 
 Index = QModelIndex | QPersistentModelIndex
@@ -65,7 +66,7 @@ class SessionRows(QAbstractListModel):
             return content if isinstance(content, str) else content.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
             kind = self._language(f"kind.{content.kind}") if content.kind in KIND_ICONS else content.kind
-            return f"{kind}: {content.title}, {self._language.status(content.status)}"
+            return f"{kind}: {content.title}, {state_of(content, self._language)[0]}"
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
             return content.title if len(content.title) < 500 else content.title[:500] + "…"
         return None
@@ -110,13 +111,17 @@ class SessionRowDelegate(QStyledItemDelegate):
         painter.setPen(QColor(self._look.tokens.text_2))
         painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
 
-    def _paint_session(self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary) -> None:
+    def _paint_session(
+        self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary
+    ) -> None:
         tokens = self._look.tokens
         rect: QRect = option.rect
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(QPen(QColor(tokens.accent if focused else tokens.line), 1) if selected else Qt.PenStyle.NoPen)
+            painter.setPen(
+                QPen(QColor(tokens.accent if focused else tokens.line), 1) if selected else Qt.PenStyle.NoPen
+            )
             painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         ratio = painter.device().devicePixelRatioF()
@@ -125,8 +130,11 @@ class SessionRowDelegate(QStyledItemDelegate):
         meta = self._meta(summary)
         painter.setFont(sized(painter.font(), 11))
         width = QFontMetrics(painter.font()).horizontalAdvance(meta)
-        painter.setPen(QColor(tokens.accent if summary.status == "running" else tokens.text_2))
-        painter.drawText(rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta)
+        colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
+        painter.setPen(QColor(tokens.accent if summary.status == "running" else colour))
+        painter.drawText(
+            rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
+        )
         painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
         painter.setPen(QColor(tokens.text))
         room = rect.adjusted(32, 0, -(width + 16), 0)
@@ -135,7 +143,9 @@ class SessionRowDelegate(QStyledItemDelegate):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _meta(self, summary: SessionSummary) -> str:
-        if summary.status in ("running", "waiting", "paused", "error"):
+        if failed(summary.status, summary.reason):
+            return self._language("status.short.error")
+        if summary.status in ("running", "waiting", "paused"):
             return self._language(f"status.short.{summary.status}")
         return self._language.age(summary.updated_at)
 

@@ -16,10 +16,11 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Message
-from app.core.session import Debate, DebateSession, Participant, SessionSummary
+from app.core.session import RUNNING, Debate, DebateSession, Participant, SessionSummary
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.window_state import WindowState
 
 TAIL = 60
 
@@ -29,8 +30,13 @@ class SessionViews(QObject):
 
     view_changed = Signal(object)
 
-    def __init__(self, engine: Engine, bridge: Bridge, views: tuple[DiscussionView, ...]) -> None:
+    def __init__(
+        self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[DiscussionView, ...]
+    ) -> None:
         super().__init__()
+        self._state = state
+        self._answered = False
+        self._waiting: dict[str, TurnStarted] = {}
         self._engine = engine
         self._views = views
         bridge.session_changed.connect(self._on_session_changed)
@@ -47,10 +53,13 @@ class SessionViews(QObject):
         Raises NotFound, StorageError.
         """
         session_id = summary.id
+        self.keep_place(view)
+        place = self._state.place(session_id)
         long = summary.messages > TAIL and self._engine.live(session_id) is None
         tail = self._engine.tail(session_id, TAIL) if long else []
         if tail:
             view.show_session(provisional(summary, tail), tail)
+            view.go_to(place)
             self.view_changed.emit(view)
         live = await self._engine.open(session_id)
         if tail and view.session_id != session_id:
@@ -63,14 +72,27 @@ class SessionViews(QObject):
             earlier = [message for message in messages if message.id not in shown]
             view.show_change(live.session)
             view.prepend(earlier, read_only=live.read_only, damaged=live.damaged)
+            if view.transcript.following:
+                view.go_to(place)
         else:
             view.show_session(live.session, messages, read_only=live.read_only, damaged=live.damaged)
+            view.go_to(place)
+        turn = self._waiting.get(session_id)
+        if turn is not None:
+            view.show_turn(turn, starting=not self._answered)
         self.view_changed.emit(view)
+
+    def keep_place(self, view: DiscussionView) -> None:
+        """Remember where in its session a view is read."""
+        if view.session_id:
+            self._state.keep_place(view.session_id, view.place)
 
     def _showing(self, session_id: str) -> list[DiscussionView]:
         return [view for view in self._views if view.session_id == session_id]
 
     def _on_session_changed(self, event: SessionChanged) -> None:
+        if event.session.status != RUNNING:
+            self._waiting.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             if isinstance(event.session, DebateSession):
                 view.show_change(event.session)
@@ -82,14 +104,17 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _on_turn_started(self, event: TurnStarted) -> None:
+        self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
-            view.show_turn(event)
+            view.show_turn(event, starting=not self._answered)
 
     def _on_message_started(self, event: MessageStarted) -> None:
+        self._waiting.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event)
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
+        self._answered = True
         for view in self._showing(session_id):
             view.show_text(message_id, text, thinking)
 

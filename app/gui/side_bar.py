@@ -7,7 +7,7 @@ from app.core.session import SessionSummary
 from app.gui.i18n import Language
 from app.gui.session_list import SessionList
 from app.gui.style import Look
-from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
+from app.gui.widgets.controls import FootButton, SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import plain_label
 
 WIDTH = 248
@@ -32,13 +32,11 @@ class SideBar(QFrame):
         self._toggle = icon_button(look, "panel-left", "side_toggle")
         self._new = button("", "new_button")
         self._new.dress(look, "plus", "text")
-        self.search = SearchBox(look, "session_search")
+        self.search = SearchBox(look, "session_search", "Ctrl+K")
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
-        self._foot_providers = button("foot", "providers_button")
-        self._foot_settings = button("foot", "settings_button")
-        for foot, icon in ((self._foot_providers, "plug"), (self._foot_settings, "settings")):
-            foot.dress(look, icon)
+        self._foot_providers = FootButton(look, "plug", "providers_button")
+        self._foot_settings = FootButton(look, "settings", "settings_button", "Ctrl+,")
         self._lay_out()
         self.search.textChanged.connect(self._refresh)
         self._toggle.clicked.connect(self.hide_requested)
@@ -95,9 +93,7 @@ class SideBar(QFrame):
         name_button(self._toggle, self._language("side.toggle"), "Ctrl+B")
         self.search.setPlaceholderText(self._language("side.search"))
         self.search.setAccessibleName(self._language("side.search"))
-        self.search.setToolTip("Ctrl+K")
         self.sessions.setAccessibleName(self._language("side.sessions"))
         self._foot_settings.setText(self._language("side.settings"))
-        self._foot_settings.setToolTip("Ctrl+,")
         self.show_providers(self._providers)
         self._refresh()

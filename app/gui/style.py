@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -63,8 +63,16 @@ class Look(QObject):
 
     def add_korean_font(self) -> None:
         """Load the Korean font that comes along, where there is one; costs some milliseconds."""
-        for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
+        added = [
             QFontDatabase.addApplicationFont(str(path))
+            for path in sorted((self._resources / "fonts").glob("*.[ot]tf"))
+        ]
+        if not any(number >= 0 for number in added):
+            return
+        # Every width measured so far was that of another font's letters, or of empty boxes.
+        for widget in self._app.allWidgets():
+            self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+        self.changed.emit()
 
     def _on_scheme_changed(self) -> None:
         if self._theme == "system":

@@ -4,7 +4,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
+from app.core.session import RUNNING, DebateSession
 from app.gui.i18n import Language
+from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import icon_button, name_button
@@ -63,10 +65,16 @@ class TopBar(QFrame):
         self.fit()
 
     def fit(self) -> None:
-        """Hide the chips that leave the title too little room: the cost first, then status, then mode."""
-        chips = (self.mode, self.status, self.cost)
-        room = self.width() - TITLE_ROOM - sum(
-            tool.width() for tool in (self.side_button, self._export, self.debate_button) if not tool.isHidden()
+        """Hide the chips that leave the title too little room: the cost first, then mode, then status."""
+        chips = (self.status, self.mode, self.cost)
+        room = (
+            self.width()
+            - TITLE_ROOM
+            - sum(
+                tool.width()
+                for tool in (self.side_button, self._export, self.debate_button)
+                if not tool.isHidden()
+            )
         )
         for chip in chips:
             room -= chip.sizeHint().width() + 10 if chip.text() else 0
@@ -75,6 +83,15 @@ class TopBar(QFrame):
     def show_title(self, title: str) -> None:
         """Name what is open."""
         self._title.setText(title)
+
+    def show_state(self, session: DebateSession) -> None:
+        """Say how the debate goes on and where it stands: its round while it runs, else its state."""
+        words, debate = self._language, session.debate
+        text, tone = state_of(session, words)
+        if session.status == RUNNING:
+            text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
+        self.mode.set_text(words.mode(debate.mode), "neutral")
+        self.status.set_text(text, tone)
 
     def show_session_tools(self, shown: bool) -> None:
         """Show or hide what only makes sense with a session open."""

@@ -8,7 +8,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import Paragraph, plain_label
 
 CARD_WIDTH = 292
 NARROW = 600
@@ -24,8 +24,7 @@ class WelcomeCard(QFrame):
         self._picture = QLabel()
         self._look, self._icon, self._colour = look, icon, colour
         self.title = plain_label("card_title")
-        self.text = plain_label("card_text", wrap=True)
-        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.text = Paragraph("card_text")
         self.button = button(kind, name)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 18, 18, 17)

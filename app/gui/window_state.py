@@ -1,4 +1,4 @@
-"""What the window remembers between two runs: place, size, panels, and drafts; kept in `window.ini`.
+"""What the window remembers between two runs: place, size, panels, drafts and what is read; kept in `window.ini`.
 
 Not a setting: losing it costs nothing but a habit.
 """
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
 
-MOST_DRAFTS = 50
+MOST_KEPT = 50
 
 
 class WindowState:
@@ -39,16 +39,28 @@ class WindowState:
 
     def keep_draft(self, session_id: str, text: str) -> None:
         """Keep what is left unsent; of many sessions only the newest ones'."""
-        name = f"drafts/{session_id or 'topic'}"
+        self._keep_of_session("drafts", session_id or "topic", text)
+
+    def place(self, session_id: str) -> str:
+        """Return where a session was read, empty for its end."""
+        return self.text(f"places/{session_id}")
+
+    def keep_place(self, session_id: str, place: str) -> None:
+        """Keep where a session is read; of many sessions only the newest ones'."""
+        self._keep_of_session("places", session_id, place)
+
+    def _keep_of_session(self, group: str, name: str, text: str) -> None:
+        settings = self._settings
         if not text:
-            self._settings.remove(name)
+            settings.remove(f"{group}/{name}")
             return
-        self._settings.setValue(name, text)
-        self._settings.beginGroup("drafts")
-        names = sorted(key for key in self._settings.childKeys() if key != "topic")
-        for old in names[: max(0, len(names) - MOST_DRAFTS)]:
-            self._settings.remove(old)
-        self._settings.endGroup()
+        settings.setValue(f"{group}/{name}", text)
+        settings.beginGroup(group)
+        # Ids begin with the time they were made, so their order is that of their age.
+        names = sorted(key for key in settings.childKeys() if key != "topic")
+        for old in names[: max(0, len(names) - MOST_KEPT)]:
+            settings.remove(old)
+        settings.endGroup()
 
     def save(self) -> None:
         """Write to the disk now."""

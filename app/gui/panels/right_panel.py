@@ -69,7 +69,12 @@ class RightPanel(QFrame):
     tab_chosen = Signal(int)
 
     def __init__(
-        self, language: Language, look: Look, names: tuple[str, ...], pages: tuple[QWidget, ...], tabs_name: str
+        self,
+        language: Language,
+        look: Look,
+        names: tuple[str, ...],
+        pages: tuple[QWidget, ...],
+        tabs_name: str,
     ) -> None:
         super().__init__()
         self.setObjectName("right_panel")

@@ -55,20 +55,21 @@ class Avatar(QWidget):
         self._look = look
         self._name = ""
         self._index: int | None = None
+        self._faint = False
         self.setFixedSize(side, side)
         look.changed.connect(self.update)
 
-    def set_speaker(self, name: str, index: int | None) -> None:
-        """Show a name's initial in the colour of the seat `index`."""
-        self._name, self._index = name, index
+    def set_speaker(self, name: str, index: int | None, *, faint: bool = False) -> None:
+        """Show a name's initial in the colour of the seat `index`, `faint` while nobody sits there."""
+        self._name, self._index, self._faint = name, index, faint
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         colours = (tokens.text_2, tokens.hover) if self._index is None else tokens.speaker(self._index)
         painter = QPainter(self)
-        if not self.isEnabled():
-            painter.setOpacity(0.55)
+        if self._faint or not self.isEnabled():
+            painter.setOpacity(0.6)
         paint_avatar(painter, self.rect(), self._name, colours)
 
 
@@ -79,6 +80,7 @@ class Chip(QWidget):
         super().__init__(parent)
         self._look = look
         self._text = ""
+        self._short = ""
         self._tone = "neutral"
         self._icon = icon
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -89,28 +91,39 @@ class Chip(QWidget):
         """Return what the chip says."""
         return self._text
 
-    def set_text(self, text: str, tone: str = "neutral") -> None:
-        """Say `text` in a tone of `chip_colours`; no text hides the chip."""
-        if (text, tone) == (self._text, self._tone):
+    def set_text(self, text: str, tone: str = "neutral", short: str = "") -> None:
+        """Say `text` in a tone of `chip_colours`, `short` where it has no room; no text hides the chip."""
+        if (text, tone, short) == (self._text, self._tone, self._short):
             return
-        self._text, self._tone = text, tone
+        self._text, self._tone, self._short = text, tone, short
         self.setAccessibleName(text)
         self.setVisible(bool(text))
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        width = QFontMetrics(self._chip_font()).horizontalAdvance(self._text) + 2 * CHIP_PADDING + 2
-        return QSize(width + (18 if self._icon else 0), CHIP_HEIGHT)
+        return QSize(self._width_of(self._text), CHIP_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
+        if self._short:
+            return QSize(self._width_of(self._short), CHIP_HEIGHT)
         return QSize(min(self.sizeHint().width(), 48), CHIP_HEIGHT)
+
+    def shown_text(self) -> str:
+        """Return what there is room for: the text, its short form, or its beginning."""
+        room = self.width() - 2 * CHIP_PADDING - (18 if self._icon else 0)
+        metrics = QFontMetrics(self._chip_font())
+        text = self._text if metrics.horizontalAdvance(self._text) <= room else self._short or self._text
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+
+    def _width_of(self, text: str) -> int:
+        width = QFontMetrics(self._chip_font()).horizontalAdvance(text) + 2 * CHIP_PADDING + 2
+        return width + (18 if self._icon else 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setFont(self._chip_font())
-        room = self.width() - 2 * CHIP_PADDING - (18 if self._icon else 0)
-        shown = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room)
+        shown = self.shown_text()
         colours = chip_colours(self._look.tokens, self._tone)
         if not self._icon:
             paint_chip(painter, self.rect(), shown, colours)

@@ -78,7 +78,11 @@ class TextBox(QPlainTextEdit):
 
     def _fit(self) -> None:
         lines = max(self._lines, min(self._most, round(self.document().size().height())))
-        frame = self.height() - self.viewport().height() if self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished) else 0
+        frame = (
+            self.height() - self.viewport().height()
+            if self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)
+            else 0
+        )
         height = lines * self.fontMetrics().lineSpacing() + 8 + frame
         if height != self.height():
             self.setFixedHeight(height)

@@ -1,6 +1,6 @@
 """Buttons, tick boxes and choices as the look draws them; all are the native widgets underneath."""
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.style import Look
+from app.gui.style import Look, sized
 
 TICK = 16
 ICON = 17
@@ -77,21 +77,58 @@ def icon_button(look: Look, icon: str, name: str = "", *, checkable: bool = Fals
 
 
 class SearchBox(QLineEdit):
-    """A box to search in, with a magnifying glass."""
+    """A box to search in, with a magnifying glass and the shortcut that leads to it; Escape empties it."""
 
-    def __init__(self, look: Look, name: str) -> None:
+    def __init__(self, look: Look, name: str, shortcut: str = "") -> None:
         super().__init__()
         self._look = look
         self.setObjectName(name)
         self.setProperty("kind", "search")
         self.setClearButtonEnabled(True)
         self.setTextMargins(24, 0, 0, 0)
+        self._shortcut = shortcut
+        self.setToolTip(shortcut)
         look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         picture = self._look.picture("search", "text_2", ICON - 1, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
+        painter = QPainter(self)
+        painter.drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
+        metrics = self.fontMetrics()
+        words = metrics.horizontalAdvance(self.placeholderText()) + metrics.horizontalAdvance(self._shortcut)
+        room = self.width() - 60
+        if self._shortcut and not self.text() and not self.hasFocus() and words <= room:
+            paint_shortcut(painter, self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class FootButton(Button):
+    """A flat line of the side bar's foot: icon, words, and the shortcut at the right."""
+
+    def __init__(self, look: Look, icon: str, name: str, shortcut: str = "") -> None:
+        super().__init__("foot", name)
+        self._look = look
+        self._shortcut = shortcut
+        self.setToolTip(shortcut)
+        self.dress(look, icon)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._shortcut:
+            paint_shortcut(QPainter(self), self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+
+
+def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
+    """Paint a shortcut small and quiet at the right of `rect`."""
+    painter.setFont(sized(painter.font(), 11))
+    painter.setPen(QColor(look.tokens.text_2))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shortcut)
 
 
 def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:

@@ -56,7 +56,9 @@ class FindBar(QFrame):
 
     def show_count(self, number: int, count: int) -> None:
         """Say which place of how many is shown."""
-        self._count.setText(self._language("find.count", number=number, count=count) if self._box.text() else "")
+        self._count.setText(
+            self._language("find.count", number=number, count=count) if self._box.text() else ""
+        )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

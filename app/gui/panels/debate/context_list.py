@@ -43,7 +43,9 @@ class ContextList(QWidget):
         name.setText(Path(path).name)
         size = plain_label("hint")
         there = Path(path).is_file()
-        size.setText(tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing"))
+        size.setText(
+            tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing")
+        )
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))

@@ -6,16 +6,18 @@ import time
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
-from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
+from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession
 from app.gui.amounts import Spending
 from app.gui.i18n import Language
+from app.gui.session_state import failed, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
-STATUS_TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "accent"}
+EXHAUSTED = "exhausted"
 
 
 class DebateControls(QFrame):
@@ -39,7 +41,7 @@ class DebateControls(QFrame):
         self._damaged = 0
         self._pausing = False
         self._title = ElidedLabel("title", self)
-        self._round = Chip(look)
+        self._round = Chip(look, self)
         self._status = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
         self.pause = button("", f"{prefix}pause")
@@ -51,6 +53,7 @@ class DebateControls(QFrame):
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
+        self._honesty = Paragraph("hint")
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._lay_out()
@@ -60,7 +63,9 @@ class DebateControls(QFrame):
         self._countdown.timeout.connect(self.refresh)
         language.changed.connect(self.refresh)
 
-    def show_session(self, session: DebateSession, spending: Spending, *, read_only: bool, damaged: int) -> None:
+    def show_session(
+        self, session: DebateSession, spending: Spending, *, read_only: bool, damaged: int
+    ) -> None:
         """Show another debate, or the same with its data read anew."""
         self._spending, self._read_only, self._damaged = spending, read_only, damaged
         self._retry = None
@@ -93,14 +98,16 @@ class DebateControls(QFrame):
         debate = session.debate
         shown_round = min(debate.round, debate.rounds)
         ended = session.status in ENDED
-        self._round.set_text(words("discussion.round", round=shown_round, rounds=debate.rounds), "accent")
-        status = words("status.read_only") if self._read_only else words.status(session.status)
+        status, tone = state_of(session, words)
+        if self._read_only:
+            status, tone = words("status.read_only"), "neutral"
         if self._headed:
             self._title.setText(session.title)
-            self._status.set_text(
-                status if session.status != RUNNING else "", STATUS_TONES.get(session.status, "neutral")
-            )
-            self._cost.set_text(self._spending.text(words))
+            at = words("discussion.round", round=shown_round, rounds=debate.rounds)
+            self._round.set_text(at, "accent")
+            # What runs and what is paused already says so: by its round, by the line below.
+            self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
+            self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
         self._cost.setToolTip(self._spending.lines(words))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self.resume.setText(words("discussion.resume"))
@@ -108,8 +115,11 @@ class DebateControls(QFrame):
         self.pause.setVisible(session.status == RUNNING)
         self.resume.setVisible(session.status == PAUSED and not self._read_only)
         self.stop.setVisible(not ended and not self._read_only)
+        embedded = any(one.provider == EMBEDDED for one in debate.participants)
+        self._honesty.setVisible(embedded)
+        self._honesty.setText(words("discussion.embedded"))
         tone, text = self._banner_of(session)
-        self.setVisible(self._headed or not ended or bool(text))
+        self.setVisible(self._headed or not ended or bool(text) or embedded)
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
         if self._banner.property("tone") != tone:
@@ -134,10 +144,13 @@ class DebateControls(QFrame):
             return "warn", words("discussion.retry", count=left, name=name, reason=words.problem(reason))
         if self._pausing:
             return "accent", words("discussion.pausing")
-        if session.status in (PAUSED, "error", "stopped") and session.reason:
-            reason = words.problem(session.reason)
-            text = words("discussion.paused", reason=reason) if session.status == PAUSED else reason
-            return ("error" if session.status == "error" else "warn"), text
+        reason = words.problem(session.reason) if session.reason else ""
+        if failed(session.status, session.reason):
+            return "error", reason
+        if session.status == PAUSED and reason:
+            return "warn", words("discussion.paused", reason=reason)
+        if session.status == COMPLETED and session.reason == EXHAUSTED:
+            return "accent", reason
         if session.status == PAUSED:
             return "warn", words("discussion.paused_plain")
         return "warn", ""
@@ -164,9 +177,10 @@ class DebateControls(QFrame):
             head.addWidget(self._round)
             column.addLayout(head)
         else:
-            self._title.hide()
-            buttons.addWidget(self._round)
+            for absent in (self._title, self._round):
+                absent.hide()
         column.addLayout(buttons)
+        column.addWidget(self._honesty)
         column.addWidget(self._banner)
 
     def _on_pause(self) -> None:

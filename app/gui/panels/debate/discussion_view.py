@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
+from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, MessageStarted, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.session import ENDED, RUNNING, DebateSession
@@ -20,7 +21,7 @@ from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
 from app.gui.widgets.find_bar import FindBar
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import Paragraph
 
 
 class DiscussionView(QWidget):
@@ -48,8 +49,7 @@ class DiscussionView(QWidget):
         self.transcript.setObjectName(names[0])
         self.composer = Composer(look, box_name=names[1], button_name=names[2])
         self.find_bar = FindBar(language, look)
-        self._empty_text = plain_label("card_text", wrap=True)
-        self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_text = Paragraph("card_text", centred=True)
         self._empty_button = button("primary", f"{prefix}empty")
         self._lay_out(compact)
         self._connect()
@@ -67,7 +67,12 @@ class DiscussionView(QWidget):
         return self._session
 
     def show_session(
-        self, session: DebateSession, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        *,
+        read_only: bool = False,
+        damaged: int = 0,
     ) -> None:
         """Show a debate with these messages instead of what was shown."""
         self._session = session
@@ -103,10 +108,12 @@ class DiscussionView(QWidget):
             self.transcript.clear_speaking()
         self._show_composer()
 
-    def show_turn(self, event: TurnStarted) -> None:
-        """Show who is about to speak."""
+    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        """Show who is about to speak; `starting` while no model has answered since Moot was opened."""
         self.controls.end_retry()
-        self.transcript.set_speaking(event.author, self._role_of(event.author.id))
+        local = self._provider_of(event.author.id) == EMBEDDED
+        words = self._language("transcript.starting_model") if starting and local else ""
+        self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
 
     def show_message(self, event: MessageStarted) -> None:
         """Add a message that begins to stream."""
@@ -131,6 +138,24 @@ class DiscussionView(QWidget):
     def set_draft(self, text: str) -> None:
         """Write what had been left unsent for this debate."""
         self.composer.box.setPlainText(text)
+
+    @property
+    def place(self) -> str:
+        """What is read, to come back to: message and pixels; empty while the end is followed."""
+        if not self.session_id or self.transcript.following:
+            return ""
+        message_id, offset = self.transcript.place
+        return f"{message_id}:{offset}"
+
+    def go_to(self, place: str) -> None:
+        """Come back to a `place`, where its message is still there."""
+        message_id, _, offset = place.rpartition(":")
+        if message_id and offset.isdecimal():
+            self.transcript.go_to(message_id, int(offset))
+
+    def _provider_of(self, author_id: str) -> str:
+        participants = self._session.debate.participants if self._session else ()
+        return next((seat.provider for seat in participants if seat.id == author_id), "")
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()

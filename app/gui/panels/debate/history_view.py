@@ -27,12 +27,12 @@ from PySide6.QtWidgets import (
 
 from app.core.session import PAUSED, SessionSummary
 from app.gui.i18n import Language
-from app.gui.panels.debate.debate_controls import STATUS_TONES
 from app.gui.session_list import SUMMARY, matches
+from app.gui.session_state import state_of
 from app.gui.style import Look, sized
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import Paragraph, plain_label
 
 Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76
@@ -65,18 +65,8 @@ class DebateRows(QAbstractListModel):
             return summary.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             day = self._language.day_and_time(summary.updated_at)
-            return (
-                f"{summary.title}, {status_of(summary, self._language)}, {', '.join(summary.speakers)}, {day}"
-            )
+            return f"{summary.title}, {state_of(summary, self._language)[0]}, {', '.join(summary.speakers)}, {day}"
         return None
-
-
-def status_of(summary: SessionSummary, language: Language) -> str:
-    """Return a debate's state as its chip says it."""
-    if summary.status == "error" and summary.reason:
-        reason = language.problem(summary.reason)
-        return reason if len(reason) <= 28 else language.status(summary.status)
-    return language.status(summary.status, summary.round if summary.status == PAUSED else 0)
 
 
 class DebateCardDelegate(QStyledItemDelegate):
@@ -105,10 +95,10 @@ class DebateCardDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 9, 9)
         inner = card.adjusted(14, 12, -14, -12)
         painter.setFont(sized(painter.font(), 12, 500))
-        status = status_of(summary, words)
+        status, tone = state_of(summary, words)
         width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
         chip = QRect(inner.right() - width + 1, inner.top() - 1, width, 22)
-        paint_chip(painter, chip, status, chip_colours(tokens, STATUS_TONES.get(summary.status, "neutral")))
+        paint_chip(painter, chip, status, chip_colours(tokens, tone))
         painter.setFont(sized(painter.font(), 14, 620))
         painter.setPen(QColor(tokens.text))
         room = QRect(inner.left(), inner.top(), inner.width() - width - 12, 20)
@@ -203,9 +193,10 @@ class HistoryView(QWidget):
         self.list.setModel(self._rows)
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.list))
         self.card_actions = CardActions(language, look, self.list.viewport())
-        self._empty_text = plain_label("card_text", wrap=True)
-        self._empty_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_text = Paragraph("card_text", centred=True)
         self._empty_button = button("primary", "history_empty")
+        self._nothing = plain_label("hint")
+        self._nothing.setObjectName("history_nothing")
         self._lay_out()
         self._connect()
         look.changed.connect(self.list.viewport().update)
@@ -235,6 +226,7 @@ class HistoryView(QWidget):
         search.setContentsMargins(0, 0, 10, 0)
         search.addWidget(self.search)
         column.addLayout(search)
+        column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         empty = QWidget()
         middle = QVBoxLayout(empty)
@@ -282,6 +274,7 @@ class HistoryView(QWidget):
     def _refresh(self) -> None:
         self.card_actions.hide()
         self._rows.show([row for row in self._summaries if matches(row, self.search.text())])
+        self._nothing.setVisible(self._rows.rowCount() == 0)
         self._stack.setCurrentIndex(0 if self._summaries else 1)
 
     def _retranslate(self) -> None:
@@ -289,6 +282,7 @@ class HistoryView(QWidget):
         self.search.setPlaceholderText(words("history.search"))
         self.search.setAccessibleName(words("history.search"))
         self.list.setAccessibleName(words("history.list"))
+        self._nothing.setText(words("side.nothing_found"))
         self._empty_text.setText(words("history.empty"))
         self._empty_button.setText(words("history.empty.button"))
         self.list.viewport().update()

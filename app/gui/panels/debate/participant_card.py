@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.core.session import Participant
 from app.engine.engine import Seat
@@ -35,6 +35,7 @@ class ParticipantCard(QFrame):
         self.seat = seat
         self._participant = seat.participant
         self._roles_shown = False
+        self._narrow = False
         ready = seat.status.ready
         self.tick = TickBox(look)
         self.tick.setObjectName(f"seat_{seat.participant.id}")
@@ -58,9 +59,13 @@ class ParticipantCard(QFrame):
         row = QHBoxLayout()
         row.setContentsMargins(9, 8, 9, 8)
         row.setSpacing(8)
-        for widget in (self.tick, self._avatar, self._name):
+        for widget in (self.tick, self._avatar):
             row.addWidget(widget)
-        row.addWidget(self._model, 1)
+        self._who = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._who.setSpacing(8)
+        self._who.addWidget(self._name)
+        self._who.addWidget(self._model, 1)
+        row.addLayout(self._who, 1)
         for control in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
             row.addWidget(control)
         column = QVBoxLayout(self)
@@ -109,9 +114,9 @@ class ParticipantCard(QFrame):
             self._role.setCurrentIndex(BUILT_IN_ROLES.index(default))
         self._show_parts()
 
-    def set_speaker_index(self, index: int | None) -> None:
-        """Give the seat the colour of its place among those who take part."""
-        self._avatar.set_speaker(self._name.text(), index)
+    def set_speaker_index(self, index: int) -> None:
+        """Give the seat the colour of the place it has, or would have, among those who take part."""
+        self._avatar.set_speaker(self._name.text(), index, faint=not self.chosen)
 
     def retranslate(self) -> None:
         """Draw every word anew."""
@@ -138,8 +143,19 @@ class ParticipantCard(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if (event.oldSize().width() < NARROW) != (self.width() < NARROW):
+        narrow = self.width() < NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._stack_up(narrow)
             self._show_parts()
+
+    def _stack_up(self, narrow: bool) -> None:
+        """Put the model under the name where a row has no room for both."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._who.setDirection(down if narrow else across)
+        self._who.setSpacing(0 if narrow else 8)
+        self._model.setContentsMargins(6 if narrow else 0, 0, 0, 0)
+        self.layout().itemAt(0).layout().setContentsMargins(9, 5 if narrow else 8, 9, 5 if narrow else 8)
 
     def _chosen_role(self) -> str:
         role = str(self._role.currentData())
@@ -149,9 +165,8 @@ class ParticipantCard(QFrame):
         ready = self.seat.status.ready
         self._role.setVisible(ready and self._roles_shown)
         self._role.setEnabled(self.chosen)
-        narrow = self.width() < NARROW
-        self._prompt.setVisible(ready and self.chosen and not narrow)
-        self._prompt_icon.setVisible(ready and self.chosen and narrow)
+        self._prompt.setVisible(ready and self.chosen and not self._narrow)
+        self._prompt_icon.setVisible(ready and self.chosen and self._narrow)
         own = self._roles_shown and self.chosen and self._role.currentData() == OWN
         self._own.setVisible(own)
         self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
@@ -26,7 +26,7 @@ from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import RoundsSlider, Segmented, TickBox, button
-from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 MODES = (ROUND_ROBIN, FREE, ROLES)
 
@@ -70,8 +70,12 @@ class SetupView(QWidget):
         self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
         self._choose = button("link", "choose_context")
-        self._honesty = plain_label("hint", wrap=True)
-        self._warning = plain_label("warn", wrap=True)
+        self._honesty = Paragraph("hint")
+        self._warning = QFrame()
+        self._warning.setProperty("kind", "banner")
+        self._warning.setProperty("tone", "warn")
+        self._warning_text = Paragraph("warn")
+        self._warning_button = button("", "warning_providers")
         self._estimate = ElidedLabel("meta")
         self._participants = QWidget()
         self._participants.setObjectName("debate_participants")
@@ -151,6 +155,11 @@ class SetupView(QWidget):
         cards.setSpacing(7)
         column.addWidget(self._participants)
         column.addWidget(self._honesty)
+        warning = QHBoxLayout(self._warning)
+        warning.setContentsMargins(12, 8, 10, 8)
+        warning.setSpacing(10)
+        warning.addWidget(self._warning_text, 1)
+        warning.addWidget(self._warning_button)
         column.addWidget(self._warning)
         column.addSpacing(9)
         column.addLayout(_row(self._labels["rounds"], self._rounds_value))
@@ -186,6 +195,7 @@ class SetupView(QWidget):
         self._choose.clicked.connect(self._on_choose_files)
         self._files.remove_requested.connect(self._on_file_removed)
         self._add.clicked.connect(self._on_add_voice)
+        self._warning_button.clicked.connect(lambda: self.provider_requested.emit(""))
         self.start.clicked.connect(self._on_start)
         self._language.changed.connect(self._retranslate)
 
@@ -210,7 +220,7 @@ class SetupView(QWidget):
         place = 0
         for card in self._cards:
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
-            card.set_speaker_index(place if card.chosen else None)
+            card.set_speaker_index(place)
             place += card.chosen
         chosen = [card for card in self._cards if card.chosen]
         embedded = [card for card in chosen if card.seat.status.config.kind == EMBEDDED]
@@ -329,7 +339,8 @@ class SetupView(QWidget):
         self._choose.setText(words("setup.context.choose"))
         self.opening.setText(words("setup.opening"))
         self._honesty.setText(words("setup.embedded"))
-        self._warning.setText(words("setup.embedded.not_english"))
+        self._warning_text.setText(words("setup.embedded.not_english"))
+        self._warning_button.setText(words("welcome.connect.button"))
         for card in self._cards:
             card.retranslate()
         self._refresh()
