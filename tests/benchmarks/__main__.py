@@ -20,6 +20,7 @@ from tests.benchmarks.table import Result, Row, markdown
 MODULES = (
     "bench_startup",
     "bench_transcript",
+    "bench_memory",
     "bench_scrolling",
     "bench_streaming",
     "bench_providers",

@@ -1,9 +1,6 @@
 """How long the transcript takes to open, to grow and to be resized, and what memory it needs."""
 
-import gc
-import os
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
 from app.core.message import Message
@@ -104,35 +101,8 @@ def resize_long(short: bool) -> Result:
     )
 
 
-def resident() -> float:
-    """Return this process's resident memory in MB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def memory(short: bool) -> Result:
-    """Memory of the window over the text, after opening and after reading through parts of it."""
-    application()
-    new_view(conversation(30)).close()
-    messages = conversation(10_000)
-    gc.collect()
-    before = resident()
-    view = new_view(messages[-60:])
-    view.prepend(messages[:-60])
-    settle()
-    bar = view.verticalScrollBar()
-    for step in range(20 if short else 60):
-        bar.setValue(bar.maximum() * step // 60)
-        settle()
-    gc.collect()
-    added = resident() - before
-    closed(view)
-    return Result(measured=added, baseline=30.0, unit="MB", ratio=added / 30.0)
-
-
 BENCHMARKS = (
     Benchmark(name="open 10,000 messages / 1,000", target=1.5, run=open_long),
     Benchmark(name="append to 10,000 / to 10", target=1.2, run=append_long),
     Benchmark(name="resize 10,000 / 1,000", target=1.5, run=resize_long),
-    Benchmark(name="memory of 10,000 messages / 30 MB", target=1.0, run=memory),
 )

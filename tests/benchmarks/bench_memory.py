@@ -1,0 +1,43 @@
+"""What memory a long conversation needs; in a process of its own, where nothing lies about to be reused."""
+
+import gc
+import os
+from pathlib import Path
+
+from tests.benchmarks.table import Benchmark, Result
+from tests.benchmarks.transcripts import (
+    application,
+    closed,
+    conversation,
+    new_view,
+    settle,
+)
+
+
+def resident() -> float:
+    """Return this process's resident memory in MB."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def memory(short: bool) -> Result:
+    """Memory of the window over the text, after opening and after reading through parts of it."""
+    application()
+    new_view(conversation(30)).close()
+    messages = conversation(10_000)
+    gc.collect()
+    before = resident()
+    view = new_view(messages[-60:])
+    view.prepend(messages[:-60])
+    settle()
+    bar = view.verticalScrollBar()
+    for step in range(20 if short else 60):
+        bar.setValue(bar.maximum() * step // 60)
+        settle()
+    gc.collect()
+    added = resident() - before
+    closed(view)
+    return Result(measured=added, baseline=30.0, unit="MB", ratio=added / 30.0)
+
+
+BENCHMARKS = (Benchmark(name="memory of 10,000 messages / 30 MB", target=1.0, run=memory),)
