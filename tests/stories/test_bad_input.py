@@ -161,6 +161,21 @@ def test_a_bad_providers_file_is_named_and_kept(typed, data_dir: Path, content: 
     assert kept(data_dir) == before
 
 
+@pytest.mark.parametrize("command", [("sessions",), ("providers",), ("doctor",), ("show",)])
+def test_reading_leaves_a_bad_settings_file_to_its_owner(
+    typed, data_dir: Path, session_id: str, command: tuple[str, ...]
+) -> None:
+    (data_dir / "settings.json").write_text('{"version": 1, "theme": ')
+    lock = WriterLock(DataPaths(data_dir))
+    lock.acquire()
+    before = kept(data_dir)
+    status, _, err = typed(*command, *([session_id] if command == ("show",) else []))
+    lock.release()
+    assert status == 0
+    assert command == ("doctor",) or any("settings.json" in line for line in err)
+    assert kept(data_dir) == before
+
+
 @pytest.mark.parametrize("damage", ["truncated", "bit flip", "NULs", "foreign", "empty"])
 def test_a_damaged_session_hurts_no_other(typed, data_dir: Path, session_id: str, damage: str) -> None:
     log = data_dir / "sessions" / f"{session_id}.jsonl"
