@@ -21,6 +21,14 @@ def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
     return result
 
 
+def body_font(font: QFont) -> QFont:
+    """Return a widget's font with its size in pixels, which the rows count in."""
+    font = QFont(font)
+    if font.pixelSize() <= 0:
+        font.setPixelSize(14)
+    return font
+
+
 def code_font(pixels: int) -> QFont:
     """Return the system's fixed font."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)

@@ -9,27 +9,28 @@ from dataclasses import replace
 from time import thread_time
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.core.message import ASSISTANT, STREAMING, Author, Message
 from app.core.session import Session
 from app.core.texts import Texts
+from app.gui.chat.look_ahead import LookAhead
 from app.gui.chat.message_row import MessageRow, RowContext
 from app.gui.chat.pixel_shift import shift
 from app.gui.chat.row_heights import RowHeights
+from app.gui.chat.row_painter import paint_row
 from app.gui.chat.row_scroller import Placed, RowScroller
 from app.gui.chat.row_store import RowStore
-from app.gui.chat.row_style import COMPACT, RowStyle
+from app.gui.chat.row_style import COMPACT, RowStyle, body_font
 from app.gui.chat.segments import Range
-from app.gui.chat.transcript_model import LiveText, TranscriptModel
+from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.chat.typing_indicator import TypingIndicator
 from app.gui.theme import Tokens
 
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
-AHEAD_MS = 3
 CALM_MS = 80
 
 
@@ -42,7 +43,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         super().__init__(parent)
         self._layout = layout
         self._model = TranscriptModel()
-        self._style = RowStyle(layout, self._body_font(), tokens, texts)
+        self._style = RowStyle(layout, body_font(self.font()), tokens, texts)
         self._rows = RowStore(self._model, self)
         self._rows.coloured.connect(self._on_coloured)
         self._scroller = RowScroller(RowHeights(self._style.estimate(self.viewport().width())), self._measure)
@@ -53,15 +54,12 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self._on_frame)
         self._last_cost = 0.0
-        self._ahead = QTimer(self)
-        self._ahead.setSingleShot(True)
-        self._ahead.setInterval(AHEAD_MS)
-        self._ahead.timeout.connect(self._on_ahead)
+        self._ahead = LookAhead(self._model, self._rows, lambda: self._placed, self)
+        self._ahead.row_wanted.connect(self._on_row_wanted)
         self._calm = QTimer(self)
         self._calm.setSingleShot(True)
         self._calm.setInterval(CALM_MS)
         self._calm.timeout.connect(self._on_calm)
-        self._downwards = True
         self._width = self.viewport().width()
         self._synced = -1
         self._syncing = False
@@ -96,7 +94,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._frame.stop()
         for message in messages:
             if message.state == STREAMING:
-                self._begin_live(message)
+                self._model.begin_live(message)
         heights = RowHeights(self._style.estimate(self.viewport().width()))
         heights.prepend([self._model.size(index) for index in range(len(messages))])
         self._typing.stop()
@@ -124,7 +122,7 @@ class TranscriptCanvas(QAbstractScrollArea):
             return
         self._model.append(message)
         if message.state == STREAMING:
-            self._begin_live(message)
+            self._model.begin_live(message)
         self._scroller.heights.append(*self._model.size(len(self._model.messages) - 1))
         if self._typing.active:
             self._typing.stop()
@@ -248,24 +246,12 @@ class TranscriptCanvas(QAbstractScrollArea):
             self._scroller.footer = height
             self._refresh(None)
 
-    def _body_font(self) -> QFont:
-        font = QFont(self.font())
-        if font.pixelSize() <= 0:
-            font.setPixelSize(14)
-        return font
-
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
-        self._style = RowStyle(self._layout, self._body_font(), tokens, texts)
+        self._style = RowStyle(self._layout, body_font(self.font()), tokens, texts)
         self._rows.clear()
         self._typing.set_style(self._style)
         self._hold_place(self._forget_heights)
         self._refresh(None)
-
-    def _begin_live(self, message: Message) -> None:
-        live = LiveText()
-        if message.content:
-            live.add(message.content)
-        self._model.live[message.id] = live
 
     def _context(self, index: int) -> RowContext:
         return self._model.context(index, self._style.tokens, self._style.texts)
@@ -369,9 +355,8 @@ class TranscriptCanvas(QAbstractScrollArea):
             self._scroller.scroll_by(distance)
         else:
             self._scroller.scroll_to(value)
-        self._downwards = distance > 0
         self._refresh((), bar_holds=not self._scroller.follow)
-        self._ahead.start()
+        self._ahead.start(downwards=distance > 0)
         if self._calm.isActive():
             self._calm.start()
 
@@ -380,31 +365,13 @@ class TranscriptCanvas(QAbstractScrollArea):
         for placed in self._placed:
             self._rows.highlight(self._row(placed.row))
 
-    def _on_ahead(self) -> None:
-        """Between frames, make the rows that come on screen next, one at a time."""
-        row = self._next_row()
-        if row is None:
-            return
+    def _on_row_wanted(self, row: int) -> None:
+        """Make a row before it comes on screen."""
         self._measure(row)
         made = self._row(row)
         if made.settled:
             made.picture(self.devicePixelRatioF())
         self._sync_bar()
-        self._ahead.start()
-
-    def _next_row(self) -> int | None:
-        """Return the nearest row within a screen in the scroll's direction that is not made yet."""
-        if not self._placed:
-            return None
-        step, edge = (1, self._placed[-1]) if self._downwards else (-1, self._placed[0])
-        row, room = edge.row + step, self.viewport().height()
-        while 0 <= row < len(self._model.messages) and room > 0:
-            made = self._rows.get(self._model.messages[row].id)
-            if made is None or (made.settled and not made.has_picture):
-                return row
-            room -= made.height
-            row += step
-        return None
 
     def _on_coloured(self, message_id: str) -> None:
         rect = self.message_rect(message_id)
@@ -415,7 +382,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         self.viewport().update(self._footer_rect())
 
     def _footer_rect(self) -> QRect:
-        top = self._placed[-1].top + self._placed[-1].height if self._placed else 0
+        top = self._placed[-1].top + self._placed[-1].height if self._placed else self._style.lead
         return QRect(0, top, self.viewport().width(), self._scroller.footer)
 
     def _forget_heights(self) -> None:
@@ -465,25 +432,16 @@ class TranscriptCanvas(QAbstractScrollArea):
         end = self._placed[-1].top + self._placed[-1].height if self._placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        for placed in self._placed:
-            if placed.top > area.bottom() or placed.top + placed.height < area.top():
-                continue
+        on_screen = [
+            each
+            for each in self._placed
+            if each.top <= area.bottom() and each.top + each.height >= area.top()
+        ]
+        for placed in on_screen:
             row = self._row(placed.row)
             if not self._calm.isActive() and self._rows.wants_colour(row):
                 self._calm.start()
-            ranges = self._ranges(placed.row)
-            if not ranges and row.settled:
-                painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
-                continue
-            painter.save()
-            painter.translate(0, placed.top)
-            clip = area.translated(0, -placed.top).intersected(
-                QRect(0, 0, self.viewport().width(), placed.height)
-            )
-            painter.setClipRect(clip)
-            painter.fillRect(clip, background)
-            row.paint(painter, clip, ranges)
-            painter.restore()
+            paint_row(painter, area, placed, row, self._ranges(placed.row), background)
         if self._typing.active:
             self._typing.paint(painter, self._footer_rect())
 

@@ -83,6 +83,12 @@ class TranscriptModel:
         self._numbers[message.id] = self._first + len(self.messages)
         self.messages.append(message)
 
+    def begin_live(self, message: Message) -> None:
+        """Gather what comes in of a message that still grows."""
+        live = self.live[message.id] = LiveText()
+        if message.content:
+            live.add(message.content)
+
     def replace(self, message: Message) -> None:
         """Put a message in the place of the one with its id."""
         self.messages[self.index(message.id)] = message

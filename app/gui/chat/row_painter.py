@@ -1,0 +1,31 @@
+"""Puts one row of a transcript on the screen: its picture where it has one, else its parts anew."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor, QPainter
+
+from app.gui.chat.message_row import MessageRow
+from app.gui.chat.row_scroller import Placed
+from app.gui.chat.segments import Range
+
+
+def paint_row(
+    painter: QPainter,
+    area: QRect,
+    placed: Placed,
+    row: MessageRow,
+    ranges: Sequence[Range],
+    background: QColor,
+) -> None:
+    """Paint what of a row is in the area, with what is marked in it."""
+    if not ranges and row.settled:
+        painter.drawPixmap(0, placed.top, row.picture(painter.device().devicePixelRatioF()))
+        return
+    painter.save()
+    painter.translate(0, placed.top)
+    clip = area.translated(0, -placed.top).intersected(QRect(0, 0, painter.device().width(), placed.height))
+    painter.setClipRect(clip)
+    painter.fillRect(clip, background)
+    row.paint(painter, clip, ranges)
+    painter.restore()
