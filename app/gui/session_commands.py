@@ -31,7 +31,9 @@ class SessionCommands:
     def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked again while that is under way, at once."""
         name = f"pause {session_id}"
-        self._tasks.start(f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id))
+        self._tasks.start(
+            f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id)
+        )
 
     def resume(self, session_id: str) -> None:
         """Let a session go on."""

@@ -18,7 +18,8 @@ PATIENCE_S = 60.0
 
 def seats(*kinds: str) -> tuple[Participant, ...]:
     return tuple(
-        Participant(id=kind, name=kind.title(), provider=kind, model=f"{kind}-wire", role="for") for kind in kinds
+        Participant(id=kind, name=kind.title(), provider=kind, model=f"{kind}-wire", role="for")
+        for kind in kinds
     )
 
 
@@ -29,7 +30,9 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
 
 
 async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
-    setup = DebateSetup(topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds)
+    setup = DebateSetup(
+        topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds
+    )
     person.window.desk.show_setup()
     person.window.desk.panel.setup.start_requested.emit(setup, ())
     await until(lambda: person.window.desk.panel.discussion.session_id, PATIENCE_S)
@@ -111,7 +114,9 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
 async def test_a_retry_is_counted_down(person):
     controls = person.window.desk.panel.discussion.controls
     seat = seats("openai", "anthropic")
-    session_id = await person.window.desk.engine.start_debate(DebateSetup(topic="T?", participants=seat, rounds=1))
+    session_id = await person.window.desk.engine.start_debate(
+        DebateSetup(topic="T?", participants=seat, rounds=1)
+    )
     live = await person.window.desk.engine.open(session_id)
     view = person.window.desk.panel.discussion
     person.window.desk.show_setup()

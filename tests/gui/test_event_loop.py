@@ -114,9 +114,7 @@ def test_calls_from_many_threads_all_arrive(qapp):
         loop = asyncio.get_running_loop()
         seen = []
         threads = [
-            threading.Thread(
-                target=lambda: [loop.call_soon_threadsafe(seen.append, 1) for _ in range(500)]
-            )
+            threading.Thread(target=lambda: [loop.call_soon_threadsafe(seen.append, 1) for _ in range(500)])
             for _ in range(4)
         ]
         for thread in threads:

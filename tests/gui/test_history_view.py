@@ -82,7 +82,13 @@ async def test_deleting_the_debate_on_screen_leaves_no_trace_of_it(person):
 
 def test_search_looks_at_title_and_speakers():
     row = SessionSummary(
-        id="1", kind="debate", title="Tabs or spaces?", status="idle", updated_at="", messages=0, speakers=("지민",)
+        id="1",
+        kind="debate",
+        title="Tabs or spaces?",
+        status="idle",
+        updated_at="",
+        messages=0,
+        speakers=("지민",),
     )
     assert matches(row, "")
     assert matches(row, "SPACES tabs")

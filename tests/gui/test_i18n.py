@@ -13,7 +13,9 @@ from app.gui.i18n import Language
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "resources" / "i18n"
 CATALOGUES = {name: json.loads((FOLDER / f"{name}.json").read_text("utf-8")) for name in ("en", "ko")}
-KEY = re.compile(r"""(?:words|language|_language|self\._language|texts)\(\s*"([a-z][a-z0-9_.-]+)"((?:[^()]|\([^()]*\))*)""")
+KEY = re.compile(
+    r"""(?:words|language|_language|self\._language|texts)\(\s*"([a-z][a-z0-9_.-]+)"((?:[^()]|\([^()]*\))*)"""
+)
 
 
 def blanks(text: str) -> set[str]:

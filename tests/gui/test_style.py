@@ -71,9 +71,7 @@ def test_the_theme_is_switched_while_the_window_is_open(look):
     assert QApplication.palette().color(QPalette.ColorRole.Window).name() == LIGHT.bg.lower()
 
 
-def colour_of(
-    icon: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal, state: QIcon.State = QIcon.State.Off
-) -> str:
+def colour_of(icon: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal, state: QIcon.State = QIcon.State.Off) -> str:
     picture = icon.pixmap(QSize(17, 17), mode, state).toImage()
     strongest = max(
         (picture.pixelColor(x, y) for x in range(17) for y in range(17)), key=lambda pixel: pixel.alpha()

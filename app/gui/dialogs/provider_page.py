@@ -119,7 +119,14 @@ class ProviderPage(QWidget):
         self.base_url.setText(config.base_url)
         self.models.setText(", ".join(config.models))
         embedded = config.kind == EMBEDDED
-        for widget in (self.base_url, self.models, self.key, self._save, self._save_key, *self._labels.values()):
+        for widget in (
+            self.base_url,
+            self.models,
+            self.key,
+            self._save,
+            self._save_key,
+            *self._labels.values(),
+        ):
             widget.setVisible(not embedded)
         self._key_source.setVisible(not embedded)
         self._about.setVisible(embedded)
@@ -194,12 +201,18 @@ class ProviderPage(QWidget):
             self._clock.stop()
             self._test.setEnabled(True)
         if result.ok:
-            models = ", ".join(result.models[:MODELS_SHOWN]) + (", …" if len(result.models) > MODELS_SHOWN else "")
+            models = ", ".join(result.models[:MODELS_SHOWN]) + (
+                ", …" if len(result.models) > MODELS_SHOWN else ""
+            )
             seconds = f"{result.seconds:.1f}"
             self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
             return
         reason = words.problem(result.failure, detail=result.detail)
-        key = "provider.test.detail" if result.detail and result.detail not in reason else "provider.test.failed"
+        key = (
+            "provider.test.detail"
+            if result.detail and result.detail not in reason
+            else "provider.test.failed"
+        )
         self._say("error", words(key, reason=reason, detail=result.detail))
 
     def _on_clock(self) -> None:
@@ -218,8 +231,12 @@ class ProviderPage(QWidget):
             field.setAccessibleName(words(f"provider.{name}"))
         if kind is not None:
             address, models = kind.base_url, ", ".join(kind.models)
-            self.base_url.setPlaceholderText(words("provider.base_url.placeholder", url=address) if address else "")
-            self.models.setPlaceholderText(words("provider.models.placeholder", models=models) if models else "")
+            self.base_url.setPlaceholderText(
+                words("provider.base_url.placeholder", url=address) if address else ""
+            )
+            self.models.setPlaceholderText(
+                words("provider.models.placeholder", models=models) if models else ""
+            )
         self.key.setPlaceholderText(words("provider.key.placeholder"))
         source = status.key_source or ("none" if status.needs_key else "not_needed")
         self._key_source.setText(words(f"provider.key.{source}"))
