@@ -1,11 +1,10 @@
-"""Where Moot starts: the window, a sub-command without Qt, or a child program of a frozen build."""
+"""Where Moot starts: the window, a sub-command without Qt, or a child program of a frozen build.
+
+A plain start opens the window, and nothing that the window does not need is imported before it shows.
+"""
 
 import sys
-
-from app.arguments import Arguments, parse_arguments, wanted_language
-from app.core.errors import BadInput
-from app.core.texts import Texts
-from app.terminal import error_line, load_texts, use_utf8
+from pathlib import Path
 
 BAD_INPUT = 2
 
@@ -14,6 +13,13 @@ def main() -> int:
     """Do what the command line asks; return the exit status."""
     if getattr(sys, "frozen", False) and sys.argv[1:2] in (["--model-host"], ["--embedded-server"]):
         return _child_program(sys.argv[1])
+    if not sys.argv[1:]:
+        return _open_window()
+
+    from app.arguments import parse_arguments, wanted_language
+    from app.core.errors import BadInput
+    from app.terminal import error_line, load_texts, use_utf8
+
     use_utf8()
     texts = load_texts(wanted_language(sys.argv[1:]))
     try:
@@ -22,24 +28,27 @@ def main() -> int:
         sys.stderr.write(error_line(error, texts) + "\n")
         return BAD_INPUT
     if not arguments.command:
-        return _open_window(arguments, texts)
+        return _open_window(arguments.root, language=arguments.language, theme=arguments.theme)
     from app.cli import run
 
     return run(arguments)
 
 
-def _open_window(arguments: Arguments, texts: Texts) -> int:
+def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str = "") -> int:
     from app.system_libraries import install_command, missing_libraries
 
     missing = missing_libraries()
     if missing:
+        from app.terminal import load_texts
+
         names = ", ".join(row[0] for row in missing)
-        line = texts("cli.missing_libraries", names=names, command=install_command(missing))
+        line = load_texts(language)("cli.missing_libraries", names=names, command=install_command(missing))
         sys.stderr.write(line + "\n")
         return BAD_INPUT
     from app.main import run_window
+    from app.storage.paths import default_data_dir
 
-    return run_window(arguments.root, language=arguments.language, theme=arguments.theme)
+    return run_window(data_dir or default_data_dir(), language=language, theme=theme)
 
 
 def _child_program(name: str) -> int:

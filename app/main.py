@@ -1,23 +1,18 @@
-"""The window's start: Qt, the event loop, the first paint, and only then the engine behind it.
+"""The window's start: Qt, the first paint, and only then the event loop and the engine behind it.
 
-`open_window` is for tests and for `run_window`, which __main__ calls. Qt is imported here, late.
+`open_window` is for tests and whoever has a loop; `run_window` is what __main__ calls. What costs
+time to import is imported where it is used, after the paint.
 """
 
-import asyncio
-import contextlib
-import functools
-import json
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.errors import MootError
-from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, default_data_dir, resources_dir
 
 if TYPE_CHECKING:
     from app.control import ControlServer
+    from app.core.errors import MootError
     from app.gui.main_window import MainWindow
     from app.wiring import Moot
 
@@ -33,26 +28,71 @@ async def open_window(
 
     Runs on a Qt event loop (`app.gui.event_loop`). Raises Busy, StorageError.
     """
-    from PySide6.QtWidgets import QApplication
-
-    from app.gui.i18n import Language
-    from app.gui.main_window import MainWindow
-    from app.gui.style import Look
-    from app.gui.window_state import WindowState
+    import asyncio
+    import contextlib
 
     paths = DataPaths(data_dir or default_data_dir())
+    window = _show_outline(paths, theme or "")
+    painted = asyncio.Event()
+    window.painted.connect(painted.set)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(painted.wait(), FIRST_PAINT_S)
+    return await _complete(window, paths, language or "", theme or "")
+
+
+def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
+    """Open the window, run until it is closed, and return the exit status."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("Moot")
+    application.setDesktopFileName("moot")
+    # The last window closes before the work behind it has ended: we decide when it is over.
+    application.setQuitOnLastWindowClosed(False)
+    paths = DataPaths(data_dir)
+    if paths.control.exists() and _other_came_forward(paths):
+        return 0
+    window = _show_outline(paths, theme)
+    # Once what was painted is on the screen; `quit` instead of `exit` would close the window.
+    window.painted.connect(lambda: QTimer.singleShot(0, application.exit))
+    application.exec()
+
+    import asyncio
+
+    from app.gui.event_loop import AppLoop
+
+    with asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner:
+        return runner.run(_run(window, paths, language, theme))
+
+
+def _show_outline(paths: DataPaths, theme: str) -> "MainWindow":
+    """Show the empty window; it emits `painted` when it is on the screen."""
+    from app.gui.main_window import MainWindow
+    from app.gui.theme import outline_tokens
+    from app.gui.window_state import WindowState
+
+    window = MainWindow(outline_tokens(theme or _wanted(paths, "theme")), WindowState(paths.root))
+    window.show()
+    return window
+
+
+async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme: str) -> "MainWindow":
+    """Furnish the window and bring it to life; where that fails it is closed again."""
+    from PySide6.QtWidgets import QApplication
+
+    from app.core.errors import MootError
+    from app.gui.i18n import Language
+    from app.gui.style import Look
+
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     resources = resources_dir()
-    wanted = _wanted(paths)
-    words = Language(resources / "i18n", language or wanted.get("language", "system"))
-    look = Look(application, resources, theme or wanted.get("theme", "system"))
-    window = MainWindow(words, look, WindowState(paths.root))
+    words = Language(resources / "i18n", language or _wanted(paths, "language"))
+    look = Look(application, resources, theme or _wanted(paths, "theme"))
     words.setParent(window)
     look.setParent(window)
-    window.show()
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(window.painted.wait(), FIRST_PAINT_S)
+    window.furnish(words, look)
     try:
         await _bring_to_life(window, paths)
     except MootError:
@@ -62,41 +102,33 @@ async def open_window(
     return window
 
 
-def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
-    """Open the window, run until it is closed, and return the exit status."""
-    from PySide6.QtWidgets import QApplication
+async def _run(window: "MainWindow", paths: DataPaths, language: str, theme: str) -> int:
+    import asyncio
+    import contextlib
+    import signal
 
-    from app.gui.event_loop import AppLoop
+    from app.core.errors import MootError
 
-    application = QApplication(sys.argv[:1])
-    application.setApplicationName("Moot")
-    application.setDesktopFileName("moot")
-    # The last window closes before the work behind it has ended: we decide when it is over.
-    application.setQuitOnLastWindowClosed(False)
-    with asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner:
-        return runner.run(_run(data_dir, language, theme))
-
-
-async def _run(data_dir: Path, language: str, theme: str) -> int:
-    paths = DataPaths(data_dir)
-    if WriterLock(paths).is_held() and await _show_other(paths):
-        return 0
-    try:
-        window = await open_window(data_dir, language=language or None, theme=theme or None)
-    except MootError as error:
-        await _complain(error, language)
-        return BAD_INPUT
+    closed = asyncio.Event()
+    window.close_requested.connect(closed.set)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, window.closed.set)
-    await window.closed.wait()
+            loop.add_signal_handler(number, closed.set)
+    try:
+        await _complete(window, paths, language, theme)
+    except MootError as error:
+        await _complain(error, language)
+        return BAD_INPUT
+    await closed.wait()
     window.hide()
     await window.shutdown()
     return 0
 
 
 async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
+    import functools
+
     from app.cli import run_for_another
     from app.control import ControlServer
     from app.wiring import open_moot
@@ -110,6 +142,8 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
 
 async def _warm_up(moot: "Moot") -> None:
     """Start the child process that holds LiteLLM, once the window has had the processor to itself."""
+    import asyncio
+
     await asyncio.sleep(WARM_UP_AFTER_S)
     starting = asyncio.create_task(moot.models.start())
     try:
@@ -125,14 +159,20 @@ async def _close(moot: "Moot", server: "ControlServer") -> None:
     await moot.close()
 
 
-async def _show_other(paths: DataPaths) -> bool:
+def _other_came_forward(paths: DataPaths) -> bool:
+    """Where another Moot has this data directory, ask its window to come forward."""
+    import asyncio
+
     from app.control import raise_other
+    from app.storage.lock import WriterLock
 
-    return await raise_other(paths.control)
+    return WriterLock(paths).is_held() and asyncio.run(raise_other(paths.control))
 
 
-async def _complain(error: MootError, language: str) -> None:
+async def _complain(error: "MootError", language: str) -> None:
     """Say why there is no window: on standard error, and in a box for whoever double-clicked."""
+    import asyncio
+
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QMessageBox
 
@@ -148,10 +188,11 @@ async def _complain(error: MootError, language: str) -> None:
     await closed.wait()
 
 
-def _wanted(paths: DataPaths) -> dict[str, str]:
-    """Return language and theme as last chosen, read lightly so that the first paint need not wait."""
+def _wanted(paths: DataPaths, name: str) -> str:
+    """Return language or theme as last chosen, read lightly so that the first paint need not wait."""
+    import json
+
     try:
-        settings = json.loads(paths.settings.read_text(encoding="utf-8"))
-        return {name: str(settings[name]) for name in ("language", "theme") if name in settings}
-    except (OSError, ValueError, TypeError):
-        return {}
+        return str(json.loads(paths.settings.read_text(encoding="utf-8"))[name])
+    except (OSError, ValueError, TypeError, KeyError):
+        return "system"

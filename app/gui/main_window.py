@@ -1,63 +1,97 @@
-"""The main window's frame: side bar, top bar, main area and what lies over them.
+"""The main window: side bar, top bar, main area and what lies over them.
 
-It is painted before anything heavy is loaded; `Desk` (desk.py) brings it to life. Used by main.
+Its outline is painted before anything heavy is loaded, then it is furnished, and `Desk` (desk.py)
+brings it to life. Used by main.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent, QColor, QPaintEvent, QPalette
+from PySide6.QtWidgets import QMainWindow, QWidget
 
-from app.gui.i18n import Language
-from app.gui.side_bar import SideBar
-from app.gui.style import Look
-from app.gui.top_bar import TopBar
-from app.gui.welcome_page import WelcomePage
-from app.gui.widgets.toast import Banner, Toasts
+from app.gui.theme import Tokens
 from app.gui.window_state import WindowState
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine
     from app.gui.desk import Desk
+    from app.gui.i18n import Language
+    from app.gui.style import Look
 
 SMALLEST = (900, 600)
 FIRST_SIZE = (1440, 900)
+SIDE_WIDTH = 248
+BAR_HEIGHT = 52
+_FAR = 10_000
 
 
 class MainWindow(QMainWindow):
-    """The window of a running Moot; `desk` is there once the engine is."""
+    """The window of a running Moot; `desk` is there once the engine is.
 
+    Emits `painted` once, when its outline is on the screen, and `close_requested`.
+    """
+
+    painted = Signal()
+    close_requested = Signal()
     desk: "Desk"
 
-    def __init__(self, language: Language, look: Look, state: WindowState) -> None:
+    def __init__(self, tokens: Tokens, state: WindowState) -> None:
         super().__init__()
         self.setObjectName("main_window")
-        self.setWindowTitle(language("app.name"))
+        self.setWindowTitle("Moot")
         self.setMinimumSize(*SMALLEST)
         self.resize(*FIRST_SIZE)
+        self.state = state
+        self._is_painted = self._alive = False
+        _fill(self, tokens.bg)
+        self.setCentralWidget(_outline(tokens))
+        geometry = state.bytes_of("geometry")
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+
+    def furnish(self, language: "Language", look: "Look") -> None:
+        """Put the widgets in."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout
+
+        from app.gui.side_bar import SideBar
+        from app.gui.top_bar import TopBar
+        from app.gui.welcome_page import WelcomePage
+        from app.gui.widgets.toast import Banner, Toasts
+
         self.language = language
         self.look = look
-        self.state = state
-        self.closed = asyncio.Event()
-        self.painted = asyncio.Event()
+        self.setWindowTitle(language("app.name"))
+        self.setPalette(QPalette())
         self.side_bar = SideBar(language, look)
         self.top_bar = TopBar(language, look)
         self.banner = Banner(language, look)
         self.welcome = WelcomePage(language, look)
         self.main_area = QStackedWidget()
         self.main_area.addWidget(self.welcome)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addWidget(self.banner)
+        column.addWidget(self.main_area, 1)
+        middle.setMinimumWidth(320)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._alive = False
-        self._lay_out()
-        self.toasts = Toasts(self._middle)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.side_bar)
+        self.splitter.addWidget(middle)
+        body = QWidget()
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.splitter)
+        self.toasts = Toasts(middle)
         self.show_welcome()
-        geometry = state.bytes_of("geometry")
-        if not geometry.isEmpty():
-            self.restoreGeometry(geometry)
+        self.setCentralWidget(body)
 
     def connect_engine(
         self, engine: "Engine", data_dir: Path, close_moot: Callable[[], Awaitable[None]]
@@ -78,24 +112,6 @@ class MainWindow(QMainWindow):
         self.close()
         self.deleteLater()
 
-    def come_forward(self) -> None:
-        """Show the window to a user who tried to open a second one."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._alive:
-            event.accept()
-            return
-        event.ignore()
-        self.closed.set()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        self.painted.set()
-
     def show_welcome(self) -> None:
         """Show the welcome page in the main area."""
         self.main_area.setCurrentWidget(self.welcome)
@@ -109,21 +125,46 @@ class MainWindow(QMainWindow):
         self.side_bar.setVisible(shown)
         self.top_bar.side_button.setVisible(not shown)
 
-    def _lay_out(self) -> None:
-        self._middle = QWidget()
-        column = QVBoxLayout(self._middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.top_bar)
-        column.addWidget(self.banner)
-        column.addWidget(self.main_area, 1)
-        self._middle.setMinimumWidth(320)
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self.side_bar)
-        self.splitter.addWidget(self._middle)
-        body = QWidget()
-        row = QHBoxLayout(body)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.splitter)
-        self.setCentralWidget(body)
+    def come_forward(self) -> None:
+        """Show the window to a user who tried to open a second one."""
+        from PySide6.QtCore import Qt
+
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._alive:
+            event.accept()
+            return
+        event.ignore()
+        self.close_requested.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._is_painted:
+            self._is_painted = True
+            self.painted.emit()
+
+
+def _outline(tokens: Tokens) -> QWidget:
+    """Return what the window shows before it is furnished.
+
+    Coloured areas and no painter: the first use of a painter's colours costs Qt's Python names 20 ms.
+    """
+    body = QWidget()
+    for colour, place in (
+        (tokens.side, (0, 0, SIDE_WIDTH, _FAR)),
+        (tokens.line, (SIDE_WIDTH, 0, 1, _FAR)),
+        (tokens.line, (SIDE_WIDTH, BAR_HEIGHT, _FAR, 1)),
+    ):
+        area = QWidget(body)
+        area.setGeometry(*place)
+        _fill(area, colour)
+    return body
+
+
+def _fill(area: QWidget, colour: str) -> None:
+    area.setPalette(QPalette(QColor(colour), QColor(colour)))
+    area.setAutoFillBackground(True)

@@ -7,12 +7,12 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.gui.icons import draw_svg
-from app.gui.theme import DARK, LIGHT, Tokens
+from app.gui.theme import Tokens, tokens_of
 
 BODY_PX = 14
 RATIOS = (1.0, 2.0)
@@ -31,7 +31,7 @@ class Look(QObject):
         self._theme = theme
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
-        self.tokens = self._wanted()
+        self.tokens = tokens_of(theme)
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self._apply()
@@ -78,13 +78,8 @@ class Look(QObject):
         if self._theme == "system":
             self._refresh()
 
-    def _wanted(self) -> Tokens:
-        if self._theme in ("light", "dark"):
-            return DARK if self._theme == "dark" else LIGHT
-        return DARK if self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
-
     def _refresh(self) -> None:
-        tokens = self._wanted()
+        tokens = tokens_of(self._theme)
         if tokens is not self.tokens:
             self.tokens = tokens
             self._apply()

