@@ -1,7 +1,7 @@
 """The page without a session: what Moot can do, and a box for a topic."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
@@ -73,7 +73,6 @@ class WelcomePage(QWidget):
         self.topic.submitted.connect(self.debate_requested)
         for example in self._examples:
             example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
-        self.setFocusProxy(self.topic)
         self._ready = False
         self._is_saved = True
         language.changed.connect(self._retranslate)
@@ -133,6 +132,10 @@ class WelcomePage(QWidget):
         page.setSpacing(0)
         page.addWidget(scroll, 1)
         page.addWidget(foot)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # No focus proxy: with one, Tab would jump over the cards before the box.
+        self.topic.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

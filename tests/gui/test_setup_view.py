@@ -25,6 +25,10 @@ def cards(person) -> list[ParticipantCard]:
     return person.window.desk.panel.setup._cards
 
 
+def card_of(person, seat: str) -> ParticipantCard:
+    return next(card for card in cards(person) if card.seat.participant.id == seat)
+
+
 async def test_start_says_what_is_missing(person):
     setup = person.window.desk.panel.setup
     assert not setup.start.isEnabled()
@@ -32,7 +36,7 @@ async def test_start_says_what_is_missing(person):
     await person.write("debate_topic", "Tabs or spaces?")
     assert setup.start.isEnabled()
     assert setup._estimate.text() == "About 6 turns · free on this computer"
-    cards(person)[-3].tick.setChecked(False)
+    card_of(person, "ada").tick.setChecked(False)
     assert not setup.start.isEnabled()
     assert setup._estimate.text() == "Choose at least two participants."
 
@@ -73,7 +77,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert setup.setup().participants[1].role == "devils-advocate"
     await person.choose("role_ben", "Own text…")
     assert not setup.start.isEnabled()
-    card = cards(person)[-2]
+    card = card_of(person, "ben")
     card._own.setText("A tired parser")
     assert setup.setup().participants[1].role == "A tired parser"
     assert setup.start.isEnabled()
@@ -92,7 +96,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     await person.click("prompt_save")
     await person.settle()
     assert setup.setup().participants[0].system_prompt == "You are terse."
-    assert cards(person)[-3]._prompt.text() == "Prompt (edited)"
+    assert card_of(person, "ada")._prompt.text() == "Prompt (edited)"
     await person.click("prompt_ada")
     await until(lambda: person.sees("prompt_dialog"))
     await person.click("prompt_reset")
@@ -104,8 +108,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 async def test_the_same_model_sits_twice_under_another_name(person):
     setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    setup.add_voice(cards(person)[-3].seat)
-    setup.add_voice(cards(person)[-4].seat)
+    setup.add_voice(card_of(person, "ada").seat)
+    setup.add_voice(card_of(person, "ada").seat)
     names = [one.name for one in setup.setup().participants]
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
     cards(person)[-1]._remove.click()
@@ -113,8 +117,35 @@ async def test_the_same_model_sits_twice_under_another_name(person):
     setup._engine.check(setup.setup())
 
 
+async def test_who_can_sit_down_at_once_comes_first(person):
+    ready = [card.seat.status.ready for card in cards(person)]
+    assert ready == sorted(ready, reverse=True)
+    assert not ready[-1]
+
+
+async def test_an_empty_seat_keeps_the_colour_it_would_have(person):
+    assert card_of(person, "ada")._avatar._index == 0
+    assert not card_of(person, "ada")._avatar._faint
+    assert card_of(person, "cleo")._avatar._index == 2
+    assert card_of(person, "cleo")._avatar._faint
+    card_of(person, "ada").tick.setChecked(False)
+    assert card_of(person, "ben")._avatar._index == 0
+
+
+@pytest.mark.parametrize("width", [900, 1440])
+async def test_model_names_are_whole(person, width):
+    person.window.resize(width, 600)
+    await person.click("segment_roles")
+    await person.settle(0.1)
+    for card in cards(person):
+        label = card._model
+        assert label.contentsRect().width() >= label.fontMetrics().horizontalAdvance(label.text()), (
+            label.text()
+        )
+
+
 async def test_a_participant_can_be_renamed(person):
-    cards(person)[-3]._name.setText("지민")
+    card_of(person, "ada")._name.setText("지민")
     assert person.window.desk.panel.setup.setup().participants[0].name == "지민"
 
 
@@ -124,6 +155,10 @@ async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
     assert not setup._warning.isVisible()
     await person.write("debate_topic", "원격 근무, 늘려야 할까?")
     assert setup._warning.isVisible()
+    await person.click("warning_providers")
+    await until(lambda: person.sees("settings_dialog"))
+    person.find("settings_dialog").accept()
+    await person.settle()
     for card in cards(person):
         card.tick.setChecked(False)
     assert not setup._honesty.isVisible()

@@ -171,7 +171,7 @@ class DebateControls(QFrame):
         banner.addWidget(self._banner_text, 1)
         self._banner.setVisible(False)
         column = QVBoxLayout(self)
-        column.setContentsMargins(*((18, 14, 18, 6) if self._headed else (28, 12, 28, 6)))
+        column.setContentsMargins(*((18, 14, 18, 8) if self._headed else (28, 12, 28, 8)))
         column.setSpacing(10)
         if self._headed:
             head.addWidget(self._round)

@@ -135,6 +135,10 @@ class DiscussionView(QWidget):
         """Count down to the next try of a turn."""
         self.controls.show_retry(event)
 
+    def take_focus(self) -> None:
+        """Put the cursor where one steps in; into the transcript of a debate that is over."""
+        (self.composer if self.composer.box.isEnabled() else self.transcript).setFocus()
+
     def set_draft(self, text: str) -> None:
         """Write what had been left unsent for this debate."""
         self.composer.box.setPlainText(text)

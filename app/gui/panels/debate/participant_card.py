@@ -92,6 +92,20 @@ class ParticipantCard(QFrame):
         self.retranslate()
 
     @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab stops at, in order."""
+        return (
+            self.tick,
+            self._name,
+            self._prompt,
+            self._prompt_icon,
+            self._role,
+            self._set_up,
+            self._remove,
+            self._own,
+        )
+
+    @property
     def chosen(self) -> bool:
         """Whether the seat takes part."""
         return self.tick.isChecked()
@@ -124,7 +138,7 @@ class ParticipantCard(QFrame):
         note = words.problem(self.seat.note) if self.seat.note else self._participant.model
         self._model.setText(note)
         self.tick.setAccessibleName(words("setup.takes_part", name=name))
-        self._name.setAccessibleName(words("setup.name"))
+        self._name.setAccessibleName(words("setup.name", name=name))
         edited = bool(self._participant.system_prompt)
         self._prompt.setText(words("setup.prompt.changed" if edited else "setup.prompt"))
         name_button(self._prompt, words("setup.prompt.of", name=name))

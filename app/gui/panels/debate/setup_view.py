@@ -1,5 +1,6 @@
 """Setup: the topic, the mode, who takes part, and Start (row D2)."""
 
+import itertools
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -25,7 +26,7 @@ from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import RoundsSlider, Segmented, TickBox, button
+from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 MODES = (ROUND_ROBIN, FREE, ROLES)
@@ -93,7 +94,8 @@ class SetupView(QWidget):
     def refresh_seats(self) -> None:
         """Offer the seats the engine has now, keeping what was set up for those that stay."""
         kept = {card.seat.participant.id: card for card in self._cards}
-        seats = self._engine.seats()
+        # Whoever can sit down at once comes first, whoever has to be set up last.
+        seats = sorted(self._engine.seats(), key=lambda seat: not seat.status.ready)
         own = [card for card in self._cards if card.seat.participant.id.startswith("added-")]
         for card in self._cards:
             if card not in own:
@@ -107,11 +109,13 @@ class SetupView(QWidget):
         self._cards += own
         for card in own:
             self._participants.layout().addWidget(card)
+        self._order_stops()
         self._refresh()
 
     def set_context_paths(self, paths: tuple[str, ...]) -> None:
         """Show the files chosen as the project's context."""
         self._files.show_paths(paths)
+        self._order_stops()
         self._refresh()
 
     def setup(self) -> DebateSetup:
@@ -141,6 +145,12 @@ class SetupView(QWidget):
         column.setSpacing(7)
         column.addWidget(self._labels["topic"])
         column.addWidget(self.topic)
+        warning = QHBoxLayout(self._warning)
+        warning.setContentsMargins(12, 8, 10, 8)
+        warning.setSpacing(10)
+        warning.addWidget(self._warning_text, 1)
+        warning.addWidget(self._warning_button)
+        column.addWidget(self._warning)
         column.addSpacing(7)
         column.addWidget(self._labels["mode"])
         column.addWidget(self.mode)
@@ -155,12 +165,6 @@ class SetupView(QWidget):
         cards.setSpacing(7)
         column.addWidget(self._participants)
         column.addWidget(self._honesty)
-        warning = QHBoxLayout(self._warning)
-        warning.setContentsMargins(12, 8, 10, 8)
-        warning.setSpacing(10)
-        warning.addWidget(self._warning_text, 1)
-        warning.addWidget(self._warning_button)
-        column.addWidget(self._warning)
         column.addSpacing(9)
         column.addLayout(_row(self._labels["rounds"], self._rounds_value))
         column.addWidget(self.rounds)
@@ -208,6 +212,16 @@ class SetupView(QWidget):
         self._cards.append(card)
         self._participants.layout().addWidget(card)
         return card
+
+    def _order_stops(self) -> None:
+        """Let Tab go from top to bottom; cards and files come and go, so it has to be said anew."""
+        stops: list[QWidget] = [self.topic, self._warning_button, *self.mode.findChildren(Button), self._add]
+        for card in self._cards:
+            stops += card.stops
+        stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
+        stops += [self.opening, self.start]
+        for before, after in itertools.pairwise(stops):
+            QWidget.setTabOrder(before, after)
 
     def _drop(self, card: ParticipantCard) -> None:
         self._participants.layout().removeWidget(card)
@@ -300,6 +314,7 @@ class SetupView(QWidget):
             seat.participant, id=f"added-{self._added}", name=f"{base} {number}", system_prompt=""
         )
         self._new_card(replace(seat, participant=participant, chosen=True, note=""), removable=True)
+        self._order_stops()
         self._refresh()
 
     def _on_remove(self, card: ParticipantCard) -> None:

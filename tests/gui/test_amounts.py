@@ -1,0 +1,52 @@
+"""What a debate has cost: a sum with unknown parts never looks whole, a free one never looks unknown."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.message import Author, Message, Usage
+from app.gui.amounts import Spending
+from app.gui.i18n import Language
+
+FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
+
+
+def turn(turn_id: str, name: str, cost: float | None) -> Message:
+    usage = Usage(provider="p", model="m", input_tokens=20, output_tokens=11, cost_usd=cost)
+    author = Author(id=name, name=name, kind="participant")
+    return Message(id=turn_id, turn_id=turn_id, role="assistant", author=author, usage=usage)
+
+
+@pytest.fixture
+def language(qapp):
+    return Language(FOLDER, "en")
+
+
+@pytest.mark.parametrize(
+    ("costs", "text", "short"),
+    [
+        ((0.0003, 0.0004), "$0.0007 · 62 tokens", "$0.0007"),
+        ((0.0003, None), "≥ $0.0003 · 62 tokens", "≥ $0.0003"),
+        ((None, None), "n/a · 62 tokens", "n/a"),
+        ((0.0, 0.0), "free · 62 tokens", "free"),
+    ],
+)
+def test_the_sum(language, costs, text, short):
+    spending = Spending()
+    spending.add(turn(f"t{number}", "GPT", cost) for number, cost in enumerate(costs))
+    assert spending.text(language) == text
+    assert spending.short_text(language) == short
+
+
+def test_the_tool_tip_says_which_part_is_not_known(language):
+    spending = Spending()
+    spending.add([turn("1", "GPT", 0.02), turn("2", "GPT", None), turn("3", "Gemini", None)])
+    assert spending.lines(language) == "GPT: $0.02 + n/a · 62 tokens\nGemini: n/a · 31 tokens"
+
+
+def test_a_turn_counts_once(language):
+    spending = Spending()
+    assert spending.text(language) == spending.short_text(language) == ""
+    spending.add([turn("1", "GPT", 0.02)])
+    spending.add([turn("1", "GPT", 0.02)])
+    assert spending.text(language) == "$0.02 · 31 tokens"

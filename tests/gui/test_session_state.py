@@ -1,0 +1,61 @@
+"""A debate's state: the same words everywhere, and a debate without speakers is no success."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.session import Debate, DebateSession, SessionSummary
+from app.gui.i18n import Language
+from app.gui.session_state import failed, state_of
+
+FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
+
+
+def summary(status: str, reason: str = "", at: int = 2) -> SessionSummary:
+    return SessionSummary(
+        id="1",
+        kind="debate",
+        title="T",
+        status=status,
+        reason=reason,
+        updated_at="",
+        messages=3,
+        rounds=3,
+        round=at,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "words", "tone"),
+    [
+        ("running", "", "Running", "accent"),
+        ("paused", "two_failures", "Paused at round 2", "warn"),
+        ("completed", "rounds_done", "Completed", "ok"),
+        ("completed", "too_few", "Failed: too few left", "error"),
+        ("stopped", "by_user", "Stopped", "neutral"),
+        ("error", "damaged", "Failed", "error"),
+    ],
+)
+def test_words_and_tone(qapp, status, reason, words, tone):
+    assert state_of(summary(status, reason), Language(FOLDER, "en")) == (words, tone)
+
+
+def test_a_session_and_its_summary_say_the_same(qapp):
+    language = Language(FOLDER, "ko")
+    session = DebateSession(id="1", title="T", status="paused", debate=Debate(topic="T", rounds=3, round=2))
+    assert (
+        state_of(session, language)
+        == state_of(summary("paused"), language)
+        == ("2라운드에서 일시 정지", "warn")
+    )
+
+
+def test_a_debate_past_its_last_round_is_paused_at_the_last(qapp):
+    assert state_of(summary("paused", at=4), Language(FOLDER, "en"))[0] == "Paused at round 3"
+
+
+def test_what_failed():
+    assert failed("completed", "too_few")
+    assert failed("error", "")
+    assert not failed("completed", "rounds_done")
+    assert not failed("paused", "too_few")
