@@ -40,9 +40,9 @@ class Row:
     result: Result | None
     error: str = ""
 
-    def met(self, slack: float = 1.0) -> bool:
-        """Say whether the promise was kept, the target being relaxed by `slack`."""
-        return self.result is not None and self.result.ratio <= self.target * slack
+    def met(self) -> bool:
+        """Say whether the promise was kept."""
+        return self.result is not None and self.result.ratio <= self.target
 
 
 def markdown(rows: list[Row]) -> str:
