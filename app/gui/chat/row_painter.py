@@ -1,4 +1,4 @@
-"""Puts one row of a transcript on the screen: its picture where it has one, else its parts anew."""
+"""Puts the parts of one row of a transcript on the screen, where there is no finished picture of it."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,6 @@ def paint_row(
     background: QColor,
 ) -> None:
     """Paint what of a row is in the area, with what is marked in it."""
-    if not ranges and row.settled:
-        painter.drawPixmap(0, placed.top, row.picture(painter.device().devicePixelRatioF()))
-        return
     painter.save()
     painter.translate(0, placed.top)
     clip = area.translated(0, -placed.top).intersected(QRect(0, 0, painter.device().width(), placed.height))

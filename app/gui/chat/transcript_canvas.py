@@ -432,16 +432,16 @@ class TranscriptCanvas(QAbstractScrollArea):
         end = self._placed[-1].top + self._placed[-1].height if self._placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        on_screen = [
-            each
-            for each in self._placed
-            if each.top <= area.bottom() and each.top + each.height >= area.top()
-        ]
-        for placed in on_screen:
-            row = self._row(placed.row)
+        for placed in self._placed:
+            if placed.top > area.bottom() or placed.top + placed.height < area.top():
+                continue
+            row, ranges = self._row(placed.row), self._ranges(placed.row)
             if not self._calm.isActive() and self._rows.wants_colour(row):
                 self._calm.start()
-            paint_row(painter, area, placed, row, self._ranges(placed.row), background)
+            if row.settled and not ranges:
+                painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
+            else:
+                paint_row(painter, area, placed, row, ranges, background)
         if self._typing.active:
             self._typing.paint(painter, self._footer_rect())
 
