@@ -1,6 +1,6 @@
 """The side bar: the way to a new debate, the sessions, the providers and the settings."""
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.session import SessionSummary
@@ -83,6 +83,8 @@ class SideBar(QFrame):
         self.sessions.show_sessions(self._summaries, self.search.text())
         empty = self.sessions.count() == 0
         self._empty.setVisible(empty)
+        # An empty list has nothing to show the focus on.
+        self.sessions.setFocusPolicy(Qt.FocusPolicy.NoFocus if empty else Qt.FocusPolicy.StrongFocus)
         if empty:
             self._empty.setText(self._language("side.nothing_found" if self._summaries else "side.empty"))
 

@@ -1,0 +1,118 @@
+"""The window without a mouse: where Tab stops, what Enter, Space and Escape do, and what a screen reader hears."""
+
+import asyncio
+import itertools
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from tests.app_driver import Person, at_window, until
+
+
+@pytest.fixture(params=["en", "ko"])
+async def person(qapp, data_dir, request):
+    async with at_window(data_dir, language=request.param) as person:
+        person.window.activateWindow()
+        yield person
+
+
+async def walk(person: Person, start: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> list[QWidget]:
+    """Press a key from one widget until the focus is there again; return where it stopped."""
+    start.setFocus()
+    stops: list[QWidget] = []
+    while len(stops) < 80:
+        focus = person.window.focusWidget()
+        if stops and focus is start:
+            return stops
+        stops.append(focus)
+        QTest.keyClick(focus, key)
+        await asyncio.sleep(0)
+    raise AssertionError("the focus never comes back")
+
+
+def middle(person: Person, stop: QWidget) -> int:
+    return stop.mapTo(person.window, stop.rect().center()).y()
+
+
+async def test_tab_goes_through_setup_from_top_to_bottom(person):
+    person.window.desk.show_setup("Tabs or spaces?")
+    await person.click("segment_roles")
+    setup = person.window.desk.panel.setup
+    stops = await walk(person, setup.topic)
+    inside = [stop for stop in stops if setup.isAncestorOf(stop)]
+    names = [stop.objectName() for stop in inside]
+    assert names[0] == "debate_topic"
+    assert names[-1] == "debate_start"
+    order = [
+        names.index(name) for name in ("segment_roles", "seat_ada", "role_ada", "seat_ben", "debate_rounds")
+    ]
+    assert order == sorted(order)
+    steps = [middle(person, after) - middle(person, before) for before, after in itertools.pairwise(inside)]
+    assert min(steps) >= -8
+    assert stops == [stops[0], *reversed((await walk(person, setup.topic, Qt.Key.Key_Backtab))[1:])]
+
+
+async def test_every_stop_has_words_of_its_own(person):
+    person.window.desk.show_setup("Tabs or spaces?")
+    await person.click("segment_roles")
+    stops = await walk(person, person.window.desk.panel.setup.topic)
+    words = [stop.accessibleName() or (stop.text() if hasattr(stop, "text") else "") for stop in stops]
+    assert all(words)
+    seats = [
+        text
+        for text, stop in zip(words, stops, strict=True)
+        if stop.objectName().startswith(("seat_", "role_"))
+    ]
+    assert len(set(seats)) == len(seats)
+
+
+async def test_every_button_of_the_welcome_page_is_reached(person):
+    names = [stop.objectName() for stop in await walk(person, person.window.welcome.topic.box)]
+    for name in ("welcome_debate", "welcome_connect", "welcome_topic", "welcome_example_3", "session_search"):
+        assert name in names
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_the_focus_can_be_seen(person, theme):
+    person.window.look.choose(theme)
+    person.window.desk.show_setup("Tabs or spaces?")
+    await person.click("segment_roles")
+    await person.settle(0.05)
+    stops = await walk(person, person.window.desk.panel.setup.topic)
+    away = person.window.desk.panel.setup.topic
+    for stop in stops[1:]:
+        away.setFocus()
+        await asyncio.sleep(0)
+        plain = stop.grab().toImage()
+        stop.setFocus(Qt.FocusReason.TabFocusReason)
+        await asyncio.sleep(0)
+        # A box of text is framed by what is around it.
+        assert stop.grab().toImage() != plain or stop.objectName() == "welcome_topic", stop.objectName()
+
+
+async def test_enter_and_space_do_what_a_click_does(person):
+    window = person.window
+    await person.press("welcome_example_1", Qt.Key.Key_Space)
+    assert window.desk.panel.setup.topic.text()
+    box = person.find("seat_ada")
+    before = box.isChecked()
+    await person.press("seat_ada", Qt.Key.Key_Space)
+    assert box.isChecked() is not before
+    person.find("segment_round-robin").setFocus()
+    await person.press("segment_round-robin", Qt.Key.Key_Right)
+    assert window.desk.panel.setup.mode.value() == "free"
+    person.find("tab_setup").setFocus()
+    await person.press("tab_setup", Qt.Key.Key_Right)
+    assert window.desk.panel.tabs.current() == 1
+
+
+async def test_escape_empties_a_search_and_closes_a_dialog(person):
+    await person.write("session_search", "parser")
+    await person.press("session_search", Qt.Key.Key_Escape)
+    assert person.window.side_bar.search.text() == ""
+    person.window.desk.open_settings("appearance")
+    await until(lambda: person.sees("settings_dialog"))
+    await person.press("settings_dialog", Qt.Key.Key_Escape)
+    await until(lambda: not person.sees("settings_dialog"))

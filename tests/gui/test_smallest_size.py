@@ -1,0 +1,136 @@
+"""At 900 × 600, in both languages: nothing a person reads is cut in the middle of a letter."""
+
+import pytest
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QCheckBox, QComboBox
+
+from app.core.message import Author, Message, Usage
+from app.core.session import FREE, Debate, DebateSession, Participant
+from app.gui.chat.row_header import CHIP, NAME
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.widgets.badge import Chip
+from tests.app_driver import Person, at_window
+
+LONG = "Should cities ban private cars from their centres, and who pays for the buses then? " * 3
+SEATS = (
+    Participant(
+        id="a", name="Ada Lovelace the Patient", provider="embedded", model="smollm2-135m", role="for"
+    ),
+    Participant(
+        id="b", name="지민", provider="openai", model="gpt-5.2", role="공정하고 아주 꼼꼼한 심판 역할"
+    ),
+    Participant(
+        id="c", name="Claude", provider="anthropic", model="claude-opus-4-5-20260101", role="devils-advocate"
+    ),
+)
+
+
+def debate(status: str, reason: str = "") -> tuple[DebateSession, list[Message]]:
+    session = DebateSession(
+        id="1", title=LONG, status=status, reason=reason,
+        debate=Debate(topic=LONG, mode=FREE, rounds=10, round=10, participants=SEATS),
+    )  # fmt: skip
+    messages = [
+        Message(
+            id=str(number),
+            turn_id=str(number),
+            role="assistant",
+            author=Author(id=seat.id, name=seat.name, kind="participant"),
+            content=f"{LONG}\n\n`{'x' * 200}`\n\n| a | b |\n|---|---|\n| {LONG} | 말 |",
+            round=number // 3 + 1,
+            why="longest_silent",
+            note="length",
+            seconds=123.4,
+            usage=Usage(
+                model=seat.model, input_tokens=90_000, output_tokens=9_000, cost_usd=None if number else 1.25
+            ),
+        )
+        for number, seat in enumerate(SEATS * 2)
+    ]
+    return session, messages
+
+
+@pytest.fixture(params=["en", "ko"])
+async def person(qapp, data_dir, request):
+    async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        yield person
+
+
+def cut_chips(person: Person) -> list[str]:
+    """Return the chips on screen that lie outside what holds them, or show nothing of their text."""
+    found = []
+    for chip in person.window.findChildren(Chip):
+        if chip.isVisible():
+            parent = chip.parentWidget()
+            shown = chip.shown_text()
+            if not parent.rect().contains(chip.geometry()) or len(shown.rstrip("…")) < min(
+                4, len(chip.text())
+            ):
+                found.append(chip.text())
+    return found
+
+
+def cut_rows(view: TranscriptView) -> list[str]:
+    """Return what stands over or under a row's edge, or is wider than its place."""
+    found = []
+    right = view.viewport().width() - view._style.margin
+    assert view._placed
+    for placed in view._placed:
+        row = view._row(placed.row)
+        for piece in row._pieces:
+            metrics = view._style.name_metrics if piece.kind == NAME else view._style.meta_metrics
+            metrics = view._style.chip_metrics if piece.kind == CHIP else metrics
+            if metrics.horizontalAdvance(piece.text) > piece.rect.width() or piece.rect.right() > right:
+                found.append(piece.text)
+        found += [segment.text for segment in row.segments if segment.rect.right() > right]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [("running", ""), ("paused", "two_failures"), ("completed", "too_few"), ("stopped", "by_user")],
+)
+async def test_a_debate_with_the_longest_words(person, status, reason):
+    desk = person.window.desk
+    session, messages = debate(status, reason)
+    desk.show_setup()
+    desk.panel.show_discussion()
+    person.window.main_area.setCurrentWidget(desk.session_page)
+    for view in (desk.panel.discussion, desk.session_page):
+        view.show_session(session, messages)
+        desk.views.view_changed.emit(view)
+    await person.settle(0.1)
+    assert cut_chips(person) == []
+    for view in (desk.panel.discussion, desk.session_page):
+        assert cut_rows(view.transcript) == []
+        assert (
+            view.controls._banner_text.height()
+            >= view.controls._banner_text.heightForWidth(view.controls._banner_text.width())
+            or not view.controls._banner.isVisible()
+        )
+        assert view.controls._honesty.height() >= view.controls._honesty.heightForWidth(
+            view.controls._honesty.width()
+        )
+    assert person.window.top_bar.height() == 52
+
+
+async def test_choices_and_ticks_show_all_their_words(person):
+    person.window.desk.show_setup("원격 근무, 늘려야 할까?")
+    await person.click("segment_roles")
+    await person.settle(0.1)
+    for kind in (QCheckBox, QComboBox):
+        for widget in person.window.findChildren(kind):
+            text = widget.text() if isinstance(widget, QCheckBox) else widget.currentText()
+            if widget.isVisible() and text:
+                assert widget.width() >= QFontMetrics(widget.font()).horizontalAdvance(text) + 20, text
+    warning = person.window.desk.panel.setup._warning_text
+    assert warning.isVisible()
+    assert warning.height() >= warning.heightForWidth(warning.width())
+    top = warning.mapTo(person.window, warning.rect().bottomLeft()).y()
+    assert top < 300, "the warning is seen without scrolling"
+
+
+async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
+    search = person.window.side_bar.search
+    words = search.fontMetrics().horizontalAdvance(search.placeholderText())
+    assert words + 33 < search.width()
