@@ -20,7 +20,7 @@ from app.gui.attention import Attention
 from app.gui.bridge import Bridge
 from app.gui.context_files import read_context
 from app.gui.dialogs.settings_dialog import SettingsDialog
-from app.gui.main_window import MainWindow
+from app.gui.main_window import SIDE_WIDTH, MainWindow
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_commands import SessionCommands
@@ -200,6 +200,7 @@ class Desk(QObject):
             return
         self.panel.show_discussion()
         await self._open(self.panel.discussion, summary)
+        self.panel.discussion.take_focus()
 
     async def _open(self, view: DiscussionView, summary: SessionSummary) -> None:
         await self.views.open(view, summary)
@@ -320,7 +321,7 @@ class Desk(QObject):
         state = self._state
         splitter = state.bytes_of("splitter")
         if splitter.isEmpty() or not self._window.splitter.restoreState(splitter):
-            self._window.splitter.setSizes([248, 722, 470])
+            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470])
         shown = state.flag("panel", False)
         self._window.top_bar.debate_button.setChecked(shown)
         self.panel.setVisible(shown)
