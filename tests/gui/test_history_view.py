@@ -42,8 +42,13 @@ async def test_debates_are_listed_newest_first_and_found(person):
     assert rows.rowCount() == 1
     await person.write("history_search", "ada TABS")
     assert [rows.data(rows.index(0))] == ["Tabs or spaces?"]
+    assert not person.sees("history_nothing")
     await person.write("history_search", "nothing like it")
     assert rows.rowCount() == 0
+    assert person.sees("history_nothing")
+    await person.press("history_search", Qt.Key.Key_Escape)
+    assert rows.rowCount() == 2
+    assert not person.sees("history_nothing")
 
 
 async def test_opening_shows_the_debate_in_discussion(person):

@@ -1,0 +1,56 @@
+"""What a row says besides its text: reasons only where they tell something, seconds only where there were any."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.message import Author, Failure, Message
+from app.core.texts import Texts
+from app.gui.chat.row_words import chips_of, error_of, meta_of, why_of
+
+I18N = Path(__file__).parents[2] / "resources" / "i18n"
+EN = Texts.load(I18N, "en")
+
+
+def said(**values: object) -> Message:
+    author = Author(id="a", name="Ada", kind="participant")
+    return Message(id="m", turn_id="t", role="assistant", author=author, content="Yes.", **values)
+
+
+@pytest.mark.parametrize(
+    ("why", "seconds", "meta"),
+    [
+        ("in_order", 4.04, "4.0 s"),
+        ("only_one", 4.04, "4.0 s"),
+        ("addressed", 4.04, "4.0 s · spoken to"),
+        ("asked_by_user", None, "asked by you"),
+        ("longest_silent", 0.01, "silent the longest"),
+        ("", 0.01, ""),
+        ("a_rule_of_a_newer_version", None, ""),
+    ],
+)
+def test_reasons_and_seconds(why, seconds, meta):
+    assert meta_of(said(why=why, seconds=seconds), EN) == meta
+
+
+def test_a_quiet_reason_is_still_there_for_the_tip():
+    assert why_of(said(why="in_order"), EN) == "in order"
+
+
+def test_chips_say_the_state():
+    def words(message: Message, *, begun: bool = True) -> list[str]:
+        return [chip.text for chip in chips_of(message, "For", EN, model=False, begun=begun)]
+
+    assert words(said(state="streaming")) == ["For", "speaking"]
+    assert words(said(state="streaming", thinking="hm"), begun=False) == ["For", "thinking"]
+    assert words(said(state="stopped")) == ["For", "stopped"]
+    assert words(said(note="length")) == ["For", "cut at the length limit"]
+
+
+def test_an_error_is_said_once():
+    message = said(state="failed", error=Failure(kind="rate_limit", detail="slow down"))
+    assert error_of(message, "Ada", EN).splitlines() == [
+        "Too many requests: the provider asks to wait.",
+        "slow down",
+    ]
+    assert error_of(said(state="failed"), "Ada", EN) == "No answer came."

@@ -1,0 +1,95 @@
+"""Which view shows what: the place read comes back after a run, and a turn that began before a view is seen in it."""
+
+import pytest
+
+from app.core.events import MessageFinished, SessionStarted, TurnStarted
+from app.core.message import Author, Message
+from app.core.session import Debate, DebateSession, Participant
+from app.gui.window_state import MOST_KEPT, WindowState
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+from tests.app_driver import Person, at_window, until
+
+SEATS = tuple(
+    Participant(id=name.lower(), name=name, provider="embedded", model="smollm2-135m")
+    for name in ("Ada", "Ben")
+)
+
+
+async def keep_debate(data_dir, count: int) -> str:
+    """Write a debate of many messages as an earlier run left it; return its id."""
+    paths = DataPaths(data_dir)
+    store = JsonLogStore(paths)
+    await store.open()
+    session_id = "01hzzzzzzzzzzzzzzzzzzzzzzz"
+    session = DebateSession(
+        id=session_id,
+        title="Tabs?",
+        status="paused",
+        debate=Debate(topic="Tabs?", participants=SEATS, rounds=9),
+    )
+    store.append((SessionStarted(session_id=session_id, session=session),))
+    for number in range(count):
+        seat = SEATS[number % 2]
+        said = Message(
+            id=f"m{number}",
+            turn_id=f"t{number}",
+            role="assistant",
+            author=Author(id=seat.id, name=seat.name, kind="participant"),
+            content=f"Statement {number}. " + "And so on. " * (number % 30),
+            round=number // 2 + 1,
+        )
+        store.append((MessageFinished(session_id=session_id, message=said),))
+    await store.flush(session_id)
+    await store.close()
+    return session_id
+
+
+async def shown(person: Person, session_id: str) -> object:
+    view = person.window.desk.session_page
+    await until(lambda: view.session_id == session_id and len(view.transcript.message_ids) == 150)
+    return view
+
+
+@pytest.mark.parametrize("place", [("m20", 5), ("m120", 0)])
+async def test_the_place_that_was_read_comes_back(qapp, data_dir, place):
+    session_id = await keep_debate(data_dir, 150)
+    async with at_window(data_dir) as person:
+        person.window.desk.show_session(session_id)
+        view = await shown(person, session_id)
+        assert view.transcript.following
+        assert view.transcript.go_to(*place)
+        assert view.transcript.place == place
+    async with at_window(data_dir) as person:
+        view = await shown(person, session_id)
+        await until(lambda: view.transcript.place == place, what="the place of the last run")
+        assert not view.transcript.following
+        view.transcript.jump_to_latest()
+    async with at_window(data_dir) as person:
+        view = await shown(person, session_id)
+        await person.settle(0.1)
+        assert view.transcript.following
+
+
+def test_only_the_newest_places_are_kept(tmp_path):
+    state = WindowState(tmp_path)
+    for number in range(MOST_KEPT + 5):
+        state.keep_place(f"{number:03}", f"m{number}:7")
+    assert state.place("004") == ""
+    assert state.place("005") == "m5:7"
+    state.keep_place("005", "")
+    state.save()
+    assert WindowState(tmp_path).place("005") == ""
+    assert WindowState(tmp_path).place(f"{MOST_KEPT + 4:03}") == f"m{MOST_KEPT + 4}:7"
+
+
+async def test_a_turn_that_began_before_the_view_was_there_is_seen(qapp, data_dir):
+    session_id = await keep_debate(data_dir, 150)
+    async with at_window(data_dir) as person:
+        desk = person.window.desk
+        author = Author(id="ada", name="Ada", kind="participant")
+        desk.engine.bus.publish(TurnStarted(session_id=session_id, turn_id="t", author=author, round=9))
+        desk.show_session(session_id)
+        view = await shown(person, session_id)
+        await until(lambda: view.transcript._typing.active)
+        assert view.transcript._typing.waiting_text() == "starting the model…"

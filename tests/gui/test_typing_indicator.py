@@ -1,0 +1,70 @@
+"""The line of the next speaker: what is waited for in words, and the seconds once the wait is long."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from app.core.texts import Texts
+from app.gui.chat import typing_indicator
+from app.gui.chat.row_header import Speaker
+from app.gui.chat.row_style import COMPACT, RowStyle
+from app.gui.chat.typing_indicator import TypingIndicator
+from app.gui.theme import LIGHT
+
+I18N = Path(__file__).parents[2] / "resources" / "i18n"
+ADA = Speaker("Ada", "A", "#000000", "#ffffff")
+BEN = Speaker("Ben", "B", "#000000", "#ffffff")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(typing_indicator, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def indicator(qtbot, clock):
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    font = widget.font()
+    font.setPixelSize(14)
+    result = TypingIndicator(RowStyle(COMPACT, font, LIGHT, Texts.load(I18N, "en")), widget)
+    yield result
+    result.stop()
+
+
+def test_the_seconds_are_counted_once_the_wait_is_long(indicator, clock):
+    indicator.start(ADA, "For", "starting the model…")
+    assert indicator.waiting_text() == "starting the model…"
+    clock[0] += 2.9
+    assert indicator.waiting_text() == "starting the model…"
+    clock[0] += 4.2
+    assert indicator.waiting_text() == "starting the model… 7 s"
+
+
+def test_without_words_dots_are_enough_for_a_short_wait(indicator, clock):
+    indicator.start(ADA, "For")
+    assert indicator.waiting_text() == ""
+    clock[0] += 3.5
+    assert indicator.waiting_text() == "waiting for the answer… 3 s"
+
+
+def test_the_same_speaker_keeps_the_count_and_another_begins_anew(indicator, clock):
+    indicator.start(ADA, "For")
+    clock[0] += 10
+    indicator.start(ADA, "For")
+    assert "10 s" in indicator.waiting_text()
+    indicator.start(BEN, "Against")
+    assert indicator.waiting_text() == ""
+
+
+def test_it_moves_only_on_the_screen(indicator):
+    indicator.start(ADA, "For")
+    assert not indicator.moving
+    indicator._widget.show()
+    indicator.wake()
+    assert indicator.moving
+    indicator.stop()
+    assert not indicator.moving
