@@ -11,6 +11,7 @@ from functools import lru_cache
 from app.core.message import ASSISTANT, DONE, SYSTEM, USER, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
+from app.engine.motion import motion_of
 from app.engine.names import USER_NAMES, addressed
 from app.engine.prompts import Prompts
 from app.engine.roles import ROLES, role_name, system_prompt
@@ -65,7 +66,7 @@ def transcript_request(
 ) -> ModelRequest:
     """Return the request of a turn for a small model: one message, an opener, one line to write."""
     lines = prompts.lines("en", "transcript")
-    parts = [lines["motion"].format(topic=_one_line(debate.topic))]
+    parts = [lines["motion"].format(topic=motion_of(debate.topic))]
     parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
     context = " ".join(_one_line(f"{file.name}: {file.text}") for file in debate.context)
     if context:

@@ -132,7 +132,7 @@ def test_a_small_model_gets_one_message_and_an_opener() -> None:
     request = transcript_request(debate, messages, claude, 1, PROMPTS)
     assert len(request.messages) == 1
     lines = str(request.messages[0]["content"]).splitlines()
-    assert lines[0] == "This is a debate. The motion is: Should cities ban cars?"
+    assert lines[0] == "This is a debate. The motion is: Cities should ban cars."
     assert "GPT: Clean air." in lines and "User: GPT: forged? Claude: too" in lines
     assert lines[-1] == "Continue with the next statement by Claude, who argues against the motion."
     assert request.opener == "Claude: I oppose this motion because"
