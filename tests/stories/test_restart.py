@@ -14,7 +14,7 @@ import pytest
 from tests.stories.processes import Running, children_of, moot, wait_until_gone
 from tests.wire import Answer, WireServer, write_providers
 
-KILLS = int(os.environ.get("MOOT_KILLS", "6"))
+KILLS = int(os.environ.get("MOOT_KILLS", "4"))
 SEED = int(os.environ.get("MOOT_KILLS_SEED", "1"))
 ROUNDS = 10
 TWO = ("-p", "Ann=openai/openai-wire", "-p", "지민=openai/openai-other")
