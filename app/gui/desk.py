@@ -116,6 +116,7 @@ class Desk(QObject):
             view.say_requested.connect(self._on_say)
             view.setup_requested.connect(self.show_setup)
             view.link_requested.connect(self.commands.open_link)
+            view.provider_requested.connect(lambda provider: self.open_settings("providers", provider))
             view.draft_changed.connect(self._on_draft_changed)
         self.views.view_changed.connect(self._on_view_changed)
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
@@ -339,8 +340,9 @@ class Desk(QObject):
     def _remember(self) -> None:
         state = self._state
         state.keep("splitter", QByteArray(self._window.splitter.saveState()))
-        state.keep("panel", self.panel.isVisible())
-        state.keep("side", self._window.side_bar.isVisible())
+        # Not isVisible: the window itself may be hidden already.
+        state.keep("panel", not self.panel.isHidden())
+        state.keep("side", not self._window.side_bar.isHidden())
         state.keep("tab", str(self.panel.tabs.current()))
         shown = self._window.main_area.currentWidget() is self.session_page
         state.keep("main", self.session_page.session_id if shown else "")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.catalog import EMBEDDED
+from app.core.provider import ProviderStatus
 from app.core.texts import Texts, choose_language
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
@@ -42,6 +44,10 @@ class Language(QObject):
     def role(self, role: str) -> str:
         """Return a role as people read it: a built-in one translated, own text as it is."""
         return self(f"role.{role}") if role in BUILT_IN_ROLES else role
+
+    def provider(self, status: ProviderStatus) -> str:
+        """Return a provider's name: the model on this computer translated, all others as they are."""
+        return self("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
 
     def mode(self, mode: str) -> str:
         """Return the name of a debate's mode."""

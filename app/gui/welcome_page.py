@@ -65,6 +65,8 @@ class WelcomePage(QWidget):
         self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._look = look
+        self._embedded_icon = QLabel()
         self._embedded = plain_label("hint")
         self._saved = plain_label("hint")
         self._lay_out()
@@ -76,6 +78,7 @@ class WelcomePage(QWidget):
         self._ready = False
         self._is_saved = True
         language.changed.connect(self._retranslate)
+        look.changed.connect(self._retranslate)
         self._retranslate()
 
     def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
@@ -124,6 +127,8 @@ class WelcomePage(QWidget):
         foot.setFixedHeight(26)
         row = QHBoxLayout(foot)
         row.setContentsMargins(18, 0, 18, 0)
+        row.setSpacing(6)
+        row.addWidget(self._embedded_icon)
         row.addWidget(self._embedded)
         row.addStretch(1)
         row.addWidget(self._saved)
@@ -165,4 +170,6 @@ class WelcomePage(QWidget):
             example.setText(words(f"welcome.example.{number}"))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
         self._embedded.setText(words(key))
+        icon = "circle-check" if self._ready else "circle-alert"
+        self._embedded_icon.setPixmap(self._look.picture(icon, "text_2", 14, self.devicePixelRatioF()))
         self._saved.setText(words("status_line.saved" if self._is_saved else "status_line.not_saved"))

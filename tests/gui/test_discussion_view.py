@@ -1,13 +1,15 @@
 """Discussion: a debate over the real wire, seen, paused, stepped into, stopped, and found again."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 
 from app.core.events import RetryScheduled
-from app.core.message import Author
-from app.core.session import ROLES, Participant
+from app.core.message import Author, Failure, Message
+from app.core.session import ROLES, Debate, DebateSession, Participant
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer
@@ -139,3 +141,53 @@ async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
     assert person.sees("debate_empty")
     await person.click("debate_empty")
     assert person.window.desk.panel.tabs.current() == 0
+
+
+async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_provider(person):
+    message = Message(
+        id="m",
+        turn_id="t",
+        role="assistant",
+        author=Author(id="anthropic", name="Claude", kind="participant"),
+        state="failed",
+        error=Failure(kind="authentication"),
+        round=1,
+    )
+    session = DebateSession(
+        id="s",
+        title="T",
+        status="paused",
+        debate=Debate(topic="T", participants=seats("openai", "anthropic")),
+    )
+    view = person.window.desk.panel.discussion
+    person.window.desk.show_setup()
+    person.window.desk.panel.show_discussion()
+    view.show_session(session, [message])
+    await person.settle()
+    rect = view.transcript._row(0).action_rects[0][1]
+    point = rect.center() + QPoint(0, view.transcript._placed[0].top)
+    QTest.mouseClick(view.transcript.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    await until(lambda: person.sees("settings_dialog"))
+    assert person.find("settings_dialog").provider_page().provider_id == "anthropic"
+    person.find("settings_dialog").accept()
+    await person.settle()
+
+
+async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
+    view = person.window.desk.panel.discussion
+    person.window.desk.show_setup()
+    person.window.desk.panel.show_discussion()
+    session = DebateSession(
+        id="s",
+        title="T",
+        status="paused",
+        debate=Debate(topic="T", participants=seats("openai", "anthropic")),
+    )
+    author = Author(id="openai", name="GPT", kind="participant")
+    short = Message(id="m", turn_id="t", role="assistant", author=author, content="Yes.", round=1)
+    view.show_session(session, [short])
+    await person.settle()
+    assert not view.transcript.verticalScrollBar().isEnabled()
+    view.show_session(session, [replace(short, content="Yes. " * 3_000)])
+    await person.settle()
+    assert view.transcript.verticalScrollBar().isEnabled()

@@ -88,7 +88,9 @@ async def test_roles_are_offered_in_role_assignment_only(person):
 async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.click("prompt_ada")
+    card_of(person, "ollama").tick.setChecked(True)
+    assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
+    await person.click("prompt_ollama")
     await until(lambda: person.sees("prompt_dialog"))
     generated = person.find("prompt_text", QPlainTextEdit).toPlainText()
     assert generated.strip()
@@ -96,8 +98,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     await person.click("prompt_save")
     await person.settle()
     assert setup.setup().participants[0].system_prompt == "You are terse."
-    assert card_of(person, "ada")._prompt.text() == "Prompt (edited)"
-    await person.click("prompt_ada")
+    assert card_of(person, "ollama")._prompt.text() == "Prompt (edited)"
+    await person.click("prompt_ollama")
     await until(lambda: person.sees("prompt_dialog"))
     await person.click("prompt_reset")
     await person.click("prompt_save")

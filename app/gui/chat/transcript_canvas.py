@@ -205,7 +205,6 @@ class TranscriptCanvas(QAbstractScrollArea):
         if message_id not in self._model:
             return False
         self._resize_place = None
-        self._scroller.viewport = self.viewport().height()
         self._scroller.show_row(self._model.index(message_id), offset)
         self._refresh(None)
         return True
@@ -341,6 +340,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         maximum = self._scroller.maximum
         if bar.maximum() != maximum:
             bar.setRange(0, maximum)
+        bar.setEnabled(maximum > 0)
         bar.setValue(self._scroller.value)
         self._syncing = False
         self._value = bar.value()

@@ -134,6 +134,10 @@ class TranscriptView(TranscriptCanvas):
 
     # Selecting and copying
 
+    def author_of(self, message_id: str) -> str:
+        """Return the id of who said a message."""
+        return self._model.messages[self._model.index(message_id)].author.id
+
     def select_all(self) -> None:
         """Select every message."""
         self._selection.select_all()

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 from app.gui.i18n import Language
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import Paragraph, plain_label
 
 
 class PromptDialog(QDialog):
@@ -26,7 +26,7 @@ class PromptDialog(QDialog):
         self._box.setAccessibleName(self.windowTitle())
         title = plain_label("page_title")
         title.setText(self.windowTitle())
-        lead = plain_label("card_text", wrap=True)
+        lead = Paragraph("card_text")
         lead.setText(words("setup.prompt.text"))
         reset = button("link", "prompt_reset")
         reset.setText(words("setup.prompt.generated"))
@@ -45,8 +45,9 @@ class PromptDialog(QDialog):
         column.setSpacing(10)
         for widget in (title, lead, self._box):
             column.addWidget(widget)
+        column.addStretch(1)
         column.addLayout(foot)
-        self.resize(620, 460)
+        self.resize(620, 400)
         reset.clicked.connect(lambda: self._box.setPlainText(generated))
         cancel.clicked.connect(self.reject)
         save.clicked.connect(self._on_save)

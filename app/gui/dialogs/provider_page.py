@@ -217,12 +217,15 @@ class ProviderPage(QWidget):
 
     def _on_clock(self) -> None:
         seconds = int(time.monotonic() - self._asked_at)
-        self._say("hint", self._language("provider.testing", name=self._status.label, seconds=seconds))
+        self._say(
+            "hint",
+            self._language("provider.testing", name=self._language.provider(self._status), seconds=seconds),
+        )
 
     def _retranslate(self) -> None:
         words, status = self._language, self._status
         kind = provider_kind(status.config.kind)
-        self._title.setText(status.label)
+        self._title.setText(words.provider(status))
         self._about.setText(words("provider.embedded.text"))
         self.enabled.setText(words("provider.enabled"))
         for name, label in self._labels.items():

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QColor, QDesktopServices, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -12,6 +12,9 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -22,14 +25,51 @@ from app.core.texts import LANGUAGES
 from app.engine.engine import Engine
 from app.gui.dialogs.provider_page import ProviderPage
 from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.style import Look, sized
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import plain_label
 
 PAGES = ("providers", "appearance", "data")
 THEMES = ("system", "light", "dark")
+PROVIDER_HEIGHT = 48
 SERVER_KIND = "openai-compatible"
+
+
+class ProviderDelegate(QStyledItemDelegate):
+    """Paints a provider's name, and quieter under it whether it is ready."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(80, PROVIDER_HEIGHT)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens = self._look.tokens
+        name, _, state = str(index.data()).partition("\n")
+        rect: QRect = option.rect
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if selected or option.state & QStyle.StateFlag.State_MouseOver:
+            focused = selected and bool(option.state & QStyle.StateFlag.State_HasFocus)
+            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        room = rect.adjusted(10, 6, -8, -6)
+        for text, pixels, colour, line in (
+            (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
+            (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
+        ):
+            painter.setFont(sized(painter.font(), pixels))
+            painter.setPen(QColor(colour))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, line, shown)
+        painter.restore()
 
 
 class SettingsDialog(QDialog):
@@ -53,11 +93,13 @@ class SettingsDialog(QDialog):
         self._tasks = Tasks(self._on_task_failed)
         self.pages = QListWidget()
         self.pages.setObjectName("settings_pages")
-        self.pages.setFixedWidth(180)
+        self.pages.setFixedWidth(190)
+        self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._stack = QStackedWidget()
         self.providers = QListWidget()
         self.providers.setObjectName("settings_providers")
-        self.providers.setFixedWidth(200)
+        self.providers.setFixedWidth(210)
+        self.providers.setItemDelegate(ProviderDelegate(look, self.providers))
         self.providers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._provider_stack = QStackedWidget()
         self._lead = plain_label("card_text", wrap=True)
@@ -204,7 +246,7 @@ class SettingsDialog(QDialog):
                     if status.ready
                     else self._language.problem(status.problem)
                 )
-                self.providers.item(row).setText(f"{status.label}\n{state}")
+                self.providers.item(row).setText(f"{self._language.provider(status)}\n{state}")
 
     def _retranslate(self) -> None:
         words = self._language

@@ -13,6 +13,7 @@ from app.core.events import MessageFinished, MessageStarted, RetryScheduled, Tur
 from app.core.message import Message
 from app.core.session import ENDED, RUNNING, DebateSession
 from app.gui.amounts import Spending
+from app.gui.chat.message_row import SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.i18n import Language
@@ -34,6 +35,7 @@ class DiscussionView(QWidget):
     setup_requested = Signal()
     link_requested = Signal(str, str)
     draft_changed = Signal(str, str)
+    provider_requested = Signal(str)
 
     def __init__(
         self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
@@ -207,12 +209,17 @@ class DiscussionView(QWidget):
             lambda: self.draft_changed.emit(self.session_id, self.composer.box.toPlainText())
         )
         self.transcript.link_requested.connect(self.link_requested)
+        self.transcript.action_requested.connect(self._on_action)
         self.find_bar.text_changed.connect(self._on_find)
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
         self._empty_button.clicked.connect(self.setup_requested)
         self._look.changed.connect(self._on_theme_changed)
         self._language.changed.connect(self._retranslate)
+
+    def _on_action(self, message_id: str, action: str) -> None:
+        if action == SETTINGS:
+            self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
     def _on_find(self, text: str) -> None:
         count = self.transcript.find(text)

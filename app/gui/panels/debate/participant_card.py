@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from app.core.catalog import EMBEDDED
 from app.core.session import Participant
 from app.engine.engine import Seat
 from app.gui.i18n import BUILT_IN_ROLES, Language
@@ -179,8 +180,10 @@ class ParticipantCard(QFrame):
         ready = self.seat.status.ready
         self._role.setVisible(ready and self._roles_shown)
         self._role.setEnabled(self.chosen)
-        self._prompt.setVisible(ready and self.chosen and not self._narrow)
-        self._prompt_icon.setVisible(ready and self.chosen and self._narrow)
+        # The built-in model is too small for a system prompt: it gets a transcript and an opening.
+        prompted = ready and self.chosen and self.seat.status.config.kind != EMBEDDED
+        self._prompt.setVisible(prompted and not self._narrow)
+        self._prompt_icon.setVisible(prompted and self._narrow)
         own = self._roles_shown and self.chosen and self._role.currentData() == OWN
         self._own.setVisible(own)
         self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)

@@ -297,7 +297,7 @@ class SetupView(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for seat in _one_per_model([card.seat for card in self._cards if card.seat.status.ready]):
-            text = f"{seat.status.label} · {seat.participant.model}"
+            text = f"{self._language.provider(seat.status)} · {seat.participant.model}"
             menu.addAction(text, lambda chosen=seat: self.add_voice(chosen))  # type: ignore[misc]
         if menu.isEmpty():
             menu.addAction(self._language("setup.add_voice.none")).setEnabled(False)
