@@ -206,6 +206,8 @@ class Desk(QObject):
     async def _open(self, view: DiscussionView, summary: SessionSummary) -> None:
         await self.views.open(view, summary)
         view.set_draft(self._state.draft(summary.id))
+        # At once: when Moot is killed, what was watched is still what is shown next.
+        self._remember()
 
     def _on_history_open(self, session_id: str) -> None:
         self.tasks.replace("open in the panel", self._show_discussion(session_id))

@@ -51,6 +51,15 @@ async def test_debates_are_listed_newest_first_and_found(person):
     assert not person.sees("history_nothing")
 
 
+async def test_what_is_watched_is_remembered_before_the_window_ends(person):
+    """After a kill the debate that ran is shown again, with its Resume button."""
+    (session_id,) = await hold(person, "Tabs or spaces?")
+    person.window.desk.panel.history.open_requested.emit(session_id)
+    await until(lambda: person.window.state.text("panel_session") == session_id)
+    assert person.window.state.flag("panel", False)
+    assert person.window.state.text("tab") == "1"
+
+
 async def test_opening_shows_the_debate_in_discussion(person):
     ids = await hold(person, "Tabs or spaces?")
     person.window.desk.panel.tabs.choose(2)
