@@ -137,6 +137,40 @@ def test_a_host_whose_parent_is_killed_ends(tmp_path: Path) -> None:
     assert not _runs(host)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere it ends once it reads its input")
+def test_a_host_that_still_imports_ends_with_its_parent() -> None:
+    parent = (
+        "import subprocess, time\n"
+        "from app.providers.processes import MODEL_HOST, child_command, child_environment\n"
+        "host = subprocess.Popen(child_command(MODEL_HOST), stdin=subprocess.PIPE, env=child_environment())\n"
+        "print(host.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    for seconds in (0.0, 0.3, 1.0):
+        with subprocess.Popen(
+            [sys.executable, "-c", parent], stdout=subprocess.PIPE, env=child_environment()
+        ) as process:
+            assert process.stdout
+            host = int(process.stdout.readline())
+            time.sleep(seconds)
+            assert _runs(host)
+            process.kill()
+        deadline = time.monotonic() + 2
+        while _runs(host) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not _runs(host)
+
+
+async def test_closing_does_not_wait_for_a_host_that_still_imports(tmp_path: Path) -> None:
+    models = Book().models(tmp_path)
+    await models.start()
+    host = models.host_pid
+    started = time.monotonic()
+    await models.close()
+    assert time.monotonic() - started < 1
+    assert host is not None and not _runs(host)
+
+
 def test_provider_variables_do_not_reach_children() -> None:
     environment = {
         "OPENAI_API_KEY": "x",
