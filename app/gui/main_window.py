@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMainWindow, QWidget
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from app.gui.style import Look
 
 SMALLEST = (900, 600)
-FIRST_SIZE = (1440, 900)
+FIRST_SIZE = QSize(1440, 900)
+FRAME = QSize(8, 40)  # what the system draws round a window is not known before it is shown
 SIDE_WIDTH = 248
 BAR_HEIGHT = 52
 _FAR = 10_000
@@ -43,7 +44,8 @@ class MainWindow(QMainWindow):
         self.setObjectName("main_window")
         self.setWindowTitle("Moot")
         self.setMinimumSize(*SMALLEST)
-        self.resize(*FIRST_SIZE)
+        room = self.screen().availableSize() - FRAME
+        self.resize(FIRST_SIZE.boundedTo(room))
         self.state = state
         self._is_painted = self._alive = False
         _fill(self, tokens.bg)
@@ -90,8 +92,8 @@ class MainWindow(QMainWindow):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.splitter)
         self.toasts = Toasts(middle)
-        self.show_welcome()
         self.setCentralWidget(body)
+        self.show_welcome()
 
     def connect_engine(
         self, engine: "Engine", data_dir: Path, close_moot: Callable[[], Awaitable[None]]

@@ -125,6 +125,27 @@ async def test_the_window_remembers(qapp, data_dir):
         assert window.desk.panel.setup.topic.text() == "An unfinished topic"
 
 
+async def test_a_window_that_is_hidden_before_it_ends_remembers_what_was_open(qapp, data_dir):
+    """As at the close button: what is on screen goes at once, saving may take a moment."""
+    async with at_window(data_dir) as person:
+        person.window.desk.show_setup()
+        person.window.hide()
+    async with at_window(data_dir) as person:
+        assert person.window.desk.panel.isVisible()
+        assert person.window.side_bar.isVisible()
+
+
+async def test_the_topic_can_be_typed_at_once_and_the_window_fits_the_screen(qapp, data_dir):
+    window = await open_window(data_dir)
+    try:
+        window.activateWindow()
+        await until(lambda: window.focusWidget() is window.welcome.topic.box)
+        screen = window.screen().availableSize()  # in the tests narrower than the smallest window
+        assert window.height() < screen.height()
+    finally:
+        await window.shutdown()
+
+
 async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     bus = person.window.desk.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
