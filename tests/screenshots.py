@@ -133,7 +133,7 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
     """Hold the debates that History shows: ended, paused, stopped and failed ones."""
     for server in servers:
         server.script(MODELS[server.kind], lambda request: Answer(WORDS[request.kind][0]))
-    gpt, claude, gemini = PARTICIPANTS
+    gpt, claude, gemini = seats = tuple(replace(one, role="") for one in PARTICIPANTS)
     servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0], delay=1.0))
     failing = await engine.start_debate(
         DebateSetup(topic="Is p99 the right goal?", participants=(gpt, gemini), mode=FREE, rounds=3)
@@ -146,7 +146,7 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
             await engine.wait(failing)
     servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0]))
     stopped = await engine.start_debate(
-        DebateSetup(topic="Pick a queue for 10k jobs/s", participants=PARTICIPANTS, rounds=5)
+        DebateSetup(topic="Pick a queue for 10k jobs/s", participants=seats, rounds=5)
     )
     await engine.stop(stopped)
     done = await engine.start_debate(

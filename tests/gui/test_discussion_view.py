@@ -55,11 +55,15 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert "Anthropic" in second and "It has served us well." in second
     assert not person.sees("debate_pause")
     assert not person.sees("debate_stop")
-    assert not view.composer.box.isEnabled()
+    assert not view.composer.isVisible()
+    assert person.sees("debate_again")
     assert "tokens" in view.controls._cost.text()
     await until(lambda: person.window.desk.panel.history._rows.rowCount() == 1)
     person.window.desk.show_session(view.session_id)
     await until(lambda: len(person.transcript("transcript")) == 2)
+    await person.click("debate_again")
+    assert person.window.desk.panel.tabs.current() == 0
+    assert person.window.desk.panel.setup.topic.text() == "Should we rewrite the parser?"
 
 
 @pytest.mark.timeout(180)

@@ -6,7 +6,7 @@ The panel shows it narrow; the main area shows the same, wide, for the session o
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, MessageStarted, RetryScheduled, TurnStarted
@@ -22,7 +22,7 @@ from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
 from app.gui.widgets.find_bar import FindBar
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.label import Paragraph, plain_label
 
 
 class DiscussionView(QWidget):
@@ -32,7 +32,7 @@ class DiscussionView(QWidget):
     resume_requested = Signal(str)
     stop_requested = Signal(str)
     say_requested = Signal(str, str)
-    setup_requested = Signal()
+    setup_requested = Signal(str)
     link_requested = Signal(str, str)
     draft_changed = Signal(str, str)
     provider_requested = Signal(str)
@@ -45,6 +45,7 @@ class DiscussionView(QWidget):
         self._language = language
         self._look = look
         self._session: DebateSession | None = None
+        self._read_only = False
         self.spending = Spending()
         self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
         self.transcript = TranscriptView(look.tokens, language.texts, layout=COMPACT if compact else WIDE)
@@ -53,6 +54,10 @@ class DiscussionView(QWidget):
         self.find_bar = FindBar(language, look)
         self._empty_text = Paragraph("card_text", centred=True)
         self._empty_button = button("primary", f"{prefix}empty")
+        self._over = QWidget()
+        self._over_text = plain_label("field")
+        self._again = button("", f"{prefix}again")
+        self._again.dress(look, "rotate-ccw", "text")
         self._lay_out(compact)
         self._connect()
         self._on_theme_changed()
@@ -78,6 +83,7 @@ class DiscussionView(QWidget):
     ) -> None:
         """Show a debate with these messages instead of what was shown."""
         self._session = session
+        self._read_only = read_only
         self.spending = Spending()
         self.spending.add(messages)
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
@@ -85,7 +91,6 @@ class DiscussionView(QWidget):
         for message in messages:
             if message.state == "streaming":
                 self.transcript.append_text(message.id, "")
-        self.composer.setVisible(not read_only)
         self._show_composer()
         self._stack.setCurrentIndex(1)
 
@@ -95,7 +100,8 @@ class DiscussionView(QWidget):
             self.spending.add(messages)
             self.transcript.prepend(messages)
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
-            self.composer.setVisible(not read_only)
+            self._read_only = read_only
+            self._show_composer()
 
     def clear(self) -> None:
         """Show no debate."""
@@ -170,11 +176,13 @@ class DiscussionView(QWidget):
 
     def _show_composer(self) -> None:
         ended = self._session is not None and self._session.status in ENDED
-        self.composer.box.setEnabled(not ended)
-        placeholder = "discussion.ended" if ended else "discussion.placeholder"
         words = self._language
-        hint = "" if ended else words("discussion.hint")
-        self.composer.set_words(words(placeholder), hint, words("discussion.send"))
+        self.composer.box.setEnabled(not ended)
+        self.composer.setVisible(not ended and not self._read_only)
+        self._over.setVisible(ended and not self._read_only)
+        self.composer.set_words(
+            words("discussion.placeholder"), words("discussion.hint"), words("discussion.send")
+        )
 
     def _lay_out(self, compact: bool) -> None:
         empty = QWidget()
@@ -195,6 +203,12 @@ class DiscussionView(QWidget):
         foot = QVBoxLayout()
         foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
         foot.addWidget(self.composer)
+        over = QHBoxLayout(self._over)
+        over.setContentsMargins(0, 0, 0, 0)
+        over.addWidget(self._over_text)
+        over.addStretch(1)
+        over.addWidget(self._again)
+        foot.addWidget(self._over)
         body.addLayout(foot)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)
@@ -213,9 +227,14 @@ class DiscussionView(QWidget):
         self.find_bar.text_changed.connect(self._on_find)
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
-        self._empty_button.clicked.connect(self.setup_requested)
+        self._empty_button.clicked.connect(lambda: self.setup_requested.emit(""))
+        self._again.clicked.connect(self._on_again)
         self._look.changed.connect(self._on_theme_changed)
         self._language.changed.connect(self._retranslate)
+
+    def _on_again(self) -> None:
+        if self._session is not None:
+            self.setup_requested.emit(self._session.debate.topic)
 
     def _on_action(self, message_id: str, action: str) -> None:
         if action == SETTINGS:
@@ -235,5 +254,7 @@ class DiscussionView(QWidget):
     def _retranslate(self) -> None:
         self._empty_text.setText(self._language("discussion.empty"))
         self._empty_button.setText(self._language("discussion.empty.button"))
+        self._over_text.setText(self._language("discussion.ended"))
+        self._again.setText(self._language("discussion.again"))
         self.transcript.set_texts(self._language.texts)
         self._show_composer()
