@@ -62,6 +62,15 @@ class WriterLock:
         self._lock.release()
         return False
 
+    def held_since_ns(self) -> int | None:
+        """Return when the process that holds the lock took it, by the disk's clock; None when none does."""
+        if not self.is_held():
+            return None
+        try:
+            return self._holder.stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def _read_holder(self) -> dict[str, object]:
         try:
             found = json.loads(self._holder.read_text(encoding="utf-8"))

@@ -45,8 +45,8 @@ TRASH_DAYS = 30
 class JsonLogStore:
     """Keeps sessions under one data directory; with `read_only` it writes nothing at all.
 
-    A second, reading Moot shows what runs in the first as running; with no writer about, what a
-    log says is running was cut off, and is shown as paused.
+    A second, reading Moot shows what runs in the first as running. What a log says is running though
+    no writer is about, or only one that came later, was cut off, and is shown as paused.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class JsonLogStore:
         self._summaries: dict[str, SessionSummary] = {}
         self._live: dict[str, set[str]] = {}
         self._appended: set[str] = set()
-        self._mend = True
+        self._other_since_ns: int | None = None
 
     async def open(self) -> None:
         """Read the index off the loop's thread, so that `summaries` need not. Raises StorageError."""
@@ -73,7 +73,8 @@ class JsonLogStore:
         with self._index_lock:
             if self._entries is not None:
                 return
-            self._mend = not (self._read_only and WriterLock(self._paths).is_held())
+            if self._read_only:
+                self._other_since_ns = WriterLock(self._paths).held_since_ns()
             try:
                 entries, self._index_stale = load_index(self._disk, self._paths)
             except OSError as error:
@@ -250,11 +251,15 @@ class JsonLogStore:
         return self._paths.session(session_id)
 
     def _is_cut_off(self, session_id: str) -> bool:
+        """Whether what the log says is running was left so by a process that is gone."""
         self.prepare()
-        return self._mend and session_id not in self._appended
+        if self._other_since_ns is None:
+            return session_id not in self._appended
+        entry = (self._entries or {}).get(session_id)
+        return entry is not None and entry.mtime_ns < self._other_since_ns
 
     def _as_now(self, summary: SessionSummary) -> SessionSummary:
-        if summary.status == RUNNING and self._mend and summary.id not in self._appended:
+        if summary.status == RUNNING and self._is_cut_off(summary.id):
             return dataclasses.replace(summary, status=PAUSED, reason=APP_RESTART)
         return summary
 

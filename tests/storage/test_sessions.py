@@ -280,17 +280,34 @@ async def test_the_list_is_saved_by_itself(store, paths):
 
 @pytest.mark.allow_blocking
 async def test_a_second_moot_that_reads_sees_what_runs_in_the_first(store, paths):
+    lock = WriterLock(paths)
+    lock.acquire()
     session = await saved(store, "x")
     for batch in streaming(session.id, message("half an answer")):
         store.append(batch)
     await store.flush(session.id)
-    lock = WriterLock(paths)
-    lock.acquire()
     reader = JsonLogStore(paths, read_only=True)
     await reader.open()
     assert reader.summaries()[0].status == "running"
     stored = await reader.load(session.id)
     assert (stored.session.status, stored.messages[-1].state) == ("running", "streaming")
+    lock.release()
+
+
+@pytest.mark.allow_blocking
+async def test_what_was_cut_off_is_paused_though_another_moot_is_there_by_now(store, paths):
+    session = await saved(store, "x")
+    for batch in streaming(session.id, message("half an answer")):
+        store.append(batch)
+    await store.flush(session.id)
+    await asyncio.sleep(0.02)
+    lock = WriterLock(paths)
+    lock.acquire()
+    reader = JsonLogStore(paths, read_only=True)
+    await reader.open()
+    assert reader.summaries()[0].status == "paused"
+    stored = await reader.load(session.id)
+    assert (stored.session.status, stored.messages[-1].state) == ("paused", "stopped")
     lock.release()
 
 
