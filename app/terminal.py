@@ -151,6 +151,7 @@ class TextPrinter:
         self._rounds = 0
         self._round = 0
         self._shown: dict[str, int] = {}
+        self._speaking: Message | None = None
 
     def know(self, session: Session) -> None:
         """Take over names and rounds without printing them."""
@@ -166,6 +167,7 @@ class TextPrinter:
             case TurnStarted():
                 return self._round_line(event.round)
             case MessageStarted():
+                self._speaking = event.message
                 return self._opening(event.message)
             case MessageDelta():
                 return self._grown(event)
@@ -211,8 +213,11 @@ class TextPrinter:
 
     def _opening(self, message: Message) -> str:
         self._shown[message.id] = 0
+        return self._label(message) + self._more(message)
+
+    def _label(self, message: Message) -> str:
         name = self._texts("cli.you") if message.role == USER else message.author.name
-        return f"\n{self._speaker(name, message.author.id)}:\n{self._more(message)}"
+        return f"\n{self._speaker(name, message.author.id)}:\n"
 
     def _more(self, message: Message) -> str:
         """Return what of the content was not printed yet."""
@@ -230,6 +235,12 @@ class TextPrinter:
     def _closing(self, message: Message) -> str:
         opening = "" if message.id in self._shown else self._opening(message)
         end = opening + self._more(message) + ("\n" if message.content else "")
+        cut_in = self._speaking
+        if cut_in is not None and cut_in.id == message.id:
+            self._speaking = None
+        elif cut_in is not None:
+            # Somebody stepped in: the one who was speaking goes on below, under their name again.
+            end = "\n" + end + self._label(cut_in)
         if message.state == FAILED and message.error is not None:
             end += self._failure("cli.failed", message)
         elif message.state in {STOPPED, STREAMING}:

@@ -227,6 +227,21 @@ def test_people_see_who_speaks_in_which_round_and_each_word_once() -> None:
     assert text.count("Hello") == 1
 
 
+def test_who_is_cut_in_on_goes_on_under_their_name() -> None:
+    printer = TextPrinter(TEXTS)
+    printer.know(SESSION)
+    stepped_in = said("And vans?", id="m2", role="user", author=Author(id="user", name="User", kind="user"))
+    events = [
+        MessageStarted(session_id="01s", message=said("", state=STREAMING)),
+        MessageDelta(session_id="01s", message_id="m1", offset=0, text="Hello "),
+        MessageFinished(session_id="01s", message=stepped_in),
+        MessageDelta(session_id="01s", message_id="m1", offset=6, text="there."),
+        MessageFinished(session_id="01s", message=said("Hello there.")),
+    ]
+    lines = [line.strip() for line in "".join(map(printer, events)).splitlines() if line.strip()]
+    assert lines == ["Ann (For):", "Hello", "You:", "And vans?", "Ann (For):", "there."]
+
+
 def test_a_failed_turn_says_why() -> None:
     printer = TextPrinter(TEXTS)
     printer.know(SESSION)
