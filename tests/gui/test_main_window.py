@@ -1,6 +1,5 @@
 """The window as a whole: keys, sizes, languages, memory, notices, links, and that it ends cleanly."""
 
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
@@ -53,7 +52,10 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         body = window.desk.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
         assert body is not None
         for card in window.desk.panel.setup._cards:
-            assert card.mapTo(window.desk.panel.setup, card.rect().topRight()).x() <= window.desk.panel.setup.width()
+            assert (
+                card.mapTo(window.desk.panel.setup, card.rect().topRight()).x()
+                <= window.desk.panel.setup.width()
+            )
         for tab in (1, 2):
             window.desk.panel.tabs.choose(tab)
             await person.settle()
