@@ -252,11 +252,10 @@ def test_a_code_block_is_copied_by_its_button(view: TranscriptView) -> None:
     assert row.code_at(point) == code
 
 
-def test_code_gets_its_colours_from_a_worker(view: TranscriptView, qtbot: QtBot) -> None:
+def test_code_gets_its_colours_once_it_is_read(view: TranscriptView, qtbot: QtBot) -> None:
     view.show_session(SESSION, [said(0, "```python\nreturn 1  # why\n```"), said(1, "```nosuch\nx\n```", 1)])
-    with qtbot.waitSignal(view._rows.coloured) as coloured:
-        view.grab()
-    assert coloured.args == ["m0"]
+    view.grab()
+    qtbot.waitUntil(lambda: not view._rows.wants_colour(view._row(1)))
     document = view._row(0).segments[0].document
     assert document is not None
     formats = document.firstBlock().layout().formats()

@@ -50,6 +50,22 @@ class LookAhead(QObject):
             self.row_wanted.emit(row)
             self._timer.start()
 
+    def near(self) -> set[str]:
+        """Return the messages whose rows are made and on screen or within a screen of it."""
+        placed = self._on_screen()
+        messages = self._model.messages
+        result = {messages[each.row].id for each in placed}
+        for step, edge in ((1, -1), (-1, 0)) if placed else ():
+            row, room = placed[edge].row + step, self._area.viewport().height()
+            while 0 <= row < len(messages) and room > 0:
+                made = self._rows.get(messages[row].id)
+                if made is None:
+                    break
+                result.add(messages[row].id)
+                room -= made.height
+                row += step
+        return result
+
     def _next_row(self) -> int | None:
         """Return the nearest row in the scroll's direction that is not made yet."""
         placed = self._on_screen()

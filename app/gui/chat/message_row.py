@@ -19,7 +19,7 @@ from app.gui.markdown.streaming import StreamingBlocks
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
 SEPARATOR = 36
-MAX_PICTURE = 4_000
+MAX_PICTURE = 1_600
 RETRY = "retry"
 SETTINGS = "settings"
 UNFOLD = "unfold"

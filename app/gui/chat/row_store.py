@@ -3,30 +3,23 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
-
 from app.core.message import STREAMING
 from app.gui.chat.message_row import MessageRow
 from app.gui.chat.row_style import RowStyle
 from app.gui.chat.segments import Segment
 from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.markdown.blocks import CODE
-from app.gui.markdown.highlight import Highlighter, Run, colour
+from app.gui.markdown.highlight import colour, lex
 
-MAX_DOCUMENTS = 120
+MAX_DOCUMENTS = 80
 
 
-class RowStore(QObject):
-    """Rows by message id; emits `coloured(message id)` when a row's code got its colours."""
+class RowStore:
+    """Rows by message id."""
 
-    coloured = Signal(str)
-
-    def __init__(self, model: TranscriptModel, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, model: TranscriptModel) -> None:
         self._model = model
         self._rows: OrderedDict[str, MessageRow] = OrderedDict()
-        self._highlighter = Highlighter(self)
-        self._highlighter.lexed.connect(self._on_lexed)
 
     @property
     def rows(self) -> list[MessageRow]:
@@ -40,6 +33,12 @@ class RowStore(QObject):
     def drop(self, message_id: str) -> None:
         """Throw a row away."""
         self._rows.pop(message_id, None)
+
+    def drop_pictures(self, keep: set[str]) -> None:
+        """Give back the memory of the pictures of all rows but those of `keep`."""
+        for message_id, row in self._rows.items():
+            if row.has_picture and message_id not in keep:
+                row.drop_picture()
 
     def clear(self) -> None:
         """Throw all rows away."""
@@ -62,20 +61,15 @@ class RowStore(QObject):
         """Whether a row has finished code without colours."""
         return bool(_plain_code(row))
 
-    def highlight(self, row: MessageRow) -> None:
-        """Ask for the colours of a row's finished code."""
-        for segment in _plain_code(row):
-            segment.highlighted = True
-            block = segment.blocks[0]
-            key = f"{row.message.id}|{segment.start}|{segment.length}"
-            self._highlighter.ask(key, block.language, block.text)
-
-    def rest(self) -> None:
-        """Colour nothing more until rows are painted again."""
-        self._highlighter.stop()
-        for row in self._rows.values():
-            for segment in row.segments:
-                segment.highlighted = False
+    def highlight(self, row: MessageRow) -> bool:
+        """Colour the next piece of a row's finished code; say whether anything looks different now."""
+        segment = _plain_code(row)[0]
+        segment.highlighted = True
+        runs = lex(segment.blocks[0].language, segment.blocks[0].text)
+        if runs and segment.document is not None:
+            colour(segment.document, runs, row.style.tokens)
+            row.drop_picture()
+        return bool(runs)
 
     def _drop_oldest(self, keep: Callable[[], set[str]]) -> None:
         held = sum([row.documents for row in self._rows.values()])
@@ -87,18 +81,6 @@ class RowStore(QObject):
                 return
             if message_id not in kept:
                 held -= self._rows.pop(message_id).documents
-
-    def _on_lexed(self, key: str, runs: list[Run]) -> None:
-        message_id, start, length = key.rsplit("|", 2)
-        row = self._rows.get(message_id)
-        if row is None or not runs:
-            return
-        wanted = (CODE, int(start), int(length))
-        for segment in row.segments:
-            if (segment.kind, segment.start, segment.length) == wanted and segment.document is not None:
-                colour(segment.document, runs, row.style.tokens)
-                row.drop_picture()
-                self.coloured.emit(message_id)
 
 
 def _plain_code(row: MessageRow) -> list[Segment]:

@@ -24,6 +24,7 @@ from app.gui.chat.row_scroller import Placed, RowScroller
 from app.gui.chat.row_store import RowStore
 from app.gui.chat.row_style import COMPACT, RowStyle, body_font
 from app.gui.chat.segments import Range
+from app.gui.chat.thin_bar import ThinBar
 from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.chat.typing_indicator import TypingIndicator
 from app.gui.theme import Tokens
@@ -32,6 +33,7 @@ FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
 CALM_MS = 80
+CALM_SLICE_S = 0.004
 
 
 class TranscriptCanvas(QAbstractScrollArea):
@@ -44,22 +46,17 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._layout = layout
         self._model = TranscriptModel()
         self._style = RowStyle(layout, body_font(self.font()), tokens, texts)
-        self._rows = RowStore(self._model, self)
-        self._rows.coloured.connect(self._on_coloured)
+        self._bar = ThinBar(tokens, self)
+        self.setVerticalScrollBar(self._bar)
+        self._rows = RowStore(self._model)
         self._scroller = RowScroller(RowHeights(self._style.estimate(self.viewport().width())), self._measure)
         self._placed: list[Placed] = []
         self._dirty: set[str] = set()
-        self._frame = QTimer(self)
-        self._frame.setSingleShot(True)
-        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
-        self._frame.timeout.connect(self._on_frame)
+        self._frame = self._single_shot(self._on_frame)
         self._last_cost = 0.0
         self._ahead = LookAhead(self._model, self._rows, lambda: self._placed, self)
         self._ahead.row_wanted.connect(self._on_row_wanted)
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(CALM_MS)
-        self._calm.timeout.connect(self._on_calm)
+        self._calm = self._single_shot(self._on_calm)
         self._width = self.viewport().width()
         self._synced = -1
         self._syncing = False
@@ -74,9 +71,16 @@ class TranscriptCanvas(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setMouseTracking(True)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self.verticalScrollBar().sliderReleased.connect(self._sync_bar)
+        self._bar.valueChanged.connect(self._on_scrolled)
+        self._bar.sliderReleased.connect(self._sync_bar)
         self._value = 0
+
+    def _single_shot(self, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.timeout.connect(slot)
+        return timer
 
     def set_theme(self, tokens: Tokens) -> None:
         """Paint in another theme."""
@@ -221,10 +225,8 @@ class TranscriptCanvas(QAbstractScrollArea):
 
     def message_at(self, point: QPoint) -> str:
         """Return the message under a point of the viewport, or nothing."""
-        for placed in self._placed:
-            if placed.top <= point.y() < placed.top + placed.height:
-                return self._model.messages[placed.row].id
-        return ""
+        under = [each.row for each in self._placed if each.top <= point.y() < each.top + each.height]
+        return self._model.messages[under[0]].id if under else ""
 
     def message_rect(self, message_id: str) -> QRect | None:
         """Return where a message is in the viewport; None while it is off screen."""
@@ -236,9 +238,8 @@ class TranscriptCanvas(QAbstractScrollArea):
     def describe(self, message_id: str) -> str:
         """Return who speaks and the finished text, as a screen reader says it."""
         index = self._model.index(message_id)
-        message = self._model.messages[index]
-        row = MessageRow(message, self._model.text(index), self._style, self._context(index), 600)
-        return row.describe()
+        message, text = self._model.messages[index], self._model.text(index)
+        return MessageRow(message, text, self._style, self._context(index), 600).describe()
 
     def _set_footer(self, height: int) -> None:
         if self._scroller.footer != height:
@@ -247,6 +248,7 @@ class TranscriptCanvas(QAbstractScrollArea):
 
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
         self._style = RowStyle(self._layout, body_font(self.font()), tokens, texts)
+        self._bar.set_theme(tokens)
         self._rows.clear()
         self._typing.set_style(self._style)
         self._hold_place(self._forget_heights)
@@ -305,11 +307,8 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._placed = self._scroller.visible()
         if not bar_holds or self._synced != self._scroller.heights.version or not self._scroller.row:
             self._sync_bar()
-        for number in old.keys() - {placed.row for placed in self._placed}:
-            if number < len(self._model.messages):
-                gone = self._rows.get(self._model.messages[number].id)
-                if gone:
-                    gone.drop_picture()
+        if old.keys() != {placed.row for placed in self._placed}:
+            self._rows.drop_pictures(self._ahead.near())
         if changed is None or not self._shift(old, changed):
             self.viewport().update()
         self._place_changed()
@@ -358,12 +357,19 @@ class TranscriptCanvas(QAbstractScrollArea):
         self._refresh((), bar_holds=not self._scroller.follow)
         self._ahead.start(downwards=distance > 0)
         if self._calm.isActive():
-            self._calm.start()
+            self._calm.start(CALM_MS)
 
     def _on_calm(self) -> None:
-        """Colour the code that is read, not what only rushes by."""
+        """Colour the code that is read, not what only rushes by, a little at a time."""
+        until = thread_time() + CALM_SLICE_S
         for placed in self._placed:
-            self._rows.highlight(self._row(placed.row))
+            row = self._row(placed.row)
+            while self._rows.wants_colour(row):
+                if thread_time() >= until:
+                    self._calm.start(0)
+                    return
+                if self._rows.highlight(row):
+                    self.viewport().update(0, placed.top, self._width, placed.height)
 
     def _on_row_wanted(self, row: int) -> None:
         """Make a row before it comes on screen."""
@@ -372,11 +378,6 @@ class TranscriptCanvas(QAbstractScrollArea):
         if made.settled:
             made.picture(self.devicePixelRatioF())
         self._sync_bar()
-
-    def _on_coloured(self, message_id: str) -> None:
-        rect = self.message_rect(message_id)
-        if rect is not None:
-            self.viewport().update(rect)
 
     def _on_typing_ticked(self) -> None:
         self.viewport().update(self._footer_rect())
@@ -415,7 +416,6 @@ class TranscriptCanvas(QAbstractScrollArea):
     def hideEvent(self, event: QHideEvent) -> None:
         self._ahead.stop()
         self._calm.stop()
-        self._rows.rest()
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -437,7 +437,7 @@ class TranscriptCanvas(QAbstractScrollArea):
                 continue
             row, ranges = self._row(placed.row), self._ranges(placed.row)
             if not self._calm.isActive() and self._rows.wants_colour(row):
-                self._calm.start()
+                self._calm.start(CALM_MS)
             if row.settled and not ranges:
                 painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
             else:

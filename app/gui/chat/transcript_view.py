@@ -68,10 +68,7 @@ class TranscriptView(TranscriptCanvas):
         self._auto_scroll = QTimer(self)
         self._auto_scroll.setInterval(AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MS)
-        self._rest.timeout.connect(self._place_changed)
+        self._rest = self._single_shot(self._place_changed)
         self.setAccessibleName(texts("transcript.name"))
 
     def set_theme(self, tokens: Tokens) -> None:
@@ -399,7 +396,7 @@ class TranscriptView(TranscriptCanvas):
         """Take the pill away while rows move: they move as pixels only where nothing is over them."""
         if not self._syncing:
             self._pill.hide()
-            self._rest.start()
+            self._rest.start(REST_MS)
         super()._on_scrolled(value)
 
     def _place_changed(self) -> None:
