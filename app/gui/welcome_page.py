@@ -8,7 +8,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 CARD_WIDTH = 292
 NARROW = 600
@@ -67,7 +67,7 @@ class WelcomePage(QWidget):
         self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._look = look
         self._embedded_icon = QLabel()
-        self._embedded = plain_label("hint")
+        self._embedded = ElidedLabel("meta")
         self._saved = plain_label("hint")
         self._lay_out()
         self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.topic.box.text()))
@@ -129,8 +129,7 @@ class WelcomePage(QWidget):
         row.setContentsMargins(18, 0, 18, 0)
         row.setSpacing(6)
         row.addWidget(self._embedded_icon)
-        row.addWidget(self._embedded)
-        row.addStretch(1)
+        row.addWidget(self._embedded, 1)
         row.addWidget(self._saved)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)

@@ -56,6 +56,7 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert not person.sees("debate_pause")
     assert not person.sees("debate_stop")
     assert not view.composer.isVisible()
+    assert view.transcript.hasFocus()
     assert person.sees("debate_again")
     assert "tokens" in view.controls._cost.text()
     await until(lambda: person.window.desk.panel.history._rows.rowCount() == 1)

@@ -177,6 +177,9 @@ class DiscussionView(QWidget):
     def _show_composer(self) -> None:
         ended = self._session is not None and self._session.status in ENDED
         words = self._language
+        if ended and self.composer.box.hasFocus():
+            # Else the focus would jump to whatever button comes next, and a key press would use it.
+            self.transcript.setFocus()
         self.composer.box.setEnabled(not ended)
         self.composer.setVisible(not ended and not self._read_only)
         self._over.setVisible(ended and not self._read_only)
