@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from tests.app_driver import at_window, until
+from tests.wire import write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 KEY = "sk-canary-typed-by-hand-000111222333"
@@ -38,6 +39,20 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
             assert KEY.encode() not in file.read_bytes(), file
     page(person)._remove_key.click()
     await until(lambda: page(person)._key_source.text() == "No key yet.")
+
+
+@pytest.mark.timeout(180)
+async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    write_providers(data_dir, [server])
+    async with at_window(data_dir) as person:
+        person.window.desk.open_settings("providers", "openai")
+        await until(lambda: person.sees("settings_dialog"))
+        page(person).key.setText(server.key)
+        page(person)._test.click()
+        await until(lambda: page(person).result.property("kind") in ("ok", "error"), 90)
+        await until(lambda: "It answers" in page(person).result.text(), 90)
+        person.find("settings_dialog").accept()
 
 
 async def test_an_address_that_is_none_is_refused_in_place(person):

@@ -148,6 +148,9 @@ class ProviderPage(QWidget):
         except MootError as error:
             self._say_error(error)
             return
+        self._show_status()
+
+    def _show_status(self) -> None:
         known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
         if known:
             self._status = known[0]
@@ -160,13 +163,16 @@ class ProviderPage(QWidget):
     async def _save_config(self) -> None:
         await self._engine.save_provider(self.config())
         self._say("ok", self._language("provider.saved"))
+        await self._keep_key()
 
     def _on_save_key(self) -> None:
-        key = self.key.text().strip()
-        if key:
-            self._tasks.start("save key", self._do(lambda: self._keep_key(key)))
+        self._tasks.start("save key", self._do(self._keep_key))
 
-    async def _keep_key(self, key: str) -> None:
+    async def _keep_key(self) -> None:
+        """Keep the key that was typed, where one was."""
+        key = self.key.text().strip()
+        if not key:
+            return
         kept = await self._engine.set_key(self.provider_id, key)
         self.key.clear()
         if kept:
@@ -190,7 +196,8 @@ class ProviderPage(QWidget):
     async def _try(self) -> None:
         words = self._language
         if self._status.config.kind != EMBEDDED:
-            await self._engine.save_provider(self.config())
+            await self._save_config()
+            self._show_status()
         self._asked_at = time.monotonic()
         self._test.setEnabled(False)
         self._clock.start()
