@@ -47,6 +47,7 @@ class Run:
         self._around = surroundings
         self._pausing = False
         self._waiting = False
+        self._absent: frozenset[str] = frozenset()
         self._task: asyncio.Task[None] | None = None
         # Clear while a cut writes down how the session stands: only then is the run over.
         self._settled = asyncio.Event()
@@ -109,6 +110,7 @@ class Run:
         while True:
             session = self._live.debate_session
             world = self._around.world(session)
+            self._tell_absent(session, world)
             match decide(session, self._live.messages, world):
                 case Finish(reason):
                     self._live.change(status=COMPLETED, reason=reason)
@@ -129,6 +131,17 @@ class Run:
                     self._write(result, spoken, world)
             if not await self._save() or self._live.session.status != RUNNING:
                 return
+
+    def _tell_absent(self, session: DebateSession, world: World) -> None:
+        """Say once of everybody whose provider is switched off or gone that they no longer speak."""
+        for participant in session.debate.participants:
+            if participant.id in world.absent - self._absent:
+                details = {"name": participant.name}
+                notice = Notice(
+                    session_id=self._live.id, level="warning", code="participant_absent", details=details
+                )
+                self._live.tell(notice)
+        self._absent = world.absent
 
     def _write(self, result: TurnResult, spoken: Speak, world: World) -> None:
         """Put message and cursor into one batch, so that no turn is lost or doubled."""

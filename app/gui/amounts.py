@@ -56,7 +56,7 @@ def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> t
     known = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     total = sum(known)
     amount = f"{total:.2f}" if total >= 0.01 else f"{total:.4f}"
-    if not known:
+    if not known or (total == 0 and len(known) < len(usages)):
         return language("cost.unknown"), tokens
     if len(known) < len(usages):
         return language(part, amount=amount), tokens

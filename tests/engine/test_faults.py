@@ -179,6 +179,9 @@ async def test_a_disabled_provider_is_skipped_and_too_few_end_it(bench: Bench) -
     await bench.engine.wait(session_id)
     speakers = [one.author.name for one in bench.messages(session_id) if one.state == DONE]
     assert speakers == ["GPT", "Claude"] * 3
+    notices = [(one.code, one.details) for one in bench.events if isinstance(one, Notice)]
+    assert [code for code, _ in notices] == ["participant_absent"]
+    assert notices[0][1] == {"name": "Gemini"}
     assert bench.debate_of(session_id).status == COMPLETED
 
 

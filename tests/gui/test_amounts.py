@@ -28,6 +28,7 @@ def language(qapp):
         ((0.0003, 0.0004), "$0.0007 · 62 tokens", "$0.0007"),
         ((0.0003, None), "≥ $0.0003 · 62 tokens", "≥ $0.0003"),
         ((None, None), "n/a · 62 tokens", "n/a"),
+        ((0.0, None), "n/a · 62 tokens", "n/a"),
         ((0.0, 0.0), "free · 62 tokens", "free"),
     ],
 )

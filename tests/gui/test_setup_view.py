@@ -41,6 +41,15 @@ async def test_start_says_what_is_missing(person):
     assert setup._estimate.text() == "Choose at least two participants."
 
 
+async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
+    card_of(person, "cleo").tick.setChecked(True)
+    for provider in ("openai", "anthropic"):
+        await person.window.desk.engine.set_key(provider, "sk-canary-typed-by-hand")
+    person.window.desk.panel.setup.refresh_seats()
+    chosen = {card.seat.participant.id for card in cards(person) if card.chosen}
+    assert chosen == {"openai", "anthropic", "cleo"}
+
+
 async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
     setup = person.window.desk.panel.setup
     await person.write("debate_topic", "x" * 8_001)

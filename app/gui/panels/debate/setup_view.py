@@ -104,7 +104,9 @@ class SetupView(QWidget):
         for seat in seats:
             card = self._new_card(seat, removable=False)
             before = kept.get(seat.participant.id)
-            if before is not None and before.seat.status.ready and seat.status.ready:
+            ready = before is not None and before.seat.status.ready and seat.status.ready
+            # What was ticked by default follows the default; the user's own choice stays.
+            if before is not None and ready and before.chosen != before.seat.chosen:
                 card.tick.setChecked(before.chosen)
         self._cards += own
         for card in own:
