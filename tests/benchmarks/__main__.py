@@ -23,6 +23,7 @@ MODULES = (
     "bench_memory",
     "bench_scrolling",
     "bench_streaming",
+    "bench_engine_streams",
     "bench_providers",
     "bench_storage",
 )

@@ -175,7 +175,7 @@ class MessageRow:
         name_left = text_left if style.wide else text_left + style.avatar + 9
         self._content = QRect(left, top, right - left, 0)
         chips = chips_of(message, self.context.role, style.texts, model=style.wide, begun=bool(self.blocks))
-        meta, why = meta_of(message, style.texts), why_of(message, style.texts)
+        meta, why = meta_of(message, style.texts, time=style.wide), why_of(message, style.texts)
         self._pieces = place_header(style, self.context.speaker, chips, meta, name_left, top, right, tip=why)
         y = top + style.header + 3
         bubble = style.wide and message.role == USER

@@ -1,5 +1,7 @@
 """What a row says about its message besides the text: chips, seconds, why it was this speaker's turn, errors."""
 
+from datetime import datetime
+
 from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.core.texts import Texts
 from app.gui.chat.row_header import Chip
@@ -29,9 +31,20 @@ def chips_of(message: Message, role: str, texts: Texts, *, model: bool, begun: b
     return chips
 
 
-def meta_of(message: Message, texts: Texts) -> str:
-    """Return how long the answer took, and why it was this speaker's turn where that says something."""
-    parts: list[str] = []
+def sent_at(message: Message) -> str:
+    """Return when a message was sent, as hours and minutes of this place; nothing where that is unknown."""
+    try:
+        return f"{datetime.fromisoformat(message.created_at).astimezone():%H:%M}"
+    except (ValueError, OverflowError):
+        return ""
+
+
+def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
+    """Return how long the answer took, and why it was this speaker's turn where that says something.
+
+    With `time` it begins with when the message was sent.
+    """
+    parts = [sent] if time and (sent := sent_at(message)) else []
     if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
         parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
     why = why_of(message, texts)

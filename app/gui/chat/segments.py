@@ -14,12 +14,13 @@ from PySide6.QtGui import (
     QColor,
     QPainter,
     QPalette,
+    QPen,
     QTextCharFormat,
     QTextCursor,
 )
 
 from app.gui.chat.row_style import RowStyle
-from app.gui.markdown.blocks import CODE, RULE, TABLE, Block, Span
+from app.gui.markdown.blocks import CODE, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, gap_between
 
 SEGMENT_CHARACTERS = 1_500
@@ -155,6 +156,8 @@ class Segment:
         painter.setClipRect(context.clip, Qt.ClipOperation.IntersectClip)
         self.document.documentLayout().draw(painter, context)
         painter.restore()
+        for position, ticked in self._tick_boxes():
+            self._paint_tick_box(painter, position, ticked)
 
     def position_at(self, point: QPointF) -> int:
         """Return the place in the plain text nearest to a point of the row."""
@@ -238,6 +241,30 @@ class Segment:
             text_format.setForeground(QColor(each.foreground))
         result.format = text_format
         return result
+
+    def _tick_boxes(self) -> list[tuple[int, bool]]:
+        """Return where the points of a list of tasks begin, and whether they are done."""
+        found: list[tuple[int, bool]] = []
+        position = self.start
+        for block in self.blocks:
+            if block.marker in TICK_BOXES:
+                found.append((position, block.marker == TICKED))
+            position += len(block.text) + 1
+        return found
+
+    def _paint_tick_box(self, painter: QPainter, position: int, ticked: bool) -> None:
+        """Paint the box before a point; Qt's own looks the same ticked and not."""
+        tokens = self._style.tokens
+        line = self.position_rect(position)
+        box = QRectF(line.left() - 18.5, line.center().y() - 5.5, 12, 12)
+        painter.setPen(QColor(tokens.accent if ticked else tokens.line_strong))
+        painter.setBrush(QColor(tokens.accent if ticked else tokens.surface))
+        painter.drawRoundedRect(box, 3, 3)
+        if ticked:
+            painter.setPen(QPen(QColor(tokens.on_accent), 1.6))
+            painter.drawPolyline(
+                [box.topLeft() + QPointF(x, y) for x, y in ((2.8, 6.2), (5.2, 8.6), (9.4, 3.6))]
+            )
 
     def _paint_box(self, painter: QPainter) -> None:
         tokens = self._style.tokens

@@ -20,6 +20,10 @@ CODE = "code"
 TABLE = "table"
 RULE = "rule"
 
+TICKED = "☑"
+UNTICKED = "☐"
+TICK_BOXES = (TICKED, UNTICKED)
+
 MAX_WORD = 2_000
 MAX_CELLS = 1_000
 CODE_CHUNK = 100
@@ -319,7 +323,7 @@ class _Builder:
         if self._code is not None:
             self._code.append(value)
         elif name == "TaskListMarker":
-            self._marker = "☑" if value else "☐"
+            self._marker = TICKED if value else UNTICKED
         elif name in ("Html", "InlineHtml"):
             parts = _LINE_BREAK_TAG.split(value)
             for index, part in enumerate(parts):

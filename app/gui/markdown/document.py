@@ -33,6 +33,7 @@ from app.gui.markdown.blocks import (
     ITALIC,
     STRUCK,
     TABLE,
+    TICK_BOXES,
     Block,
     Span,
     plain,
@@ -140,12 +141,7 @@ class BlockDocument(QTextDocument):
             cursor.insertBlock(block_format)
         else:
             cursor.setBlockFormat(block_format)
-        if block.marker in ("☐", "☑"):
-            ticked = block.marker == "☑"
-            kinds = QTextBlockFormat.MarkerType
-            block_format.setMarker(kinds.Checked if ticked else kinds.Unchecked)
-            cursor.setBlockFormat(block_format)
-        if block.marker:
+        if block.marker and block.marker not in TICK_BOXES:
             cursor.createList(_list_format(block))
         for span in block.spans:
             cursor.insertText(span.text.replace("\n", "\u2028"), self._character_format(block, span))
@@ -255,7 +251,7 @@ def _grew(old: Block, new: Block) -> bool:
 def _block_format(block: Block, line: int) -> QTextBlockFormat:
     result = QTextBlockFormat()
     result.setLineHeight(line, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
-    if block.indent and not block.marker:
+    if block.indent and (not block.marker or block.marker in TICK_BOXES):
         result.setIndent(block.indent)
     return result
 
