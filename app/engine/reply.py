@@ -36,6 +36,7 @@ class ReplyCleaner:
     _shown: list[str] = field(default_factory=list)
     _at_line_start: bool = True
     _first_line: bool = True
+    _after_thinking: bool = False
     _in_fence: bool = False
     _thinking_end: str = ""
 
@@ -88,8 +89,7 @@ class ReplyCleaner:
             thinking.append(self._pending[:end])
             self._pending = self._pending[end + len(self._thinking_end) :]
             self._thinking_end = ""
-            if self._at_line_start:
-                self._pending = self._pending.lstrip()
+            self._after_thinking = self._at_line_start
             return True
         keep = 0 if last else len(self._thinking_end) - 1
         ready = len(self._pending) - keep
@@ -99,7 +99,8 @@ class ReplyCleaner:
         return False
 
     def _step_line_start(self, last: bool) -> bool:
-        if self._first_line:
+        if self._first_line or self._after_thinking:
+            # The blanks may come in a later piece than what they follow.
             self._pending = self._pending.lstrip()
         if not self._pending:
             return False
@@ -121,9 +122,10 @@ class ReplyCleaner:
                 self.cut = True
                 self._pending = ""
                 return False
-        if self._pending.lstrip().startswith(("```", "~~~")):
+        # Of this line only: an empty line before a fence must not count it twice.
+        if self._pending.lstrip(" \t").startswith(("```", "~~~")):
             self._in_fence = not self._in_fence
-        self._at_line_start = self._first_line = False
+        self._at_line_start = self._first_line = self._after_thinking = False
         return True
 
     def _step_line(self, text: list[str], last: bool) -> bool:
