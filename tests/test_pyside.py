@@ -2,8 +2,8 @@
 
 import sys
 
-from PySide6.QtCore import QEvent, QTimer
-from PySide6.QtGui import QFontDatabase, QFontMetrics
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QRawFont
 from PySide6.QtWidgets import QWidget
 
 from app.storage.paths import resources_dir
@@ -23,10 +23,24 @@ def test_calls_into_qt_keep_the_references_of_none(qapp):
 
 
 def test_korean_can_be_drawn_without_a_korean_font_in_the_system(qapp):
-    number = QFontDatabase.addApplicationFont(str(resources_dir() / "fonts" / "Pretendard-Regular.otf"))
+    path = resources_dir() / "fonts" / "Pretendard-Regular.otf"
+    letters = "토론을시작하다"
+    assert all(map(QRawFont(str(path), 14).supportsCharacter, map(ord, letters)))
+    number = QFontDatabase.addApplicationFont(str(path))
     try:
         (family,) = QFontDatabase.applicationFontFamilies(number)
-        metrics = QFontMetrics(QFontDatabase.font(family, "Regular", 14))
-        assert all(metrics.inFont(letter) for letter in "토론을 시작하다")
+        # Letters that a font lacks would all be the same box, or nothing.
+        assert len({drawn(letter, QFont(family, 14)) for letter in [*letters, " "]}) == len(letters) + 1
     finally:
         QFontDatabase.removeApplicationFont(number)
+
+
+def drawn(letter, font):
+    image = QImage(40, 40, QImage.Format.Format_Grayscale8)
+    image.fill(0)
+    painter = QPainter(image)
+    painter.setFont(font)
+    painter.setPen(QColor("white"))
+    painter.drawText(image.rect(), Qt.AlignmentFlag.AlignCenter, letter)
+    painter.end()
+    return bytes(image.constBits())
