@@ -79,6 +79,8 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     assert view.controls.pause.text() == "Pause now"
     await until(lambda: view.session.status == "paused", PATIENCE_S)
     assert view.controls._banner.isVisible()
+    # The key that paused must not end the debate when it is pressed again.
+    assert person.window.focusWidget() is view.controls.resume
     assert any("Two weeks at most." in line for line in person.transcript())
     await person.click("debate_resume")
     await until(lambda: view.session.status == "completed", PATIENCE_S)

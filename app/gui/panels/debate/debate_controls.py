@@ -112,8 +112,8 @@ class DebateControls(QFrame):
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self.resume.setText(words("discussion.resume"))
         self.stop.setText(words("discussion.stop"))
-        self.pause.setVisible(session.status == RUNNING)
-        self.resume.setVisible(session.status == PAUSED and not self._read_only)
+        resumable = session.status == PAUSED and not self._read_only
+        self._exchange(self.pause, session.status == RUNNING, self.resume, resumable)
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
@@ -132,6 +132,14 @@ class DebateControls(QFrame):
         elif not self._countdown.isActive():
             self._countdown.start()
 
+    def _exchange(self, one: QWidget, one_shown: bool, other: QWidget, other_shown: bool) -> None:
+        """Show one or the other; the focus goes with it, or it would land on Stop and a key end the debate."""
+        focused = one.hasFocus() or other.hasFocus()
+        for widget, shown in sorted(((one, one_shown), (other, other_shown)), key=lambda pair: not pair[1]):
+            widget.setVisible(shown)
+            if shown and focused:
+                widget.setFocus()
+
     def _banner_of(self, session: DebateSession) -> tuple[str, str]:
         words = self._language
         if self._read_only:
@@ -141,7 +149,7 @@ class DebateControls(QFrame):
         if self._retry is not None:
             name, reason, at = self._retry
             left = max(0, math.ceil(at - time.monotonic()))
-            return "warn", words("discussion.retry", count=left, name=name, reason=words.problem(reason))
+            return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
         if self._pausing:
             return "accent", words("discussion.pausing")
         reason = words.problem(session.reason) if session.reason else ""
