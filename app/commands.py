@@ -191,6 +191,7 @@ async def _export(call: Call) -> int:
 
 
 async def _providers(call: Call) -> int:
+    await call.moot.engine.look_for_servers()
     found = call.moot.engine.providers()
     if call.arguments.json:
         await call.out.write(json_line([_status_fields(one) for one in found]))

@@ -133,12 +133,13 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
         return [Finding(check="files", ok=False, found=error_line(error, texts))]
     try:
         findings = []
+        await moot.engine.look_for_servers()
         for one in moot.engine.providers():
             key = texts(f"cli.key.{one.key_source or ('none' if one.needs_key else 'needless')}")
             state = texts("cli.ready") if one.ready else named_text(texts, "provider", one.problem)
             remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
             # A provider nobody set up is no fault of the machine.
-            ok = one.ready or one.problem in {"no_key", "disabled"}
+            ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
             found = f"{one.config.id}: {state}, {key}"
             findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]

@@ -109,6 +109,8 @@ async def at_window(
     window = await open_window(data_dir, language=language, theme=theme)
     window.resize(*size)
     try:
+        # A person does not act before the window has settled.
+        await until(lambda: not window.desk.tasks.running("look for servers"))
         yield Person(window)
     finally:
         await window.shutdown()

@@ -105,6 +105,7 @@ class ScriptedModels(Models):
     requests: list[ModelRequest] = field(default_factory=list)
     closed: int = 0
     open: int = 0
+    silent: frozenset[str] = frozenset()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -128,6 +129,9 @@ class ScriptedModels(Models):
 
     async def test(self, provider: str) -> TestResult:
         return TestResult(ok=True, models=("model-0",))
+
+    async def listens(self, provider: str) -> bool:
+        return provider not in self.silent
 
 
 class MemoryDocuments(Documents):

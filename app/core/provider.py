@@ -108,3 +108,7 @@ class Models(Protocol):
     async def test(self, provider: str) -> TestResult:
         """Try a provider with its key: list its models and get one short answer."""
         ...
+
+    async def listens(self, provider: str) -> bool:
+        """Say whether something listens at the provider's address; sends it nothing."""
+        ...

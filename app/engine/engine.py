@@ -22,6 +22,7 @@ from app.engine.perspective import chat_request, transcript_request
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
     DISABLED,
+    NO_SERVER,
     UNKNOWN_KIND,
     check_key,
     check_provider,
@@ -64,6 +65,7 @@ class Engine:
         self._embedded_problem = embedded_problem
         self._live: dict[str, LiveSession] = {}
         self._runs: dict[str, Run] = {}
+        self._silent: frozenset[str] = frozenset()
         self._surroundings = Surroundings(
             models=models, store=store, world=self._world, request=self._request, sleep=sleep, clock=clock
         )
@@ -218,7 +220,21 @@ class Engine:
     def providers(self) -> list[ProviderStatus]:
         """Return every provider with what it lacks."""
         problem = self._embedded_problem()
-        return [status_of(config, self._secrets, problem) for config in configured(self._documents)]
+        return [
+            status_of(config, self._secrets, problem, self._silent) for config in configured(self._documents)
+        ]
+
+    async def look_for_servers(self) -> bool:
+        """See which local servers listen; `providers` knows from then on. Return whether that is news."""
+        local = [
+            status.config.id
+            for status in self.providers()
+            if status.local and status.base_url and (status.ready or status.problem == NO_SERVER)
+        ]
+        heard = await asyncio.gather(*(self._models.listens(provider_id) for provider_id in local))
+        before = self._silent
+        self._silent = frozenset(one for one, listens in zip(local, heard, strict=True) if not listens)
+        return self._silent != before
 
     async def save_provider(self, config: ProviderConfig) -> None:
         """Add or replace a provider. Raises BadInput, StorageError."""

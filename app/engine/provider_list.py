@@ -12,6 +12,7 @@ DISABLED = "disabled"
 NO_KEY = "no_key"
 NO_ADDRESS = "no_address"
 NO_MODEL = "no_model"
+NO_SERVER = "no_server"
 UNKNOWN_KIND = "unknown_kind"
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -30,8 +31,13 @@ def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None
     return next((config for config in configured(documents) if config.id == provider_id), None)
 
 
-def status_of(config: ProviderConfig, secrets: Secrets, embedded_problem: str) -> ProviderStatus:
-    """Return a provider with its address, models, the place of its key and what it lacks."""
+def status_of(
+    config: ProviderConfig, secrets: Secrets, embedded_problem: str, silent: frozenset[str] = frozenset()
+) -> ProviderStatus:
+    """Return a provider with its address, models, the place of its key and what it lacks.
+
+    `silent` are the ids of the local servers that did not answer when they were last looked for.
+    """
     kind = provider_kind(config.kind)
     models = config.models or (kind.models if kind else ())
     base_url = config.base_url or (kind.base_url if kind else "")
@@ -50,6 +56,8 @@ def status_of(config: ProviderConfig, secrets: Secrets, embedded_problem: str) -
         problem = NO_ADDRESS
     elif not models:
         problem = NO_MODEL
+    elif config.id in silent:
+        problem = NO_SERVER
     return ProviderStatus(
         config=config,
         label=config.label or (kind.label if kind else config.id),

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QObject, QTimer
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
@@ -74,6 +74,7 @@ class Desk(QObject):
         self._restore()
         self._refresh_sessions()
         self._refresh_providers()
+        self._look_for_servers()
         self._show_problems()
 
     async def close(self) -> None:
@@ -125,6 +126,9 @@ class Desk(QObject):
         bridge.session_deleted.connect(self._on_session_deleted)
         bridge.notice_given.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.applicationStateChanged.connect(self._on_application_state)
         for keys, act in (
             ("Ctrl+N", self._on_new),
             ("Ctrl+D", top.debate_button.toggle),
@@ -157,6 +161,7 @@ class Desk(QObject):
         dialog = SettingsDialog(self._language, self._look, self.engine, self._data_dir, self._window)
         dialog.show_page(page, provider_id)
         dialog.providers_changed.connect(self._refresh_providers)
+        dialog.providers_changed.connect(self._look_for_servers)
         dialog.settings_chosen.connect(self._on_settings_chosen)
         dialog.open()
 
@@ -308,6 +313,19 @@ class Desk(QObject):
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
         self._window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()
+
+    def _on_application_state(self, state: Qt.ApplicationState) -> None:
+        """Look again when the user comes back: perhaps from starting a server."""
+        if state == Qt.ApplicationState.ApplicationActive:
+            self._look_for_servers()
+
+    def _look_for_servers(self) -> None:
+        self.tasks.replace("look for servers", self._find_servers())
+
+    async def _find_servers(self) -> None:
+        """See which local servers run, and show it where that has changed."""
+        if await self.engine.look_for_servers():
+            self._refresh_providers()
 
     def _summary(self, session_id: str) -> SessionSummary | None:
         return next((one for one in self.engine.sessions() if one.id == session_id), None)

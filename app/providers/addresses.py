@@ -1,5 +1,6 @@
 """The address a provider is asked at: checked, and completed where users leave the path out."""
 
+import asyncio
 from urllib.parse import urlsplit
 
 from app.core.errors import BAD_REQUEST, ProviderError
@@ -23,3 +24,16 @@ def complete_address(kind: str, address: str) -> str:
     if kind == "anthropic":
         return text.removesuffix("/v1")
     return text if parts.path else text + _PATHS.get(kind, "")
+
+
+async def listens(address: str, seconds: float) -> bool:
+    """Say whether a server takes a connection at an address within so many seconds."""
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, TimeoutError, ValueError):
+        return False
+    writer.close()
+    return True

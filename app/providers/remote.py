@@ -20,13 +20,14 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.provider import Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
 from app.core.text import clean_text
-from app.providers.addresses import complete_address
+from app.providers.addresses import complete_address, listens
 from app.providers.errors import redact as redact_keys
 from app.providers.host_process import HostProcess, Line
 from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.model_file import find_model
 
 _LOG_BYTES = 1_000_000
+_LISTEN_SECONDS = 1.0
 _TEST_LIMITS = Limits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is not started again before somebody asks.
 _STABLE_SECONDS = 5.0
@@ -108,6 +109,13 @@ class RemoteModels:
                 )
         finally:
             host.close_call(call_id, cancel=not ended)
+
+    async def listens(self, provider: str) -> bool:
+        """Say whether something listens at a provider's address; false for one without an address."""
+        config = self._providers(provider)
+        row = provider_kind(config.kind) if config else None
+        address = (config.base_url or (row.base_url if row else "")) if config else ""
+        return bool(address) and await listens(address, _LISTEN_SECONDS)
 
     async def test(self, provider: str) -> TestResult:
         """Try a provider: list its models and get one short answer; never raises ProviderError."""

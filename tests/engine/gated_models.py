@@ -40,3 +40,6 @@ class GatedModels(Models):
 
     async def test(self, provider: str) -> TestResult:
         return TestResult(ok=True)
+
+    async def listens(self, provider: str) -> bool:
+        return True

@@ -94,12 +94,19 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert [one.role for one in setup.setup().participants] == ["", ""]
 
 
+async def test_a_local_server_that_does_not_run_is_not_offered(person):
+    await until(lambda: not card_of(person, "ollama").tick.isEnabled())
+    assert person.sees("set_up_ollama")
+
+
 async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.desk.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    card_of(person, "ollama").tick.setChecked(True)
+    await person.window.desk.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    setup.refresh_seats()
+    await person.settle()
     assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
-    await person.click("prompt_ollama")
+    await person.click("prompt_anthropic")
     await until(lambda: person.sees("prompt_dialog"))
     generated = person.find("prompt_text", QPlainTextEdit).toPlainText()
     assert generated.strip()
@@ -107,8 +114,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     await person.click("prompt_save")
     await person.settle()
     assert setup.setup().participants[0].system_prompt == "You are terse."
-    assert card_of(person, "ollama")._prompt.text() == "Prompt (edited)"
-    await person.click("prompt_ollama")
+    assert card_of(person, "anthropic")._prompt.text() == "Prompt (edited)"
+    await person.click("prompt_anthropic")
     await until(lambda: person.sees("prompt_dialog"))
     await person.click("prompt_reset")
     await person.click("prompt_save")
