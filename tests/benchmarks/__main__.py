@@ -72,8 +72,8 @@ def run_module(module: str, short: bool, only: str) -> list[Row]:
             return [Row(module, 0, None, f"its process ended with {done.returncode}")]
         found = json.loads(output.read_text(encoding="utf-8"))
     return [
-        Row(name, target, Result(**result) if result else None, error)
-        for name, target, result, error in found
+        Row(name, target, Result(**result) if result else None, error, falls_short)
+        for name, target, result, error, falls_short in found
     ]
 
 
@@ -85,11 +85,13 @@ def write_rows(module_name: str, short: bool, only: str, output: Path) -> None:
         if only and only not in module_name and only not in benchmark.name:
             continue
         print(f"… {benchmark.name}", flush=True)
+        result, problem = None, ""
         try:
-            rows.append((benchmark.name, benchmark.target, dataclasses.asdict(benchmark.run(short)), ""))
+            result = dataclasses.asdict(benchmark.run(short))
         except Exception as error:
             traceback.print_exc()
-            rows.append((benchmark.name, benchmark.target, None, f"{type(error).__name__}: {error}"))
+            problem = f"{type(error).__name__}: {error}"
+        rows.append((benchmark.name, benchmark.target, result, problem, benchmark.falls_short))
     output.write_text(json.dumps(rows), encoding="utf-8")
 
 

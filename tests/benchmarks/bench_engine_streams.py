@@ -203,7 +203,7 @@ def _compared(short: bool) -> list[tuple[Gaps, Gaps, float]]:
         os.environ.update(write_providers(Path(folder), [server]))
         with asyncio.Runner(loop_factory=lambda: AppLoop(app)) as runner:
             _FOUND.extend(
-                runner.run(_measure(Path(folder), server.model, 1 if short else 5, 3.0 if short else 5.0))
+                runner.run(_measure(Path(folder), server.model, 3 if short else 5, 2.0 if short else 5.0))
             )
     return _FOUND
 

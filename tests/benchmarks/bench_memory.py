@@ -54,7 +54,7 @@ def memory(short: bool) -> Result:
 
 BENCHMARKS = (
     Benchmark(
-        name="memory 10,000 messages add to the window, over their text, against 30 MB",
+        name="memory it adds to the window, over its text, against 30 MB",
         target=1.0,
         run=memory,
     ),

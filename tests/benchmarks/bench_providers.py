@@ -175,7 +175,11 @@ def per_token(short: bool) -> Result:
     )
 
 
-BENCHMARKS = (Benchmark(name="host per token vs LiteLLM alone", target=1.2, run=per_token),)
+BENCHMARKS = (
+    Benchmark(
+        name="engine and host per token, against LiteLLM alone in one process", target=1.2, run=per_token
+    ),
+)
 
 
 if __name__ == "__main__":

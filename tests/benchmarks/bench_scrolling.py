@@ -17,6 +17,9 @@ from tests.benchmarks.transcripts import (
     shown,
 )
 
+# What is done there is not counted; a reader who never pauses pays for it in the frame.
+IN_PAUSES = "in the pauses of 8 ms between frames: the next row is laid out and painted ahead"
+
 
 def _scroll(short: bool) -> dict[str, list[float]]:
     messages = conversation(10_000)
@@ -48,7 +51,7 @@ def scroll_warm(short: bool) -> Result:
     application()
     costs = _scroll(short)
     warm, plain = median(costs["warm"]), median(costs["plain"])
-    return Result(measured=warm, baseline=plain, unit="ms", ratio=warm / plain)
+    return Result(measured=warm, baseline=plain, unit="ms", ratio=warm / plain, extra=IN_PAUSES)
 
 
 def scroll_cold(short: bool) -> Result:
@@ -56,7 +59,7 @@ def scroll_cold(short: bool) -> Result:
     application()
     costs = _scroll(short)
     cold, plain = median(costs["cold"]), median(costs["plain"])
-    return Result(measured=cold, baseline=plain, unit="ms", ratio=cold / plain)
+    return Result(measured=cold, baseline=plain, unit="ms", ratio=cold / plain, extra=IN_PAUSES)
 
 
 def scroll_even(short: bool) -> Result:
@@ -76,7 +79,15 @@ def scroll_even(short: bool) -> Result:
 
 
 BENCHMARKS = (
-    Benchmark(name="scroll frame, seen rows / QPlainTextEdit", target=1.0, run=scroll_warm),
-    Benchmark(name="scroll frame, new rows / QPlainTextEdit", target=1.5, run=scroll_cold),
-    Benchmark(name="scroll frame, p99 / median", target=4.0, run=scroll_even),
+    Benchmark(
+        name="scroll frame in it, against a QPlainTextEdit of the same text, warm",
+        target=1.0,
+        run=scroll_warm,
+    ),
+    Benchmark(
+        name="scroll frame in it, against a QPlainTextEdit of the same text, cold",
+        target=1.5,
+        run=scroll_cold,
+    ),
+    Benchmark(name="scroll frame in it, p99 against its own median", target=4.0, run=scroll_even),
 )

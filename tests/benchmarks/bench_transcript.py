@@ -102,7 +102,7 @@ def resize_long(short: bool) -> Result:
 
 
 BENCHMARKS = (
-    Benchmark(name="open 10,000 messages / 1,000", target=1.5, run=open_long),
-    Benchmark(name="append to 10,000 / to 10", target=1.2, run=append_long),
-    Benchmark(name="resize 10,000 / 1,000", target=1.5, run=resize_long),
+    Benchmark(name="open a session of 10,000 messages, against one of 1,000", target=1.5, run=open_long),
+    Benchmark(name="append to it, against a session of 10", target=1.2, run=append_long),
+    Benchmark(name="resize it, against 1,000, and the anchor does not drift", target=1.5, run=resize_long),
 )
