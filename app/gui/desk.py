@@ -332,9 +332,7 @@ class Desk(QObject):
 
     def _show_problems(self) -> None:
         for problem in self.engine.problems():
-            where = f"{Path(problem.path).name}:{problem.line}" if problem.line else Path(problem.path).name
-            text = self._language.problem(problem.code, detail=problem.detail)
-            self._window.toasts.show_toast(f"{where}: {text}")
+            self._window.toasts.show_toast(self._language.file_problem(problem))
 
     # Memory
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import ProviderStatus
+from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
@@ -72,6 +73,14 @@ class Language(QObject):
                 except (KeyError, IndexError):
                     continue
         return code
+
+    def file_problem(self, problem: Problem) -> str:
+        """Return what is wrong with a file: its name, the line, the field, and what."""
+        place = Path(problem.path).name + (f":{problem.line}" if problem.line else "")
+        field = f" {problem.field}" if problem.field else ""
+        key = f"problem.{problem.code}"
+        detail = f" ({problem.detail})" if problem.detail else ""
+        return f"{place}{field}: {self(key) if key in self.texts else problem.code}{detail}"
 
     def age(self, iso: str, now: datetime | None = None) -> str:
         """Return how long ago a moment was, in two or three characters: `2 m`, `3 h`, `12 Nov`."""

@@ -159,6 +159,27 @@ async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     await until(lambda: person.sees("toast"))
 
 
+async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, data_dir):
+    data_dir.mkdir(exist_ok=True)
+    (data_dir / "settings.json").touch()
+    row = '{"version": 1, "providers": [{"id": "openai", "kind": "opanai"}]}'
+    (data_dir / "providers.json").write_text(row)
+    async with at_window(data_dir) as person:
+        toasts = person.window.toasts
+        await until(lambda: len(toasts.findChildren(QLabel)) == 2)
+        said = {label.text() for label in toasts.findChildren(QLabel)}
+        assert "settings.json: the file is empty" in said
+        assert any("providers.json:1 providers[0].kind" in one and "opanai" in one for one in said)
+        await person.settle()
+        for label in toasts.findChildren(QLabel):
+            assert label.height() >= label.fontMetrics().height()
+        person.window.desk.open_settings("data")
+        shown = {label.text() for label in person.find("settings_dialog").findChildren(QLabel)}
+        assert any("settings.json: the file is empty" in one for one in shown)
+        person.find("settings_dialog").accept()
+    assert (data_dir / "settings.json").read_bytes() == b""
+
+
 @pytest.mark.parametrize(
     ("url", "opens"),
     [

@@ -270,11 +270,7 @@ class SettingsDialog(QDialog):
         self._data_text.setText(words("settings.data.text"))
         self._data_path.setText(str(self._data_dir))
         self._open_folder.setText(words("settings.data.open"))
-        problems = [
-            f"{problem.path}{f':{problem.line}' if problem.line else ''}  {problem.field}  "
-            f"{words.problem(problem.code, detail=problem.detail)}"
-            for problem in self._engine.problems()
-        ]
+        problems = [words.file_problem(problem) for problem in self._engine.problems()]
         self._problems.setText("\n".join([words("settings.data.problems"), *problems]) if problems else "")
         self._close.setText(words("settings.close"))
         self._mark_providers()

@@ -76,6 +76,8 @@ class Toasts(QWidget):
         toast = Toast(text, action, act, self)
         toast.destroyed.connect(self._place)
         self._column.addWidget(toast)
+        # The layout would show it later, and count it as nothing until then.
+        toast.show()
         self.show()
         self._place()
 
