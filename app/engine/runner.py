@@ -47,6 +47,7 @@ class Run:
         self._around = surroundings
         self._pausing = False
         self._waiting = False
+        self._unsaved = False
         self._absent: frozenset[str] = frozenset()
         self._task: asyncio.Task[None] | None = None
         # Clear while a cut writes down how the session stands: only then is the run over.
@@ -61,6 +62,7 @@ class Run:
     def start(self) -> None:
         """Begin, or go on after a pause."""
         session = self._live.debate_session
+        self._unsaved = session.reason == SAVE_FAILED
         if session.status != RUNNING or session.debate.failures:
             self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
         self._task = asyncio.create_task(self._loop(), name=f"debate {self._live.id}")
@@ -195,6 +197,9 @@ class Run:
                 )
             )
             return False
+        if self._unsaved:
+            self._unsaved = False
+            self._live.tell(Notice(session_id=self._live.id, level="info", code="saved_again"))
         return True
 
 

@@ -28,6 +28,7 @@ from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
 
 LIST_REFRESH_MS = 200
+SAVED_AGAIN = "saved_again"
 
 
 class Desk(QObject):
@@ -277,6 +278,10 @@ class Desk(QObject):
         if notice.sticky:
             self._saved = False
             self._window.banner.show_text(text)
+            self._refresh_providers()
+        elif notice.code == SAVED_AGAIN:
+            self._saved = True
+            self._window.banner.hide()
             self._refresh_providers()
         else:
             self._window.toasts.show_toast(text)

@@ -135,6 +135,8 @@ async def test_a_save_that_fails_pauses_with_a_sticky_notice_and_spends_nothing(
     await bench.engine.resume(session_id)
     assert (await bench.engine.wait(session_id)).status == COMPLETED
     assert len(bench.models.requests) == 4
+    notices = [event for event in bench.events if isinstance(event, Notice)]
+    assert [one.code for one in notices] == ["save_failed", "save_failed", "saved_again"]
 
 
 async def test_nothing_starts_where_nothing_can_be_saved(bench: Bench, data_dir: Path) -> None:

@@ -153,6 +153,10 @@ async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert person.window.banner.isVisible()
     assert person.window.welcome._saved.text() == "Not saved"
+    bus.publish(Notice(session_id="", level="info", code="saved_again"))
+    assert not person.window.banner.isVisible()
+    assert person.window.welcome._saved.text() == "Saved"
+    bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     await person.click("notice_close")
     assert not person.window.banner.isVisible()
     bus.publish(Notice(session_id="", level="info", code="unheard_of"))
