@@ -13,7 +13,7 @@ from app.storage.paths import DataPaths
 from app.storage.records import DAMAGED
 from app.storage.replay import read_summary
 
-INDEX_VERSION = 2
+INDEX_VERSION = 1
 _SUFFIX = ".jsonl"
 
 
@@ -56,8 +56,7 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntr
     if line is None or not line.ops or line.ops[0].get("version") != INDEX_VERSION:
         return {}
     try:
-        entries = map(_entry, line.ops[0]["sessions"])
-        return {entry.summary.id: entry for entry in entries}
+        return {row[0]: _entry(row) for row in line.ops[0]["sessions"]}
     except (KeyError, TypeError, ValueError, IndexError):
         return {}
 
@@ -88,36 +87,58 @@ def _read_entry(
     return None if summary is None else IndexEntry(summary, stat.size, stat.mtime_ns)
 
 
-# In the order of a row, after the state of the file.
-_FIELDS = (
-    "id",
-    "kind",
-    "title",
-    "status",
-    "updated_at",
-    "messages",
-    "reason",
-    "created_at",
-    "read_only",
-    "mode",
-    "rounds",
-    "round",
-    "speakers",
-)
-# A thousand rows are read before the list is shown. A frozen class's own __init__ would take most of
-# that time, so each field's slot is filled directly.
-_PUTS = tuple(getattr(SessionSummary, name).__set__ for name in _FIELDS)
-
-
 def _row(entry: IndexEntry) -> list[object]:
-    values = [getattr(entry.summary, name) for name in _FIELDS]
-    return [entry.size, entry.mtime_ns, *values]
+    one = entry.summary
+    return [
+        one.id,
+        entry.size,
+        entry.mtime_ns,
+        one.kind,
+        one.title,
+        one.status,
+        one.updated_at,
+        one.messages,
+        one.reason,
+        one.created_at,
+        one.read_only,
+        one.mode,
+        one.rounds,
+        one.round,
+        list(one.speakers),
+    ]
 
 
 def _entry(row: list[Any]) -> IndexEntry:
-    size, mtime_ns, *values = row
-    values[-1] = tuple(values[-1])
-    summary = object.__new__(SessionSummary)
-    for put, value in zip(_PUTS, values, strict=True):
-        put(summary, value)
+    (
+        session_id,
+        size,
+        mtime_ns,
+        kind,
+        title,
+        status,
+        updated_at,
+        messages,
+        reason,
+        created_at,
+        read_only,
+        mode,
+        rounds,
+        round_,
+        speakers,
+    ) = row
+    summary = SessionSummary(
+        id=session_id,
+        kind=kind,
+        title=title,
+        status=status,
+        updated_at=updated_at,
+        messages=messages,
+        reason=reason,
+        created_at=created_at,
+        read_only=read_only,
+        mode=mode,
+        rounds=rounds,
+        round=round_,
+        speakers=tuple(speakers),
+    )
     return IndexEntry(summary, size, mtime_ns)
