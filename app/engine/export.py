@@ -79,7 +79,7 @@ class _Document:
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
         people = ", ".join(
-            one.name + (f" ({self._role(one.role)})" if one.role else "") + f", {one.provider}/{one.model}"
+            f"{one.name} ({self._role(one.role) + ', ' if one.role else ''}{one.provider}/{one.model})"
             for one in debate.participants
         )
         facts = [

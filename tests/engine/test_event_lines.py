@@ -1,6 +1,7 @@
 """The lines and documents that scripts rely on."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -58,6 +59,7 @@ async def test_an_export_shows_every_text_as_text(bench: Bench) -> None:
     assert "Content-Security-Policy" in page and 'lang="ko"' in page
     text = await bench.engine.export(session_id, "md")
     assert text.startswith("# \\<script\\>") and HOSTILE in text and "1라운드 중 1라운드" in text
+    assert re.search(r"GPT \(\S+/\S+\), Claude \(\S+/\S+\)", text)
     assert json.loads(await bench.engine.export(session_id, "json"))["id"] == session_id
     with pytest.raises(BadInput, match="unknown_format"):
         await bench.engine.export(session_id, "pdf")
