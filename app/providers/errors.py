@@ -98,7 +98,8 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     # Of a lost connection only the first cause says something.
     told = str(causes[-1]) if kind == errors.NETWORK else ""
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
-        told = "the connection broke off"
+        # The kind says all there is to say, in the user's language.
+        return Classified(kind=kind, detail="", retry_after=wait)
     return Classified(kind=kind, detail=readable(told or str(error), secrets), retry_after=wait)
 
 

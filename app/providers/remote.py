@@ -95,7 +95,7 @@ class RemoteModels:
                 answer = await queue.get()
                 if answer is None:
                     ended = True
-                    raise ProviderError(INTERRUPTED if spoke else HOST, "the model host ended")
+                    raise ProviderError(INTERRUPTED if spoke else HOST)
                 if "finished" in answer:
                     ended = True
                     yield Finished(**answer["finished"])

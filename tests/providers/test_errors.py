@@ -7,6 +7,7 @@ from email.utils import formatdate
 from types import SimpleNamespace
 
 import pytest
+from aiohttp import ClientPayloadError
 
 from app.core.errors import PROVIDER_FAILURES
 from app.providers.errors import Classified, chain, classify, classify_status, readable
@@ -71,6 +72,12 @@ def test_a_lost_connection_is_found_under_what_litellm_makes_of_it() -> None:
     outer.__cause__ = ApiError("Connection error.")
     outer.__cause__.__context__ = ConnectionRefusedError(111, "Connection refused")
     assert classify(outer) == Classified(kind="network", detail="[Errno 111] Connection refused")
+
+
+def test_a_connection_that_broke_off_needs_no_english_words_behind_the_user_s_own() -> None:
+    outer = ApiError("litellm.APIError: OpenAIException", None)
+    outer.__cause__ = ClientPayloadError("Response payload is not completed")
+    assert classify(outer).detail == ""
 
 
 def test_the_original_of_a_broken_stream_counts() -> None:
