@@ -1,7 +1,7 @@
 """A session: a saved conversation, its status, and the cursor of its kind."""
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
 
 IDLE = "idle"
 RUNNING = "running"
@@ -92,11 +92,11 @@ class DebateSession(Session):
     kind: Literal["debate"] = "debate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
+class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
-    `detail` is a debate's mode, rounds and round; `speakers` the participants' names in order.
+    A debate has its mode, rounds and round; `speakers` are the participants' names in order. A tuple,
+    because a thousand of them are made before the list shows.
     """
 
     id: str
@@ -111,4 +111,4 @@ class SessionSummary:
     mode: str = ""
     rounds: int = 0
     round: int = 0
-    speakers: tuple[str, ...] = field(default=())
+    speakers: tuple[str, ...] = ()

@@ -88,57 +88,10 @@ def _read_entry(
 
 
 def _row(entry: IndexEntry) -> list[object]:
-    one = entry.summary
-    return [
-        one.id,
-        entry.size,
-        entry.mtime_ns,
-        one.kind,
-        one.title,
-        one.status,
-        one.updated_at,
-        one.messages,
-        one.reason,
-        one.created_at,
-        one.read_only,
-        one.mode,
-        one.rounds,
-        one.round,
-        list(one.speakers),
-    ]
+    session_id, *rest = entry.summary
+    return [session_id, entry.size, entry.mtime_ns, *rest]
 
 
 def _entry(row: list[Any]) -> IndexEntry:
-    (
-        session_id,
-        size,
-        mtime_ns,
-        kind,
-        title,
-        status,
-        updated_at,
-        messages,
-        reason,
-        created_at,
-        read_only,
-        mode,
-        rounds,
-        round_,
-        speakers,
-    ) = row
-    summary = SessionSummary(
-        id=session_id,
-        kind=kind,
-        title=title,
-        status=status,
-        updated_at=updated_at,
-        messages=messages,
-        reason=reason,
-        created_at=created_at,
-        read_only=read_only,
-        mode=mode,
-        rounds=rounds,
-        round=round_,
-        speakers=tuple(speakers),
-    )
-    return IndexEntry(summary, size, mtime_ns)
+    session_id, size, mtime_ns, *rest, speakers = row
+    return IndexEntry(SessionSummary._make((session_id, *rest, tuple(speakers))), size, mtime_ns)

@@ -5,7 +5,6 @@ Implements `core.store.SessionStore`; the wiring makes it, the engine and autosa
 
 import asyncio
 import contextlib
-import dataclasses
 import operator
 import threading
 import time
@@ -260,7 +259,7 @@ class JsonLogStore:
 
     def _as_now(self, summary: SessionSummary) -> SessionSummary:
         if summary.status == RUNNING and self._is_cut_off(summary.id):
-            return dataclasses.replace(summary, status=PAUSED, reason=APP_RESTART)
+            return summary._replace(status=PAUSED, reason=APP_RESTART)
         return summary
 
     def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
@@ -285,7 +284,7 @@ class JsonLogStore:
         if session is not None:
             summary = summary_of(session_id, summary_record(session), count, latest, read_only=False)
         elif summary is not None:
-            summary = dataclasses.replace(summary, messages=count, updated_at=latest)
+            summary = summary._replace(messages=count, updated_at=latest)
         if summary is not None:
             self._summaries[session_id] = summary
         return summary if known is not None else None
