@@ -1,4 +1,4 @@
-"""What a token costs on its way through the model host, against LiteLLM alone in one process.
+"""What a token costs on its way through host and engine to the disk, against LiteLLM alone in one process.
 
 Both read the same paced streams of the same local server; its own work is counted for neither.
 """
@@ -9,17 +9,18 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import IO
 
-from app.core.provider import ModelRequest, ProviderConfig, Text
+from app.core.events import Event, MessageStarted, TurnStarted
+from app.core.session import COMPLETED, Participant
+from app.engine.engine import DebateSetup
 from app.providers.processes import child_environment
-from app.providers.remote import RemoteModels
+from app.wiring import Moot, open_moot
 from tests.benchmarks.table import Benchmark, Result
-from tests.wire import Answer, Recorded, Reply, WireServer
+from tests.wire import Answer, Recorded, Reply, WireServer, write_providers
 
 STREAMS = 2
 TOKENS = 400
@@ -107,62 +108,61 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-async def _stream_through_host(models: RemoteModels, server: WireServer) -> tuple[float, float]:
-    request = ModelRequest(
-        provider="wire",
-        model=server.model,
-        messages=({"role": "user", "content": "Say something."},),
-    )
-    started = time.monotonic()
+async def _debate(moot: Moot, server: WireServer) -> tuple[float, float]:
+    """Return the same of as many debates at once: window-less program and host together."""
+    begun: dict[str, float] = {}
     first: list[float] = []
 
-    async def one() -> None:
-        heard = False
-        async with aclosing(models.stream(request)) as deltas:
-            async for delta in deltas:
-                if not heard and isinstance(delta, Text):
-                    heard = True
-                    first.append(time.monotonic() - started)
+    def listen(events: tuple[Event, ...]) -> None:
+        for event in events:
+            if isinstance(event, TurnStarted):
+                begun[event.turn_id] = time.monotonic()
+            elif isinstance(event, MessageStarted):
+                first.append(time.monotonic() - begun[event.message.turn_id])
 
-    pid = models.host_pid
+    seats = tuple(
+        Participant(id=name, name=name, provider=server.provider_id, model=server.model)
+        for name in ("GPT", "Claude")
+    )
+    pid = moot.models.host_pid
     assert pid is not None
+    forget = moot.bus.subscribe(listen)
     cpu, host = time.thread_time(), _cpu_of(pid)
-    await asyncio.gather(*(one() for _ in range(STREAMS)))
+    setup = DebateSetup(topic="Tabs or spaces?", participants=seats, rounds=1)
+    started = [await moot.engine.start_debate(setup) for _ in range(STREAMS)]
+    ended = [await moot.engine.wait(session_id) for session_id in started]
     spent = time.thread_time() - cpu + _cpu_of(pid) - host
-    return spent / (STREAMS * TOKENS), statistics.median(first)
-
-
-@contextmanager
-def _wire() -> Iterator[tuple[WireServer, RemoteModels]]:
-    with WireServer("openai") as server:
-        server.script(server.model, _answer)
-        config = ProviderConfig(id="wire", kind="openai", base_url=server.address)
-        yield server, RemoteModels(providers=lambda _: config, key=lambda _: server.key)
+    forget()
+    assert all(session.status == COMPLETED for session in ended)
+    return spent / (STREAMS * len(seats) * TOKENS), statistics.median(first)
 
 
 Rounds = list[tuple[tuple[float, float], tuple[float, float]]]
 
 
-async def _compare(server: WireServer, models: RemoteModels, rounds: int) -> Rounds:
+async def _compare(server: WireServer, folder: Path, rounds: int) -> Rounds:
     alone = _Alone(server)
+    moot = await open_moot(folder)
     found: Rounds = []
     try:
-        await models.warm()
+        await moot.models.warm()
         await asyncio.to_thread(alone.run)
-        await _stream_through_host(models, server)
+        await _debate(moot, server)
         for _ in range(rounds):
             baseline = await asyncio.to_thread(alone.run)
-            found.append((await _stream_through_host(models, server), baseline))
+            found.append((await _debate(moot, server), baseline))
     finally:
-        await models.close()
+        await moot.close()
         alone.close()
     return found
 
 
 def per_token(short: bool) -> Result:
     """Compare the CPU time a token takes."""
-    with _wire() as (server, models):
-        found = asyncio.run(_compare(server, models, 3 if short else 7))
+    with WireServer("openai") as server, tempfile.TemporaryDirectory(prefix="moot-tokens-") as folder:
+        server.script(server.model, _answer)
+        os.environ.update(write_providers(Path(folder), [server]))
+        found = asyncio.run(_compare(server, Path(folder), 3 if short else 7))
     ours = statistics.median(ours[0] for ours, _ in found) * 1e6
     alone = statistics.median(alone[0] for _, alone in found) * 1e6
     first, first_alone = (statistics.median(pair[at][1] for pair in found) * 1e3 for at in (0, 1))
