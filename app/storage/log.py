@@ -62,7 +62,7 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
     """Yield each line of a file read in binary mode; None stands for one damaged record.
 
     A last line without a newline is yielded if it is whole (only the newline is missing) and
-    passed over if not: it was never acknowledged.
+    passed over if not: it was never acknowledged. A file that is no log at all is one damaged record.
     """
     for place, data in enumerate(lines):
         ended = data.endswith(b"\n")
@@ -73,9 +73,17 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
         if line is not None:
             yield line
         elif not ended:
+            if place == 0 and not _is_cut_off(body):
+                yield None
             return
         elif body:
             yield from _salvage(body)
+
+
+def _is_cut_off(body: bytes) -> bool:
+    """Say whether the only line of a file can be the start of a record that a crash cut off."""
+    written = body.rstrip(b"\0")
+    return written.startswith(_START) or _START.startswith(written)
 
 
 def _salvage(body: bytes) -> Iterator[Line | None]:

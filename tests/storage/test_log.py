@@ -135,3 +135,15 @@ def test_text_comes_once_however_often_it_is_read():
     replay = Replay().add_all([begun, *pieces, *pieces])
     [(_, record)] = replay.open_records()
     assert (record["content"], record["thinking"]) == ("안녕 world", "hm")
+
+
+@pytest.mark.parametrize("data", [bytes(range(1, 200)), b"hello", b"%PDF-1.7 \x00\x01", b"{}"])
+def test_a_file_that_is_no_log_counts_as_damaged(data: bytes) -> None:
+    assert list(read_lines([data])) == [None]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b'{"c', b'{"c":"1234abcd","q":1,"op', b"\0" * 300, b'{"c":"12' + b"\0" * 99]
+)
+def test_a_first_record_that_was_cut_off_counts_as_nothing(data: bytes) -> None:
+    assert list(read_lines([data] if data else [])) == []
