@@ -7,7 +7,7 @@ set -euo pipefail
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1" && cd "$1"
 folder=$PWD
-lent="/etc/apt /etc/pip.conf /etc/xdg/pip /root/.config/pip /etc/ssl /etc/resolv.conf /etc/hosts"
+lent="/etc/apt /etc/pip.conf /etc/xdg/pip $HOME/.config/pip /etc/ssl /etc/resolv.conf /etc/hosts"
 lent="$lent /usr/share/keyrings /usr/local/share/ca-certificates ${BOX_BIND:-}"
 
 say() { printf '\n== bare box: %s (+%d s)\n' "$*" "$SECONDS"; }
@@ -38,14 +38,14 @@ open_box() {
         if [ -d "$path" ]; then mkdir -p "box$path"; else mkdir -p "box$(dirname "$path")" && touch "box$path"; fi
         mount --bind -o ro "$path" "box$path"
     done
-    git clone --quiet --no-hardlinks "$source_folder" box/root/moot
+    git clone --quiet --no-hardlinks "$source_folder" box/srv/moot
 }
 
 # A clean environment: nothing of this machine but what tells pip and TLS where to look.
 in_box() {
     local kept
     mapfile -t kept < <(env | grep -E '^(PIP_|UV_|SSL_|REQUESTS_CA_BUNDLE=|CURL_CA_BUNDLE=)' || true)
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "${kept[@]}" chroot box /bin/sh -c "cd /root/moot && $1"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/srv "${kept[@]}" chroot box /bin/sh -c "cd /srv/moot && $1"
 }
 
 open_box
@@ -53,7 +53,7 @@ say "command one: the window, and a debate in it on the built-in model"
 in_box "exec python3 packaging/dev.py run" >run.log 2>&1 &
 window=$!
 started=$SECONDS
-until grep -q "DISPLAY=:" run.log && compgen -G "box/root/.local/share/Moot/control*" >/dev/null; do
+until grep -q "DISPLAY=:" run.log && compgen -G "box/srv/.local/share/Moot/control*" >/dev/null; do
     kill -0 "$window" 2>/dev/null || { cat run.log; echo "the window's command ended" >&2; exit 1; }
     sleep 0.5
 done
@@ -62,8 +62,8 @@ say "the window is there, with its engine, after $((SECONDS - started)) s"
 # While a window holds the data directory, this debate is handed to it and runs there.
 in_box ".venv/bin/moot debate 'Should cities ban private cars from their centres?'"
 in_box "QT_QPA_PLATFORM=xcb DISPLAY=$(sed -n 's/.*DISPLAY=\(:[0-9]*\).*/\1/p' run.log) .venv/bin/python -c \
-'from PySide6.QtWidgets import QApplication; app = QApplication([]); app.primaryScreen().grabWindow(0).save(\"/root/window.png\")'"
-cp box/root/window.png window.png
+'from PySide6.QtWidgets import QApplication; app = QApplication([]); app.primaryScreen().grabWindow(0).save(\"/srv/window.png\")'"
+cp box/srv/window.png window.png
 pkill -TERM -P "$window" || kill -TERM "$window"
 status=0 && wait "$window" || status=$?
 say "the window was asked to end and ended with $status; its picture is $folder/window.png"
