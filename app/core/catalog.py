@@ -14,9 +14,8 @@ class ProviderKind:
     """A provider that can be chosen.
 
     `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment
-    variable its users know, `voice` the name its participant gets, `host` what must answer for a
-    local server. `form` says how a debate is put to its models: chat turns, or one transcript
-    with an opener (for a model too small for chat turns).
+    variable its users know, `voice` the name its participant gets. `form` says how a debate is put
+    to its models: chat turns, or one transcript with an opener (for a model too small for chat turns).
     """
 
     kind: str

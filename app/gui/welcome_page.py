@@ -2,12 +2,12 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import button
+from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 CARD_WIDTH = 292
@@ -117,11 +117,7 @@ class WelcomePage(QWidget):
         column.addSpacing(20)
         column.addLayout(examples)
         column.addStretch(12)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(body)
+        scroll = scrolling(body)
         foot = QFrame()
         foot.setProperty("kind", "status")
         foot.setFixedHeight(26)

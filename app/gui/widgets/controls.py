@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSlider,
     QToolButton,
@@ -272,3 +273,13 @@ class Segmented(QFrame):
     def _on_toggled(self, index: int, checked: bool) -> None:
         if checked:
             self.chosen.emit(self._values[index])
+
+
+def scrolling(body: QWidget) -> QScrollArea:
+    """Return a page that scrolls downwards where it does not fit, and takes no focus for itself."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(body)
+    return area

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
@@ -26,7 +26,7 @@ from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button
+from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 MODES = (ROUND_ROBIN, FREE, ROLES)
@@ -178,11 +178,7 @@ class SetupView(QWidget):
         column.addWidget(self._files)
         column.addLayout(_row(self.opening))
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(body)
+        scroll = scrolling(body)
         foot = QHBoxLayout()
         foot.setContentsMargins(18, 8, 18, 15)
         foot.addWidget(self._estimate, 1)
