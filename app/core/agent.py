@@ -15,17 +15,25 @@ class Busy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Someone who can speak: a name, a model to speak with, and what they may use."""
+    """Someone who can speak: a name, a model to speak with, and what they may use (rows S1, S8).
+
+    `provider` and `model` are empty together: then a sub-agent speaks with its caller's model, and
+    anybody else with the first that is ready. `description` tells callers what to call the agent
+    for. `tools` are keys of the allow-list, `pages` addresses the agent may read first. `version`
+    grows with every save.
+    """
 
     id: str
     name: str
-    provider: str
-    model: str
+    provider: str = ""
+    model: str = ""
+    description: str = ""
     role: str = ""
     instructions: str = ""
     tools: tuple[str, ...] = ()
     sub_agents: tuple[str, ...] = ()
     mcp_servers: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     max_depth: int = 3
     max_steps: int = 10
     enabled: bool = True

@@ -16,6 +16,8 @@ class ProviderKind:
     `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment
     variable its users know, `voice` the name its participant gets. `form` says how a debate is put
     to its models: chat turns, or one transcript with an opener (for a model too small for chat turns).
+    `guided` marks models that cannot choose a tool: Moot offers the one that fits. `images` says that
+    models take pictures.
     """
 
     kind: str
@@ -28,6 +30,8 @@ class ProviderKind:
     local: bool = False
     needs_key: bool = True
     form: str = CHAT
+    guided: bool = False
+    images: bool = True
 
 
 KINDS: tuple[ProviderKind, ...] = (
@@ -88,6 +92,8 @@ KINDS: tuple[ProviderKind, ...] = (
         local=True,
         needs_key=False,
         form=TRANSCRIPT,
+        guided=True,
+        images=False,
     ),
 )
 

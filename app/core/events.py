@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from app.core.message import Author, Message, Usage
+from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.session import Session
 
 
@@ -88,6 +88,61 @@ class MessageFinished(Event):
     """A message is whole, stopped or failed; carries it as it will be stored."""
 
     message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsStreamed(Event):
+    """A streaming message asks for tools; the last call's arguments may still grow."""
+
+    message_id: str
+    tool_calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(Event):
+    """A tool runs for a call of a turn; `arguments` is the JSON text as the model wrote it."""
+
+    turn_id: str
+    tool_call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Event):
+    """A call has its result; `content` is what the model is sent."""
+
+    turn_id: str
+    tool_call_id: str
+    name: str
+    ok: bool
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptAsked(Event):
+    """The user is asked; the message with the question is part of the same batch."""
+
+    message_id: str
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFinished(Event):
+    """A turn will say nothing more for now; `outcome` is done, waiting, failed or stopped."""
+
+    turn_id: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantsChanged(Event):
+    """An assistant was saved, deleted or brought back, or their order changed; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServersChanged(Event):
+    """An MCP server came, went, or asks for consent; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,23 +33,50 @@ class ToolCall:
     arguments: str = ""
 
 
+YESNO = "yesno"
+OPTIONS = "options"
+TEXT = "text"
+APPROVAL = "approval"
+
+ALLOW = "allow"
+ALWAYS = "always"
+DENY = "deny"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A question to the user: `type` is yesno, options or text; `answered_by` a message id."""
+    """A question to the user; open as long as nobody answered it and it was not dismissed.
+
+    `type` is yesno, options, text or approval; `answer` what the user said (an approval: allow,
+    always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
+    whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
+    cannot be undone) or `may_have_run` (Moot ended while it ran).
+    """
 
     question: str
-    type: str = "text"
+    type: str = TEXT
     options: tuple[str, ...] = ()
     answered_by: str | None = None
+    answer: str = ""
+    dismissed: bool = False
+    tool: str = ""
+    arguments: str = ""
+    reason: str = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether the user has yet to answer."""
+        return self.answered_by is None and not self.dismissed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A text or image the user gave along; `text` holds what the model is sent."""
+    """A text or image the user gave along: `text` of a text, `data` in base 64 of an image."""
 
     name: str
     media_type: str = "text/plain"
     text: str = ""
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +102,13 @@ class Failure:
 class Message:
     """One utterance; immutable, replaced as a whole when it grows or finishes.
 
+    A turn is an agent speaking once; its messages share `turn_id`. A sub-agent's turn has the
+    caller's turn as `parent_turn_id` and the call it answers as `parent_call_id`. The turns without
+    a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
+    same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
+    the answer, the question's id. `model` is "provider/model", `provider_state` what that provider
+    must be sent back as it came (signed thinking).
+
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
     8601 in UTC, `seconds` the time from the request to the end, and `why` the code of the rule
@@ -87,9 +121,14 @@ class Message:
     author: Author
     content: str = ""
     parent_turn_id: str | None = None
+    parent_call_id: str | None = None
+    follows: str | None = None
+    answers: str | None = None
+    model: str = ""
     thinking: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    provider_state: dict[str, object] | None = None
     resources: tuple[dict[str, object], ...] = ()
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()

@@ -60,7 +60,8 @@ class ModelRequest:
 
     `opener` is text the answer must begin with (an embedded model is steered by it); it is part
     of the answer and streams back as its first text. `options` are sampling settings by their
-    llama.cpp names.
+    llama.cpp names. `tools` are functions in OpenAI's form. With a `schema` (JSON Schema) the answer
+    is an object that fits it, where the provider can hold a model to that.
     """
 
     provider: str
@@ -71,6 +72,7 @@ class ModelRequest:
     stop: tuple[str, ...] = ()
     opener: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
+    schema: Mapping[str, object] | None = None
     options: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -83,23 +85,40 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallPiece:
+    """A piece of a tool call: the calls of an answer are numbered from 0.
+
+    `id` and `name` come with a call's first piece, `arguments` is JSON text in any number of pieces.
+    """
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The end of the stream: why it ended, and what it cost (tokens; dollars or None)."""
+    """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
+
+    `state` is what the provider must be sent back as it came, with the answer, while tools run.
+    """
 
     reason: str = STOP
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    state: Mapping[str, object] | None = None
 
 
-Delta = Text | Finished
+Delta = Text | CallPiece | Finished
 
 
 class Models(Protocol):
     """Whoever can ask a model. Closing the iterator or cancelling its task ends the request."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Ask; yield Text pieces, then exactly one Finished.
+        """Ask; yield Text and CallPiece pieces, then exactly one Finished.
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """

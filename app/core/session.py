@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from app.core.message import Attachment
+
 IDLE = "idle"
 RUNNING = "running"
 WAITING = "waiting"
@@ -92,11 +94,51 @@ class DebateSession(Session):
     kind: Literal["debate"] = "debate"
 
 
+DEFAULT_MODE: Final = "default"
+SETTINGS_MODE: Final = "settings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedMessage:
+    """What the user said while the assistant was busy; it is sent when its turn comes (row P6)."""
+
+    id: str
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """With whom, and where in the tree of turns the conversation stands.
+
+    `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is
+    default or settings (row S8). `always` are the consent keys of tools that need not ask again in
+    this session. `budget_from` is the message the budget of a user message counts from.
+    """
+
+    assistant_id: str
+    assistant_name: str = ""
+    head: str = ""
+    mode: str = DEFAULT_MODE
+    queue: tuple[QueuedMessage, ...] = ()
+    always: tuple[str, ...] = ()
+    budget_from: str = ""
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSession(Session):
+    """A conversation with one assistant and whom it calls."""
+
+    chat: Chat
+    kind: Literal["chat"] = "chat"
+
+
 class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
-    A debate has its mode, rounds and round; `speakers` are the participants' names in order. A tuple,
-    because a thousand of them are made before the list shows.
+    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the
+    assistant's. A tuple, because a thousand of them are made before the list shows.
     """
 
     id: str

@@ -9,6 +9,7 @@ from app.core.message import Message
 from app.core.provider import ProviderConfig
 from app.core.session import Session, SessionSummary
 from app.core.settings import Settings
+from app.core.tool import McpServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,19 @@ class Problem:
     line: int | None = None
     field: str = ""
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
+
+    session_id: str
+    title: str
+    kind: str
+    updated_at: str
+    message_id: str = ""
+    author: str = ""
+    excerpt: str = ""
 
 
 class SessionStore(Protocol):
@@ -71,13 +85,17 @@ class SessionStore(Protocol):
         """Bring a session back from the bin."""
         ...
 
+    async def search(self, text: str, limit: int) -> list[Hit]:
+        """Find a text in titles and messages of all sessions, newest session first, case ignored."""
+        ...
+
     async def close(self) -> None:
         """Write what is left and let go of every file."""
         ...
 
 
 class Documents(Protocol):
-    """Keeps the small documents: settings, providers, assistants."""
+    """Keeps the small documents: settings, providers, assistants, MCP servers, consents."""
 
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""
@@ -97,6 +115,37 @@ class Documents(Protocol):
 
     def agents(self) -> tuple[Agent, ...]:
         """Return the assistants of `assistants/`."""
+        ...
+
+    async def save_agent(self, agent: Agent) -> Agent:
+        """Write an assistant with the next version number and return it so; the version before is kept.
+
+        Raises StorageError, also where the file holds what could not be read.
+        """
+        ...
+
+    async def delete_agent(self, agent_id: str) -> None:
+        """Take an assistant away; its versions are kept, so that saving it again brings it back."""
+        ...
+
+    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
+        """Return the versions of an assistant that are kept, newest first."""
+        ...
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        """Return the servers of `mcp.json`."""
+        ...
+
+    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
+        """Write `mcp.json`, keeping unknown fields and a previous copy."""
+        ...
+
+    def consents(self) -> frozenset[str]:
+        """Return the fingerprints the user has allowed."""
+        ...
+
+    async def save_consents(self, consents: frozenset[str]) -> None:
+        """Write what the user has allowed."""
         ...
 
     def problems(self) -> tuple[Problem, ...]:

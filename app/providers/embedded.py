@@ -9,9 +9,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from app.children.processes import EMBEDDED_SERVER, child_command, child_environment
 from app.core.errors import HOST, NOT_INSTALLED, ProviderError
 from app.providers.embedded_server import KEY_VARIABLE
-from app.providers.processes import EMBEDDED_SERVER, child_command, child_environment
 
 if TYPE_CHECKING:
     from app.providers.model_host.request import Call

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from app.providers.processes import end_with_parent
+from app.children.processes import end_with_parent
 
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.children.host_process import HostProcess, Line
+from app.children.processes import MODEL_HOST
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.errors import (
     BAD_REQUEST,
@@ -22,7 +24,6 @@ from app.core.provider import Delta, Finished, ModelRequest, ProviderConfig, Tes
 from app.core.text import clean_text
 from app.providers.addresses import complete_address, listens
 from app.providers.errors import redact as redact_keys
-from app.providers.host_process import HostProcess, Line
 from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.model_file import find_model
 
@@ -167,7 +168,7 @@ class RemoteModels:
                 raise ProviderError(HOST, "Moot is closing")
             if self._host is None or not self._host.alive:
                 try:
-                    self._host = await HostProcess.start(self._log, self._on_host_died)
+                    self._host = await HostProcess.start(MODEL_HOST, self._log, self._on_host_died)
                 except OSError as error:
                     raise ProviderError(HOST, str(error)) from error
                 self._host_started_at = asyncio.get_running_loop().time()

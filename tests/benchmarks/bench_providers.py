@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 from typing import IO
 
+from app.children.processes import child_environment
 from app.core.events import Event, MessageStarted, TurnStarted
 from app.core.session import COMPLETED, Participant
 from app.engine.engine import DebateSetup
-from app.providers.processes import child_environment
 from app.wiring import Moot, open_moot
 from tests.benchmarks.table import Benchmark, Result
 from tests.wire import Answer, Recorded, Reply, WireServer, write_providers

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from app.children.processes import MODEL_HOST, child_command, child_environment, without_provider_variables
 from app.core.errors import ProviderError
 from app.core.provider import Text
-from app.providers.processes import MODEL_HOST, child_command, child_environment, without_provider_variables
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book
 from tests.wire import Answer, Fault, WireServer
@@ -141,7 +141,7 @@ def test_a_host_whose_parent_is_killed_ends(tmp_path: Path) -> None:
 def test_a_host_that_still_imports_ends_with_its_parent() -> None:
     parent = (
         "import subprocess, time\n"
-        "from app.providers.processes import MODEL_HOST, child_command, child_environment\n"
+        "from app.children.processes import MODEL_HOST, child_command, child_environment\n"
         "host = subprocess.Popen(child_command(MODEL_HOST), stdin=subprocess.PIPE, env=child_environment())\n"
         "print(host.pid, flush=True)\n"
         "time.sleep(600)\n"

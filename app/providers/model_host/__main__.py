@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 
-from app.providers.model_host.pipes import Pipes
-from app.providers.processes import end_with_parent, without_provider_variables
+from app.children.pipes import Pipes
+from app.children.processes import end_with_parent, without_provider_variables
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import litellm
 
+from app.children.pipes import Pipes
 from app.core import errors
 from app.core.catalog import EMBEDDED
 from app.core.errors import ProviderError
@@ -14,7 +15,6 @@ from app.providers.embedded import EmbeddedServer
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.outlet import Outlet
-from app.providers.model_host.pipes import Pipes
 from app.providers.model_host.request import Call
 from app.providers.model_host.trial import try_provider
 from app.providers.model_host.warm_up import warm_up

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from app.providers.model_host.pipes import Pipes
+from app.children.pipes import Pipes
 
 _GATHER_SECONDS = 0.008
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import httpx
 
+from app.children.pipes import Pipes
 from app.core import errors
 from app.core.catalog import EMBEDDED
 from app.providers.errors import classify, classify_status
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.outlet import Outlet
-from app.providers.model_host.pipes import Pipes
 from app.providers.model_host.request import Call
 
 _MAX_TOKENS = 16

@@ -1,4 +1,4 @@
-"""The parent's end of a model host: its process, its pipes, and one queue of lines a call."""
+"""The parent's end of a host, a child process that serves requests: its pipes, one queue a call."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from app.providers.processes import MODEL_HOST, child_command, child_environment
+from app.children.processes import child_command, child_environment
 
 _STOP_SECONDS = 3.0
 _READ_BYTES = 1 << 16
@@ -20,10 +20,14 @@ class HostProcess:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
+        program: str,
         log: Callable[[str], Awaitable[None]],
         on_death: Callable[["HostProcess"], None],
+        on_news: Callable[[Line], None],
     ) -> None:
         self._process = process
+        self._program = program
+        self._on_news = on_news
         self._log = log
         self._on_death = on_death
         self._queues: dict[str, asyncio.Queue[Line | None]] = {}
@@ -35,17 +39,24 @@ class HostProcess:
 
     @classmethod
     async def start(
-        cls, log: Callable[[str], Awaitable[None]], on_death: Callable[["HostProcess"], None]
+        cls,
+        program: str,
+        log: Callable[[str], Awaitable[None]],
+        on_death: Callable[["HostProcess"], None],
+        on_news: Callable[[Line], None] = lambda _: None,
     ) -> "HostProcess":
-        """Start the process; it answers a few seconds later. Raises OSError."""
+        """Start a program; it answers a few seconds later. Raises OSError.
+
+        `on_news` gets the lines that answer no request.
+        """
         process = await asyncio.create_subprocess_exec(
-            *child_command(MODEL_HOST),
+            *child_command(program),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=child_environment(),
         )
-        return cls(process, log, on_death)
+        return cls(process, program, log, on_death, on_news)
 
     @property
     def pid(self) -> int:
@@ -111,7 +122,7 @@ class HostProcess:
         self.warm.set()
         if not self._closing:
             self._on_death(self)
-            await self._log(f"the model host ended with {self._process.returncode}")
+            await self._log(f"{self._program} ended with {self._process.returncode}")
 
     def _take(self, line: Line) -> None:
         if (call_id := line.get("id")) is not None:
@@ -122,6 +133,8 @@ class HostProcess:
             self.ready.set()
         elif "warm" in line:
             self.warm.set()
+        else:
+            self._on_news(line)
 
     async def _read_errors(self) -> None:
         assert self._process.stderr is not None

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-MODEL_HOST = "model_host"
-EMBEDDED_SERVER = "embedded_server"
+MODEL_HOST = "app.providers.model_host"
+EMBEDDED_SERVER = "app.providers.embedded_server"
+TOOL_HOST = "app.tools.tool_host"
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
@@ -31,10 +32,10 @@ def without_provider_variables(environment: Mapping[str, str]) -> dict[str, str]
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST or EMBEDDED_SERVER."""
+    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER or TOOL_HOST."""
     if getattr(sys, "frozen", False):
-        return [sys.executable, "--" + program.replace("_", "-")]
-    return [sys.executable, "-m", f"app.providers.{program}"]
+        return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
+    return [sys.executable, "-m", program]
 
 
 def child_environment() -> dict[str, str]:

@@ -1,0 +1,157 @@
+"""The plug for tools: what a tool is, what it returns, and who answers for the allow-list and MCP."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from json import dumps
+from typing import Final, Protocol
+
+from app.core.message import Message, Prompt
+from app.core.session import DEFAULT_MODE
+
+CONTINUE: Final = "continue"
+WAIT: Final = "wait"
+END: Final = "end"
+
+CONNECTED: Final = "connected"
+CONNECTING: Final = "connecting"
+DOWN: Final = "down"
+ASKING: Final = "asking"
+OFF: Final = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool gives back: text for the model, and what the loop does next.
+
+    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are
+    MCP-UI resources in the form of the protocol, kept with the message.
+    """
+
+    content: str
+    ok: bool = True
+    control: str = CONTINUE
+    resources: tuple[dict[str, object], ...] = ()
+    prompt: Prompt | None = None
+
+
+class ToolContext(Protocol):
+    """What a running tool may know and do."""
+
+    @property
+    def session_id(self) -> str:
+        """The session it runs in."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The agent mode: default or settings."""
+        ...
+
+    @property
+    def pages(self) -> Sequence[str]:
+        """The addresses of the agent's definition."""
+        ...
+
+    def messages(self) -> Sequence[Message]:
+        """Return the session's messages, oldest first."""
+        ...
+
+    async def ask(self, prompt: Prompt) -> str | None:
+        """Put a question to the user while the tool runs; None when it was dismissed."""
+        ...
+
+
+Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Something a model may call.
+
+    `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
+    the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
+    `asks` means the user must allow each call; `consent` names what "always" then stands for.
+    `modes` are the agent modes it may run in. `run` raises ToolError for what the model should know.
+    """
+
+    key: str
+    description: str
+    parameters: Mapping[str, object]
+    run: Run
+    group: str = ""
+    repeatable: bool = False
+    asks: bool = False
+    consent: str = ""
+    modes: tuple[str, ...] = (DEFAULT_MODE,)
+
+
+class ToolError(Exception):
+    """A tool could not do it; the text says what, where and what to do, for the model to read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    disabled: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """What consent is bound to: the exact command line, folder and address, and the names of variables."""
+        bound = [self.command, list(self.args), sorted(self.env), self.cwd, self.url, sorted(self.headers)]
+        return sha256(dumps(bound).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerStatus:
+    """An MCP server as the faces show it.
+
+    `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
+    `changed` tools). `tools` are the keys it offers, `detail` its last words, without secrets.
+    """
+
+    server: McpServer
+    state: str
+    tools: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    detail: str = ""
+
+
+class Tools(Protocol):
+    """Whoever holds the allow-list and the MCP servers."""
+
+    def allowed(self) -> tuple[Tool, ...]:
+        """Return the allow-list."""
+        ...
+
+    def servers(self) -> tuple[ServerStatus, ...]:
+        """Return the MCP servers of `mcp.json` with their state."""
+        ...
+
+    def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
+        """Return what the connected servers of these names offer and the user has allowed."""
+        ...
+
+    async def attach(self, servers: Sequence[str]) -> None:
+        """Connect to servers that may run; returns when each is connected, down or asking."""
+        ...
+
+    async def consent(self, server: str) -> None:
+        """Take note that the user allows a server as it is now, and connect."""
+        ...
+
+    async def restart(self, server: str) -> None:
+        """Connect anew."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of every server and process."""
+        ...

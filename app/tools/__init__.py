@@ -1,0 +1,1 @@
+"""What assistants may use: the allow-list, the web, questions, MCP servers."""
