@@ -3,7 +3,7 @@
 Selecting and copying across messages, links, finding, keys, the menu and the way to the end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import STREAMING, Message
 from app.core.session import Session
 from app.core.texts import Texts
@@ -44,12 +45,15 @@ class TranscriptView(TranscriptCanvas):
     """The messages of one session.
 
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
-    where an action is `retry` or `settings`.
+    where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
+    stop_turn_requested(turn id) of a sub-agent, version_requested(turn id, step) with step -1 or 1.
     """
 
     link_requested = Signal(str, str)
     copy_done = Signal()
     action_requested = Signal(str, str)
+    stop_turn_requested = Signal(str)
+    version_requested = Signal(str, int)
 
     def __init__(
         self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
@@ -86,12 +90,55 @@ class TranscriptView(TranscriptCanvas):
         self._rows.clear()
         self._refresh(None)
 
-    def show_session(self, session: Session, messages: Sequence[Message]) -> None:
+    def show_session(
+        self,
+        session: Session,
+        messages: Sequence[Message],
+        versions: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
+        self._session = session
         self._selection.clear()
         self._finder.search("")
         self._unseen.clear()
         self._target = None
         super().show_session(session, messages)
+
+    def set_card_factory(self, factory: Callable[[Message], QWidget]) -> None:
+        """Say who makes the widget that is laid over a message with an open question."""
+        self._card_factory = factory
+
+    def session_changed(self, session: Session) -> None:
+        """Take the session as it is now: whether it runs decides whether anything ticks."""
+        self._session = session
+
+    def reload(
+        self, messages: Sequence[Message], versions: Mapping[str, tuple[int, int]] | None = None
+    ) -> None:
+        """Show another path of the same session; what is read stays where it is, as far as it is there.
+
+        `versions` maps turn ids to (number from 1, how many).
+        """
+        place = self.place
+        self.show_session(self._session, messages)
+        self.set_versions(versions or {})
+        if place[0]:
+            self.go_to(*place)
+
+    def set_versions(self, versions: Mapping[str, tuple[int, int]]) -> None:
+        """Show `‹ 2/3 ›` on turns with several versions: turn id -> (number from 1, how many)."""
+        self._versions = dict(versions)
+
+    def calls_streamed(self, event: CallsStreamed) -> None:
+        """Show the calls of a message while their arguments still grow."""
+
+    def tool_started(self, event: ToolStarted) -> None:
+        """Show that a call runs."""
+
+    def tool_finished(self, event: ToolFinished) -> None:
+        """Show how a call ended; its tool message says the same and may come before or after."""
+
+    def turn_finished(self, event: TurnFinished) -> None:
+        """Let a sub-agent's group rest."""
 
     def message_started(self, message: Message) -> None:
         if message.id not in self._model and not self._scroller.follow:
