@@ -25,9 +25,9 @@ from app.core.session import (
 )
 from app.core.settings import Settings
 from app.core.store import Documents, Problem, SessionStore, StoredSession
+from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
-from app.engine.runner import author_of
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -142,6 +142,11 @@ class Message:
     created_at: str = ""
 
     @property
+    def asks(self) -> bool:
+        """Whether it is a question that waits for the user."""
+        return self.prompt is not None and self.prompt.open
+
+    @property
     def is_tool_call(self) -> bool:
         """Whether the message asks for tools (row G12)."""
         return bool(self.tool_calls)

@@ -14,6 +14,7 @@ from app.core.session import ENDED, RUNNING, STOPPED, DebateSession, Participant
 from app.core.settings import Settings
 from app.core.store import Documents, Problem, Secrets, SessionStore, StoredSession
 from app.core.text import clean_text
+from app.engine.debate_run import DebateRun, DebateTerms
 from app.engine.director import Speak, World
 from app.engine.event_lines import session_document
 from app.engine.export import export
@@ -66,9 +67,7 @@ class Engine:
         self._live: dict[str, LiveSession] = {}
         self._runs: dict[str, Run] = {}
         self._silent: frozenset[str] = frozenset()
-        self._surroundings = Surroundings(
-            models=models, store=store, world=self._world, request=self._request, sleep=sleep, clock=clock
-        )
+        self._surroundings = Surroundings(models=models, store=store, sleep=sleep, clock=clock)
 
     # Sessions
 
@@ -288,7 +287,7 @@ class Engine:
         return config
 
     def _run(self, live: LiveSession) -> None:
-        run = Run(live, self._surroundings)
+        run = DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))
         self._runs[live.id] = run
         run.start()
 

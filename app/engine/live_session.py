@@ -4,11 +4,12 @@ Every change is one batch on the bus, so screen and disk see it whole or not at 
 answer that streams is kept as pieces beside the immutable message, so that a delta costs nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.errors import BadInput
 from app.core.events import (
+    CallsStreamed,
     Event,
     EventBus,
     MessageDelta,
@@ -19,8 +20,8 @@ from app.core.events import (
     TurnStarted,
     utc_now,
 )
-from app.core.message import STOPPED, STREAMING, Author, Message
-from app.core.session import DebateSession, Session
+from app.core.message import STOPPED, STREAMING, Message, ToolCall
+from app.core.session import ChatSession, DebateSession, Session
 from app.core.store import StoredSession
 from app.core.text import clean_text
 
@@ -31,6 +32,7 @@ class _Growing:
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
+    tool_calls: tuple[ToolCall, ...] = ()
     length: int = 0
 
 
@@ -45,6 +47,10 @@ class LiveSession:
         self._bus = bus
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}
+        self._turns: dict[str, list[str]] = {}
+        self._children: dict[tuple[str, str], str] = {}
+        for message in stored.messages:
+            self._file(message)
 
     @property
     def id(self) -> str:
@@ -57,6 +63,25 @@ class LiveSession:
         if not isinstance(self.session, DebateSession):
             raise BadInput("not_a_debate", title=self.session.title)
         return self.session
+
+    @property
+    def chat_session(self) -> ChatSession:
+        """The session as a chat. Raises BadInput when it is of another kind."""
+        if not isinstance(self.session, ChatSession):
+            raise BadInput("not_a_chat", title=self.session.title)
+        return self.session
+
+    def turn(self, turn_id: str) -> list[Message]:
+        """Return the messages of a turn as last written, in order; none for an unknown turn."""
+        return [self.message(message_id) for message_id in self._turns.get(turn_id, ())]
+
+    def turn_ids(self) -> tuple[str, ...]:
+        """Return the ids of all turns, in the order in which they began."""
+        return tuple(self._turns)
+
+    def child_turn(self, turn_id: str, call_id: str) -> str | None:
+        """Return the id of the turn that answers a call of a turn."""
+        return self._children.get((turn_id, call_id))
 
     def text_of(self, message_id: str) -> str:
         """Return a message's text so far."""
@@ -89,23 +114,37 @@ class LiveSession:
         """Replace fields of the session: title, status, reason, debate."""
         self._publish(*self._changed(fields))
 
-    def tell(self, event: Event) -> None:
+    def tell(self, *events: Event) -> None:
         """Announce what changes nothing that is kept: a retry, a notice."""
-        self._publish(event)
+        self._publish(*events)
 
-    def start_turn(self, turn_id: str, author: Author, round_number: int, why: str) -> None:
-        """Announce that someone is about to speak."""
+    def start_turn(self, first: Message) -> None:
+        """Announce that someone is about to speak; `first` is the turn's message to be."""
         self._publish(
-            TurnStarted(session_id=self.id, turn_id=turn_id, author=author, round=round_number, why=why)
+            TurnStarted(
+                session_id=self.id,
+                turn_id=first.turn_id,
+                parent_turn_id=first.parent_turn_id,
+                author=first.author,
+                round=first.round,
+                why=first.why,
+            )
         )
 
-    def start_message(self, message: Message) -> None:
+    def start_message(self, message: Message, *extra: Event) -> None:
         """Add a message that will stream."""
         self._check_writable()
         message = replace(message, state=STREAMING, content="", thinking="")
         self._growing[message.id] = _Growing()
-        self._put(message)
-        self._publish(MessageStarted(session_id=self.id, message=message))
+        fields = self._put(message)
+        self._publish(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
+
+    def stream_calls(self, message_id: str, tool_calls: tuple[ToolCall, ...]) -> None:
+        """Let a streaming message ask for tools; kept when it finishes."""
+        growing = self._growing.get(message_id)
+        if growing is not None:
+            growing.tool_calls = tool_calls
+            self._publish(CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
         """Let a streaming message grow; what comes after its end is dropped."""
@@ -128,23 +167,49 @@ class LiveSession:
         self._check_writable()
         message = replace(message, content=clean_text(message.content), thinking=clean_text(message.thinking))
         self._growing.pop(message.id, None)
-        self._put(message)
+        fields = {**self._put(message), **fields}
         self._publish(MessageFinished(session_id=self.id, message=message), *self._changed(fields), *extra)
+
+    def finish_messages(self, messages: Sequence[Message], *extra: Event, **fields: object) -> None:
+        """Write messages that belong together, and change fields of the session, in one batch."""
+        self._check_writable()
+        events: list[Event] = []
+        for message in messages:
+            self._growing.pop(message.id, None)
+            fields = {**self._put(message), **fields}
+            events.append(MessageFinished(session_id=self.id, message=message))
+        self._publish(*events, *self._changed(fields), *extra)
 
     def settle(self) -> None:
         """Mark what still streams as stopped, with the text it has; what comes later is dropped."""
         for message in self.streaming():
-            self.finish_message(replace(message, state=STOPPED))
+            self.finish_message(replace(message, state=STOPPED, tool_calls=()))
 
     def _with_text(self, message: Message) -> Message:
-        return replace(message, content=self.text_of(message.id), thinking=self.thinking_of(message.id))
+        return replace(
+            message,
+            content=self.text_of(message.id),
+            thinking=self.thinking_of(message.id),
+            tool_calls=self._growing[message.id].tool_calls,
+        )
 
-    def _put(self, message: Message) -> None:
+    def _put(self, message: Message) -> dict[str, object]:
+        """Keep a message; return what changes of the session: a turn without a parent is the chat's head."""
         place = self._position.setdefault(message.id, len(self.messages))
-        if place == len(self.messages):
-            self.messages.append(message)
-        else:
+        if place < len(self.messages):
             self.messages[place] = message
+            return {}
+        self.messages.append(message)
+        begins = message.turn_id not in self._turns
+        self._file(message)
+        if begins and message.parent_turn_id is None and isinstance(self.session, ChatSession):
+            return {"chat": replace(self.session.chat, head=message.turn_id)}
+        return {}
+
+    def _file(self, message: Message) -> None:
+        self._turns.setdefault(message.turn_id, []).append(message.id)
+        if message.parent_turn_id is not None and message.parent_call_id is not None:
+            self._children[message.parent_turn_id, message.parent_call_id] = message.turn_id
 
     def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
         """Change the session and return the event that says so; none where nothing is to change."""

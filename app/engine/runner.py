@@ -1,24 +1,20 @@
-"""THE loop: ask the director, take the turn, write it down, again; one Run per session that runs.
+"""THE loop: take a step, write it down, again; one Run per session that runs.
 
-The engine starts, pauses and stops it. Nothing starts before what came before is on the disk.
+The engine starts, pauses and stops it. Nothing starts before what came before is on the disk. What
+a step is, the run of each kind of session says (debate_run, chat_run).
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.core.errors import StorageError
-from app.core.events import Event, Notice
-from app.core.message import FAILED, Author
-from app.core.provider import ModelRequest, Models
-from app.core.session import COMPLETED, PAUSED, RUNNING, STOPPED, DebateSession, Participant
+from app.core.events import Notice
+from app.core.provider import Models
+from app.core.session import PAUSED, RUNNING, STOPPED
 from app.core.store import SessionStore
-from app.engine.debate import after_resume, after_turn, decide
-from app.engine.debate_modes import mode_of
-from app.engine.director import Finish, Halt, Speak, Wait, World
 from app.engine.live_session import LiveSession
-from app.engine.reply import ReplyCleaner
-from app.engine.turn import TurnPlan, TurnResult, take_turn
 
 BY_USER = "by_user"
 APP_CLOSED = "app_closed"
@@ -29,26 +25,25 @@ STOP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run needs from outside: models, disk, time, and what the providers are like now."""
+    """What a run needs from outside: models, disk and time."""
 
     models: Models
     store: SessionStore
-    world: Callable[[DebateSession], World]
-    request: Callable[[LiveSession, Speak, int], ModelRequest]
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]
 
 
-class Run:
+class Run(ABC):
     """A session that runs, in a task of its own."""
+
+    stopped_status = STOPPED
 
     def __init__(self, live: LiveSession, surroundings: Surroundings) -> None:
         self._live = live
         self._around = surroundings
         self._pausing = False
-        self._waiting = False
+        self._waiting = 0
         self._unsaved = False
-        self._absent: frozenset[str] = frozenset()
         self._task: asyncio.Task[None] | None = None
         # Clear while a cut writes down how the session stands: only then is the run over.
         self._settled = asyncio.Event()
@@ -61,11 +56,9 @@ class Run:
 
     def start(self) -> None:
         """Begin, or go on after a pause."""
-        session = self._live.debate_session
-        self._unsaved = session.reason == SAVE_FAILED
-        if session.status != RUNNING or session.debate.failures:
-            self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
-        self._task = asyncio.create_task(self._loop(), name=f"debate {self._live.id}")
+        self._unsaved = self._live.session.reason == SAVE_FAILED
+        self._begin()
+        self._task = asyncio.create_task(self._loop(), name=f"session {self._live.id}")
 
     async def wait(self) -> None:
         """Return when the loop has ended; raises what ended it when that was a fault of the program."""
@@ -86,12 +79,24 @@ class Run:
         self._pausing = False
 
     async def stop(self) -> None:
-        """End the debate now; the request is cancelled and the text so far is kept."""
-        await self._cut(STOPPED, BY_USER)
+        """End it now; the requests are cancelled and the text so far is kept."""
+        await self._cut(self.stopped_status, BY_USER)
 
     async def close(self) -> None:
         """Pause at once because the program ends."""
         await self._cut(PAUSED, APP_CLOSED)
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Write down that the session runs."""
+
+    @abstractmethod
+    async def _step(self) -> None:
+        """Do what comes next, and change the status where that was the end."""
+
+    def _settle(self, status: str) -> None:
+        """Bring what was cut to an orderly end."""
+        self._live.settle()
 
     async def _cut(self, status: str, reason: str) -> None:
         if self.over or self._task is None:
@@ -100,7 +105,7 @@ class Run:
         try:
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=STOP_SECONDS)
-            self._live.settle()
+            self._settle(status)
             self._live.change(status=status, reason=reason)
             await self._save()
         finally:
@@ -110,75 +115,16 @@ class Run:
         if not await self._save():
             return
         while True:
-            session = self._live.debate_session
-            world = self._around.world(session)
-            self._tell_absent(session, world)
-            match decide(session, self._live.messages, world):
-                case Finish(reason):
-                    self._live.change(status=COMPLETED, reason=reason)
-                case Halt(reason):
-                    self._live.change(status=PAUSED, reason=reason)
-                case Wait():
-                    self._live.change(status=PAUSED, reason=BY_USER)
-                case Speak() if self._pausing:
-                    self._live.change(status=PAUSED, reason=BY_USER)
-                case Speak() as spoken:
-                    result = await take_turn(
-                        self._live,
-                        self._plan(session, spoken),
-                        self._around.models,
-                        wait=self._wait,
-                        clock=self._around.clock,
-                    )
-                    self._write(result, spoken, world)
+            await self._step()
             if not await self._save() or self._live.session.status != RUNNING:
                 return
 
-    def _tell_absent(self, session: DebateSession, world: World) -> None:
-        """Say once of everybody whose provider is switched off or gone that they no longer speak."""
-        for participant in session.debate.participants:
-            if participant.id in world.absent - self._absent:
-                details = {"name": participant.name}
-                notice = Notice(
-                    session_id=self._live.id, level="warning", code="participant_absent", details=details
-                )
-                self._live.tell(notice)
-        self._absent = world.absent
-
-    def _write(self, result: TurnResult, spoken: Speak, world: World) -> None:
-        """Put message and cursor into one batch, so that no turn is lost or doubled."""
-        if result.message is None:
-            if not result.held:
-                return
-            details = {"name": spoken.participant.name, "kind": result.held, "detail": result.detail}
-            self._live.change(status=PAUSED, reason=result.held)
-            self._live.tell(
-                Notice(session_id=self._live.id, level="warning", code="turn_held", details=details)
-            )
-            return
-        failed = result.message.state == FAILED
-        debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
-        extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
-        self._live.finish_message(result.message, *extra, debate=debate)
-
-    def _plan(self, session: DebateSession, spoken: Speak) -> TurnPlan:
-        debate, speaker = session.debate, spoken.participant
-        return TurnPlan(
-            author=author_of(speaker),
-            round=spoken.round,
-            why=spoken.why,
-            request=lambda window: self._around.request(self._live, spoken, window),
-            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
-            may_ask=lambda: speaker.id not in self._around.world(session).absent,
-            may_pass=mode_of(debate.mode).may_pass,
-        )
-
     async def _wait(self, seconds: float) -> None:
-        self._waiting = True
+        self._waiting += 1
         try:
             await self._around.sleep(seconds)
         finally:
-            self._waiting = False
+            self._waiting -= 1
 
     async def _save(self) -> bool:
         """Wait until all is on the disk; where it cannot be, pause and say so."""
@@ -201,8 +147,3 @@ class Run:
             self._unsaved = False
             self._live.tell(Notice(session_id=self._live.id, level="info", code="saved_again"))
         return True
-
-
-def author_of(participant: Participant) -> Author:
-    """Return a participant as the author of a message."""
-    return Author(id=participant.id, name=participant.name, kind="participant")

@@ -1,0 +1,109 @@
+"""A debate that runs: the director says whose turn it is, the turn is taken and written with the cursor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.events import Event, Notice
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, FAILED, Author, Message
+from app.core.provider import ModelRequest
+from app.core.session import COMPLETED, PAUSED, RUNNING, DebateSession, Participant
+from app.engine.debate import after_resume, after_turn, decide
+from app.engine.debate_modes import mode_of
+from app.engine.director import Finish, Halt, Speak, Wait, World
+from app.engine.live_session import LiveSession
+from app.engine.model_call import CallPlan, CallResult, call_model
+from app.engine.reply import ReplyCleaner
+from app.engine.runner import BY_USER, Run, Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class DebateTerms:
+    """What the providers are like now, and how a speaker's request is made for a window of messages."""
+
+    world: Callable[[DebateSession], World]
+    request: Callable[[LiveSession, Speak, int], ModelRequest]
+
+
+class DebateRun(Run):
+    """A debate that runs, in a task of its own."""
+
+    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: DebateTerms) -> None:
+        super().__init__(live, surroundings)
+        self._terms = terms
+        self._absent: frozenset[str] = frozenset()
+
+    def _begin(self) -> None:
+        session = self._live.debate_session
+        if session.status != RUNNING or session.debate.failures:
+            self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
+
+    async def _step(self) -> None:
+        session = self._live.debate_session
+        world = self._terms.world(session)
+        self._tell_absent(session, world)
+        match decide(session, self._live.messages, world):
+            case Finish(reason):
+                self._live.change(status=COMPLETED, reason=reason)
+            case Halt(reason):
+                self._live.change(status=PAUSED, reason=reason)
+            case Wait():
+                self._live.change(status=PAUSED, reason=BY_USER)
+            case Speak() if self._pausing:
+                self._live.change(status=PAUSED, reason=BY_USER)
+            case Speak() as spoken:
+                plan = self._plan(session, spoken)
+                self._live.start_turn(plan.message)
+                result = await call_model(
+                    self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
+                )
+                self._write(result, spoken, world)
+
+    def _tell_absent(self, session: DebateSession, world: World) -> None:
+        """Say once of everybody whose provider is switched off or gone that they no longer speak."""
+        for participant in session.debate.participants:
+            if participant.id in world.absent - self._absent:
+                details = {"name": participant.name}
+                notice = Notice(
+                    session_id=self._live.id, level="warning", code="participant_absent", details=details
+                )
+                self._live.tell(notice)
+        self._absent = world.absent
+
+    def _write(self, result: CallResult, spoken: Speak, world: World) -> None:
+        """Put message and cursor into one batch, so that no turn is lost or doubled."""
+        if result.message is None:
+            if not result.held:
+                return
+            details = {"name": spoken.participant.name, "kind": result.held, "detail": result.detail}
+            self._live.change(status=PAUSED, reason=result.held)
+            self._live.tell(
+                Notice(session_id=self._live.id, level="warning", code="turn_held", details=details)
+            )
+            return
+        failed = result.message.state == FAILED
+        debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
+        extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
+        self._live.finish_message(result.message, *extra, debate=debate)
+
+    def _plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
+        debate, speaker = session.debate, spoken.participant
+        return CallPlan(
+            message=Message(
+                id=new_id(),
+                turn_id=new_id(),
+                role=ASSISTANT,
+                author=author_of(speaker),
+                round=spoken.round,
+                why=spoken.why,
+            ),
+            request=lambda attempt: self._terms.request(self._live, spoken, attempt.window),
+            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
+            may_ask=lambda: speaker.id not in self._terms.world(session).absent,
+            may_pass=mode_of(debate.mode).may_pass,
+        )
+
+
+def author_of(participant: Participant) -> Author:
+    """Return a participant as the author of a message."""
+    return Author(id=participant.id, name=participant.name, kind="participant")
