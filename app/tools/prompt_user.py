@@ -1,0 +1,122 @@
+"""The tool that asks the user: its result is an MCP-UI resource, and the loop waits for the answer (row P2)."""
+
+import re
+from html import escape
+from typing import Final, Literal
+
+from app.core.ids import new_id
+from app.core.message import OPTIONS, TEXT, YESNO, Prompt
+from app.core.text import clean_text
+from app.core.tool import WAIT, ToolError, ToolResult
+from app.tools.declared import Declared
+
+MAX_QUESTION: Final = 4_000
+MAX_OPTIONS: Final = 50
+MAX_OPTION: Final = 500
+
+_HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
+_PAGE: Final = """<!doctype html>
+<html lang="{language}"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color-scheme: light dark; margin: 12px; }}
+p {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
+button, textarea {{ font: inherit; margin: 0 8px 8px 0; padding: 6px 14px; }}
+textarea {{ box-sizing: border-box; display: block; width: 100%; }}
+</style></head><body>
+<p id="question">{question}</p>
+<div role="group" aria-labelledby="question">{controls}</div>
+<script>
+const controls = document.querySelectorAll("button, textarea");
+for (const button of document.querySelectorAll("button")) {{
+  button.addEventListener("click", () => {{
+    const box = document.querySelector("textarea");
+    const answer = box ? box.value.trim() : button.value;
+    if (!answer) return;
+    for (const control of controls) control.disabled = true;
+    window.parent.postMessage({{ type: "prompt", payload: {{ prompt: answer }} }}, "*");
+  }});
+}}
+</script></body></html>
+"""
+
+
+async def prompt_user(
+    question: str,
+    type: Literal["yesno", "options", "text"],  # noqa: A002 - the name that models know
+    options: list[str] | None = None,
+) -> ToolResult:
+    """Ask the user something you cannot find out or decide yourself; the answer comes as the next message.
+
+    Ask one thing at a time, in the user's language. Work stops until the user answers.
+
+    Args:
+        question: The question, with all the user needs to know to answer it.
+        type: "yesno" for yes or no, "options" to choose one of `options`, "text" for the user's own words.
+        options: With type "options" only: what the user may choose, 1 to 50 different short texts.
+    """
+    asked = clean_text(question).strip()
+    if not asked:
+        raise ToolError("promptUser: argument `question` is empty.")
+    if len(asked) > MAX_QUESTION:
+        raise ToolError(
+            f"promptUser: argument `question` is {len(asked):,} characters long; at most {MAX_QUESTION:,} are taken."
+        )
+    choices = _choices(type, options or [])
+    address = f"ui://prompt/{new_id()}"
+    resource = {"uri": address, "mimeType": "text/html", "text": _html(asked, type, choices)}
+    return ToolResult(
+        content="The question was put to the user. The answer is the next message.",
+        resources=({"type": "resource", "resource": resource},),
+        prompt=Prompt(question=asked, type=type, options=choices),
+        control=WAIT,
+    )
+
+
+def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
+    """Return the options as they are shown; raises ToolError."""
+    if kind != OPTIONS:
+        if options:
+            raise ToolError(
+                f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
+            )
+        return ()
+    choices = tuple(clean_text(option).strip() for option in options)
+    if not choices:
+        raise ToolError('promptUser: type "options" needs argument `options`, what the user may choose.')
+    if len(choices) > MAX_OPTIONS:
+        raise ToolError(
+            f"promptUser: argument `options` holds {len(choices)} texts; at most {MAX_OPTIONS} are taken."
+        )
+    for place, choice in enumerate(choices):
+        if not choice:
+            raise ToolError(f"promptUser: argument `options`[{place}] is empty.")
+        if len(choice) > MAX_OPTION:
+            raise ToolError(
+                f"promptUser: argument `options`[{place}] is longer than {MAX_OPTION} characters."
+            )
+        if choice in choices[:place]:
+            raise ToolError(f"promptUser: argument `options`[{place}] is there twice: {choice[:60]!r}.")
+    return choices
+
+
+def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
+    """Return a page that posts the answer as an MCP-UI `prompt` action; nothing in it is loaded."""
+    # No form: clients show it in a frame that may run scripts, and only that.
+    korean = _HANGUL.search(question) is not None
+    title, yes, no, send = ("질문", "예", "아니요", "보내기") if korean else ("Question", "Yes", "No", "Send")
+    if kind == TEXT:
+        controls = (
+            f'<textarea rows="3" aria-labelledby="question"></textarea><button type="button">{send}</button>'
+        )
+    else:
+        controls = "".join(
+            f'<button type="button" value="{escape(choice)}">{escape(choice)}</button>'
+            for choice in ((yes, no) if kind == YESNO else choices)
+        )
+    language = "ko" if korean else "en"
+    return _PAGE.format(language=language, title=title, question=escape(question), controls=controls)
+
+
+TOOLS: Final = (Declared(key="promptUser", function=prompt_user, group="ask", repeatable=True),)

@@ -1,0 +1,141 @@
+"""Makes a tool's JSON Schema of its function's annotations and docstring, and checks arguments by it.
+
+A parameter is str, int, float, bool, a Literal of texts, a list of one of these, or any of them or
+None. What it is for stands in the docstring's `Args:`. Schemas stay flat: not every provider takes more.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from app.core.tool import ToolError
+
+MAX_CHARACTERS: Final = 100_000
+
+_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_WORDS: Final = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a model sees of a function: the description and the JSON Schema of its arguments.
+
+    `given` are the parameters that Moot fills in, with their types.
+    """
+
+    description: str
+    parameters: Mapping[str, Any]
+    given: Mapping[str, type]
+
+    def checked(self, tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Return the arguments to call with; null stands for one left out. Raises ToolError."""
+        properties = self.parameters["properties"]
+        for name in arguments:
+            if name not in properties:
+                known = ", ".join(f"`{one}`" for one in properties) or "none"
+                raise ToolError(f"{tool}: there is no argument {name[:60]!r}; it takes {known}.")
+        checked: dict[str, object] = {}
+        for name, schema in properties.items():
+            value = arguments.get(name)
+            if value is not None:
+                checked[name] = _checked(f"{tool}: argument `{name}`", value, schema)
+            elif name in self.parameters["required"]:
+                raise ToolError(f"{tool}: argument `{name}` is missing; it is {_words(schema)}.")
+        return checked
+
+
+def signature_of(function: Callable[..., Any], given: tuple[type, ...]) -> Signature:
+    """Read a function; parameters of the types in `given` are not the model's to fill."""
+    text = inspect.getdoc(function) or ""
+    description, _, rest = text.partition("\nArgs:\n")
+    meanings = _meanings(rest.partition("\n\n")[0])
+    hints = get_type_hints(function)
+    properties: dict[str, dict[str, Any]] = {}
+    required: list[str] = []
+    ours: dict[str, type] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] in given:
+            ours[name] = hints[name]
+            continue
+        properties[name] = {**_schema(hints[name]), "description": meanings[name]}
+        if parameter.default is inspect.Parameter.empty:
+            required.append(name)
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return Signature(" ".join(description.split()), parameters, ours)
+
+
+def _meanings(section: str) -> dict[str, str]:
+    """Return what the lines below `Args:` say of each parameter."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if line.startswith(" " * 5):
+            found[name] += " " + line.strip()
+        else:
+            name, _, meaning = line.strip().partition(": ")
+            found[name] = meaning
+    return found
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        (annotation,) = [one for one in inner if one is not NoneType]
+        return _schema(annotation)
+    if origin is Literal:
+        return {"type": "string", "enum": list(inner)}
+    if origin is list:
+        return {"type": "array", "items": _schema(inner[0])}
+    return {"type": _TYPES[annotation]}
+
+
+def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
+    kind = schema["type"]
+    if kind == "array" and isinstance(value, list):
+        return [_checked(f"{where}[{place}]", item, schema["items"]) for place, item in enumerate(value)]
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        # JSON knows one kind of number, and some models write 5.0.
+        return int(value)
+    if not _is_of(kind, value):
+        raise ToolError(f"{where} must be {_words(schema)}, not {_kind_of(value)}.")
+    if isinstance(value, str):
+        if len(value) > MAX_CHARACTERS:
+            raise ToolError(
+                f"{where} is {len(value):,} characters long; at most {MAX_CHARACTERS:,} are taken."
+            )
+        if value not in schema.get("enum", (value,)):
+            raise ToolError(f"{where} must be {_words(schema)}, not {value[:60]!r}.")
+    return value
+
+
+def _is_of(kind: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return (
+        (kind == "string" and isinstance(value, str))
+        or (kind in ("integer", "number") and isinstance(value, int))
+        or (kind == "number" and isinstance(value, float))
+    )
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+    return _WORDS[schema["type"]]
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", str: "a text", list: "a list", int: "a number", float: "a number"}
+    return kinds.get(type(value), type(value).__name__)
