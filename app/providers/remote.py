@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import importlib.util
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from app.core.errors import (
 )
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.provider import Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
-from app.core.text import clean_text
+from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
+from app.core.text import clean_text, clean_values
 from app.providers.addresses import complete_address, listens
 from app.providers.errors import redact as redact_keys
 from app.providers.limits import LOCAL, REMOTE, Limits
@@ -99,15 +99,16 @@ class RemoteModels:
                     raise ProviderError(INTERRUPTED if spoke else HOST)
                 if "finished" in answer:
                     ended = True
-                    yield Finished(**answer["finished"])
+                    yield Finished(
+                        **answer["finished"] | {"state": clean_values(answer["finished"]["state"])}
+                    )
                     return
                 if "error" in answer:
                     ended = True
                     raise self._error(answer["error"])
                 spoke = True
-                yield Text(
-                    text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", ""))
-                )
+                for delta in _deltas(answer):
+                    yield delta
         finally:
             host.close_call(call_id, cancel=not ended)
 
@@ -197,12 +198,14 @@ class RemoteModels:
             "base_url": "",
             "key": key,
             "model": request.model,
-            "messages": [_plain(message) for message in request.messages],
+            "messages": [clean_values(message) for message in request.messages],
             "limits": dataclasses.asdict(self._limits or (LOCAL if row.local else REMOTE)),
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "stop": list(request.stop),
             "opener": request.opener,
+            "tools": [clean_values(tool) for tool in request.tools],
+            "schema": clean_values(request.schema),
             "options": dict(request.options),
         }
         if row.kind == EMBEDDED:
@@ -241,5 +244,10 @@ def _first_model(config: ProviderConfig) -> str:
     return known[0] if known else ""
 
 
-def _plain(message: Mapping[str, object]) -> dict[str, object]:
-    return {name: clean_text(value) if isinstance(value, str) else value for name, value in message.items()}
+def _deltas(line: Line) -> Iterator[Delta]:
+    if "text" in line or "thinking" in line:
+        yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
+    for index, call_id, name, arguments in line.get("calls", ()):
+        yield CallPiece(
+            index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
+        )

@@ -1,11 +1,12 @@
 """Asks a model and gathers what came back, for the tests of the providers."""
 
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.core.errors import ProviderError
-from app.core.provider import Finished, ModelRequest, Text
+from app.core.message import ToolCall
+from app.core.provider import CallPiece, Finished, ModelRequest, Text
 from app.providers.remote import RemoteModels
 from tests.wire import WireServer
 
@@ -22,8 +23,22 @@ class Heard:
     text: str = ""
     thinking: str = ""
     pieces: int = 0
+    call_pieces: list[CallPiece] = field(default_factory=list)
     finished: Finished | None = None
     error: ProviderError | None = None
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls, put together from their pieces."""
+        put_together: dict[int, list[str]] = {}
+        for piece in self.call_pieces:
+            if piece.index not in put_together:
+                assert piece.index == len(put_together) and piece.id, "a call began without its id"
+                put_together[piece.index] = [piece.id, piece.name, piece.arguments]
+            else:
+                assert not piece.id and not piece.name, "a call was named twice"
+                put_together[piece.index][2] += piece.arguments
+        return [ToolCall(id=id_, name=name, arguments=text) for id_, name, text in put_together.values()]
 
     @property
     def outcome(self) -> str:
@@ -48,6 +63,8 @@ async def ask(models: RemoteModels, request: ModelRequest) -> Heard:
                     heard.text += delta.text
                     heard.thinking += delta.thinking
                     heard.pieces += 1
+                elif isinstance(delta, CallPiece):
+                    heard.call_pieces.append(delta)
                 else:
                     heard.finished = delta
     except ProviderError as error:

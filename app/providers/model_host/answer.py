@@ -13,9 +13,11 @@ import litellm
 from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.calls import Calls
 from app.providers.model_host.litellm_fixes import apply_fixes, received_finish
 from app.providers.model_host.outlet import Outlet
-from app.providers.model_host.request import Call, Quirks, litellm_arguments
+from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
+from app.providers.model_host.signed_thinking import SignedThinking
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
@@ -61,7 +63,7 @@ class Asker:
                 return await _Stream(call, outlet).run(arguments)
             except CallFailed as error:
                 if outlet.spoke or not quirks.learn(error.failure, arguments):
-                    raise
+                    raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
         return await _Stream(call, outlet).run(litellm_arguments(call, quirks))
 
 
@@ -77,6 +79,8 @@ class _Stream:
         self._due = 0.0
         self._stream: Any = None
         self._usage: Any = None
+        self._calls = Calls()
+        self._signed = SignedThinking()
 
     async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Make the request and see it through."""
@@ -110,6 +114,11 @@ class _Stream:
                 if text or thinking:
                     self._outlet.add(text, thinking)
                     self._allow(limit, self._limits.idle)
+                if calls := delta.tool_calls:
+                    self._outlet.add_calls(self._calls.take(calls))
+                    self._allow(limit, self._limits.idle)
+                if blocks := getattr(delta, "thinking_blocks", None):
+                    self._signed.add(blocks)
             now = time.monotonic()
             if now - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
@@ -130,12 +139,17 @@ class _Stream:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
         reason = _REASONS.get(native, STOP) if self._whole else TRUNCATED
-        if not self._outlet.characters:
+        if rest := self._calls.rest():
+            self._outlet.add_calls(rest)
+        if self._calls and reason == STOP:
+            # Gemini and some local servers end a call like any other answer.
+            reason = TOOL_CALLS
+        if not self._outlet.characters and not self._calls:
             if reason == TRUNCATED and not self._outlet.spoke:
                 raise CallFailed(
                     Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model")
                 )
-            if reason in (STOP, TRUNCATED):
+            if reason in (STOP, TOOL_CALLS, TRUNCATED):
                 raise CallFailed(Classified(kind=errors.EMPTY))
         usage = self._usage
         input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
@@ -145,6 +159,7 @@ class _Stream:
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
             "cost_usd": price(self._call, usage, input_tokens, output_tokens),
+            "state": self._signed.state(),
         }
 
     def _rescue(self, error: Exception) -> None:

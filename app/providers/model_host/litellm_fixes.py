@@ -1,17 +1,21 @@
-"""Two faults of LiteLLM 1.106 that its settings cannot switch off; the host applies them once."""
+"""Faults of LiteLLM 1.106 that its settings cannot switch off; the host applies them once."""
 
 import sys
 from typing import Any
 
 from litellm import CustomStreamWrapper
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+from litellm.llms.gemini.chat import transformation as gemini_chat
+from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
+from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
 
 
 def apply_fixes() -> None:
-    """Make every request go out once, and Gemini's end of an answer visible."""
+    """Make every request go out once, Gemini's end of an answer visible and its turns alternate."""
     _send_once()
     _note_geminis_finish()
+    _join_geminis_turns()
 
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
@@ -41,6 +45,27 @@ def _note_geminis_finish() -> None:
         for candidate in chunk.get("candidates") or ():
             if candidate.get("finishReason"):
                 self.received_finish = True
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                if "functionCall" in part:
+                    # Google leaves out what is empty; LiteLLM fails on a call without arguments.
+                    part["functionCall"].setdefault("args", {})
         return parse(self, chunk)
 
     ModelResponseIterator.chunk_parser = parse_and_note
+
+
+def _join_geminis_turns() -> None:
+    convert = gemini_transformation.gemini_convert_messages_with_history
+
+    def convert_and_join(*args: Any, **kwargs: Any) -> Any:
+        # WORKAROUND: what the user says after a tool's result becomes a second user turn in a row.
+        joined: list[Any] = []
+        for content in convert(*args, **kwargs):
+            if joined and joined[-1]["role"] == content["role"]:
+                joined[-1]["parts"] = [*joined[-1]["parts"], *content["parts"]]
+            else:
+                joined.append(content)
+        return joined
+
+    for module in (gemini_transformation, gemini_chat, gemini_studio):
+        module.gemini_convert_messages_with_history = convert_and_join

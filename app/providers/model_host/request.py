@@ -6,17 +6,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.core.catalog import EMBEDDED, TRANSCRIPT, ProviderKind, provider_kind
-from app.core.errors import BAD_REQUEST, SERVER
+from app.core.errors import BAD_REQUEST, MODEL_NOT_FOUND, SERVER
 from app.providers.errors import Classified
 from app.providers.limits import Limits
+from app.providers.model_host.messages import called_functions, fold_system, legal_messages
 
 # Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
 _ANTHROPIC_MAX_TOKENS = 4096
 
-_DROPPABLE = ("temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options")
+_DROPPABLE = (
+    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format",
+)  # fmt: skip
 _NO_SYSTEM = re.compile(
     r"system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|developer instruction is not enabled"
     r"|only user and assistant roles",
+    re.IGNORECASE,
+)
+_NO_TOOLS = re.compile(
+    r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
+    r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool",
     re.IGNORECASE,
 )
 
@@ -36,6 +44,8 @@ class Call:
     temperature: float | None = None
     stop: list[str] = field(default_factory=list)
     opener: str = ""
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    schema: dict[str, Any] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     model_file: str = ""
 
@@ -89,9 +99,23 @@ class Quirks:
         return False
 
 
+def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Classified:
+    """Say it plainly when a model was refused because it cannot call tools.
+
+    It is not asked again without them: an agent that silently lost its tools would answer as if it
+    had looked and acted, and nobody could see that it had not.
+    """
+    refused = failure.kind in (BAD_REQUEST, SERVER, MODEL_NOT_FOUND) and _NO_TOOLS.search(failure.detail)
+    if "tools" not in sent or not refused:
+        return failure
+    return Classified(kind=BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
+
+
 def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     """Return what `litellm.acompletion` is given."""
-    messages = fold_system(call.messages) if quirks.no_system else list(call.messages)
+    messages = legal_messages(call.kind, call.messages)
+    if quirks.no_system:
+        messages = fold_system(messages)
     if call.opener and call.row.form == TRANSCRIPT:
         messages.append({"role": "assistant", "content": call.opener})
     max_tokens = call.max_tokens
@@ -102,6 +126,7 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
         "temperature": call.temperature,
         "stop": call.stop or None,
         "stream_options": {"include_usage": True},
+        "response_format": call.schema and _response_format(call.schema),
     }
     arguments = {
         name: value
@@ -110,6 +135,12 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     }
     if call.kind == EMBEDDED and call.options:
         arguments["extra_body"] = dict(call.options)
+    if call.tools:
+        arguments["tools"] = call.tools
+    elif call.kind == "anthropic" and (called := called_functions(messages)):
+        # Anthropic takes no history of calls without their functions, and LiteLLM would make one up
+        # that the model could then call.
+        arguments |= {"tools": called, "tool_choice": "none"}
     return arguments | {
         "model": f"{call.row.route}/{call.model}",
         "messages": messages,
@@ -122,12 +153,5 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     }
 
 
-def fold_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put the system text before the first user message, for models that know no system role."""
-    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
-    rest = [message for message in messages if message["role"] != "system"]
-    if not system:
-        return rest
-    if rest and rest[0]["role"] == "user":
-        return [rest[0] | {"content": f"{system}\n\n{rest[0]['content']}"}, *rest[1:]]
-    return [{"role": "user", "content": system}, *rest]
+def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
