@@ -1,21 +1,16 @@
-"""The small documents: settings, providers and assistants.
+"""The small documents: settings, providers, assistants, MCP servers and consents.
 
-`settings.json` is Moot's own: for an unreadable one the previous copy is used, and it goes to
-quarantine before the next save.
+`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next
+save; of the settings the previous copy is used until then.
 The rest a person may write: what is wrong there is reported and never touched.
 """
 
 import asyncio
-import contextlib
 import copy
 import dataclasses
-import json
 import threading
-import unicodedata
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
 from app.core.agent import Agent
 from app.core.catalog import KINDS, provider_kind
@@ -23,14 +18,29 @@ from app.core.errors import StorageError
 from app.core.provider import ProviderConfig
 from app.core.settings import Settings
 from app.core.store import Problem
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
+from app.core.tool import McpServer
+from app.storage.assistants import AssistantFolder
+from app.storage.document_file import (
+    VERSION,
+    is_name,
+    is_newer,
+    is_web_address,
+    previous_of,
+    refusal,
+    replace_document,
+    set_aside,
+    validated,
+)
+from app.storage.file_system import FileSystem, RealFileSystem
 from app.storage.json_file import Field, JsonFile, read_json_file
+from app.storage.mcp_file import SERVERS, read_servers, with_servers
 from app.storage.paths import DataPaths
 from app.storage.records import plain
 from app.storage.threads import run_in_thread
 
-VERSION = 1
-MAX_ID = 64
+MOST = 1_000_000_000
+
+Result = TypeVar("Result")
 
 
 class JsonDocuments:
@@ -42,6 +52,9 @@ class JsonDocuments:
         self._settings = Settings()
         self._providers: tuple[ProviderConfig, ...] | None = None
         self._agents: tuple[Agent, ...] = ()
+        self._assistants = AssistantFolder(paths, self._disk)
+        self._servers: tuple[McpServer, ...] = ()
+        self._consents: frozenset[str] = frozenset()
         self._problems: dict[str, list[Problem]] = {}
         self._writing = threading.Lock()
 
@@ -51,7 +64,7 @@ class JsonDocuments:
         found = read_json_file(self._paths.settings)
         if isinstance(found, Problem):
             problems.append(found)
-            previous = _previous(self._paths.settings)
+            previous = previous_of(self._paths.settings)
             found = read_json_file(previous)
             if isinstance(found, JsonFile):
                 problems.append(found.problem("previous_used"))
@@ -88,21 +101,68 @@ class JsonDocuments:
         """Return the assistants of `assistants/`."""
         return self._agents
 
+    async def save_agent(self, agent: Agent) -> Agent:
+        """Write an assistant with the next version number and return it so; the version before is kept.
+
+        Unknown fields stay. Raises StorageError, also where the file holds what could not be read.
+        """
+
+        def save() -> Agent:
+            saved = self._assistants.save(agent)
+            self._load_agents()
+            return saved
+
+        return await self._write_in_thread(save)
+
+    async def delete_agent(self, agent_id: str) -> None:
+        """Move an assistant to the bin; its versions are kept. Raises StorageError."""
+
+        def delete() -> None:
+            self._assistants.delete(agent_id)
+            self._load_agents()
+
+        await self._write_in_thread(delete)
+
+    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
+        """Return the versions of an assistant that are kept, newest first."""
+        return await self._write_in_thread(lambda: self._assistants.versions(agent_id))
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        """Return the servers of `mcp.json`."""
+        return self._servers
+
+    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
+        """Write `mcp.json`; unknown fields and entries that could not be used stay in it.
+
+        Raises StorageError, also where the file as it is could not be read: it is not overwritten.
+        """
+        await self._write_in_thread(lambda: self._save_servers(servers))
+
+    def consents(self) -> frozenset[str]:
+        """Return the fingerprints the user has allowed."""
+        return self._consents
+
+    async def save_consents(self, consents: frozenset[str]) -> None:
+        """Write what the user has allowed. Raises StorageError."""
+        await self._write_in_thread(lambda: self._save_consents(consents))
+
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""
         return tuple(problem for some in self._problems.values() for problem in some)
 
-    async def _write_in_thread(self, work: Callable[[], None]) -> None:
-        def write() -> None:
+    async def _write_in_thread(self, work: Callable[[], Result]) -> Result:
+        def write() -> Result:
             with self._writing:
-                work()
+                return work()
 
-        await asyncio.shield(asyncio.wrap_future(run_in_thread(write, "moot-documents")))
+        return await asyncio.shield(asyncio.wrap_future(run_in_thread(write, "moot-documents")))
 
     def _load(self) -> None:
         self.load_settings()
         self._load_providers()
         self._load_agents()
+        self._load_servers()
+        self._load_consents()
 
     def _load_providers(self) -> None:
         problems: list[Problem] = []
@@ -115,37 +175,51 @@ class JsonDocuments:
         self._problems["providers"] = problems
 
     def _load_agents(self) -> None:
+        self._agents, self._problems["assistants"] = self._assistants.read()
+
+    def _load_servers(self) -> None:
         problems: list[Problem] = []
-        agents: dict[str, Agent] = {}
-        try:
-            files = sorted(self._paths.assistants.glob("*.json"))
-        except OSError:
-            files = []
-        for path in files:
-            found = read_json_file(path)
-            if isinstance(found, Problem):
-                problems.append(found)
-            elif found is not None and (agent := _read_agent(found, problems)) is not None:
-                twin = unicodedata.normalize("NFC", agent.id).casefold()
-                if twin in agents:
-                    problems.append(found.problem("duplicate_id", ("id",), agent.id))
+        found = read_json_file(self._paths.mcp)
+        self._servers = ()
+        if isinstance(found, Problem):
+            problems.append(found)
+        elif found is not None:
+            self._servers = tuple(read_servers(found, problems).values())
+        self._problems["mcp"] = problems
+
+    def _load_consents(self) -> None:
+        """Read what the user has allowed; of what cannot be read nothing is: it is asked again."""
+        problems: list[Problem] = []
+        found = read_json_file(self._paths.consents)
+        consents: list[str] = []
+        if isinstance(found, Problem):
+            problems.append(found)
+        elif found is not None and is_newer(found):
+            problems.append(found.problem("newer_version", ("version",)))
+        elif found is not None:
+            entries = found.value.get("consents", [])
+            for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+                if isinstance(entry, str):
+                    consents.append(entry)
                 else:
-                    agents[twin] = agent
-        self._agents = tuple(agents.values())
-        self._problems["assistants"] = problems
+                    problems.append(found.problem("wrong_type", ("consents", place)))
+            if not isinstance(entries, list):
+                problems.append(found.problem("wrong_type", ("consents",)))
+        self._consents = frozenset(consents)
+        self._problems["consents"] = problems
 
     def _save_settings(self, settings: Settings) -> None:
         found = read_json_file(self._paths.settings)
         document: dict[str, Any] = {}
         if isinstance(found, Problem):
-            self._set_aside(self._paths.settings)
+            set_aside(self._disk, self._paths.settings, self._paths.quarantine)
         elif found is not None:
             document = found.value
-            if _is_newer(found):
+            if is_newer(found):
                 raise StorageError("newer_version", path=str(self._paths.settings))
         for field in dataclasses.fields(Settings):
             document[field.name] = plain(getattr(settings, field.name))
-        self._replace(self._paths.settings, {"version": VERSION, **document})
+        replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
         self._settings = settings
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
@@ -155,11 +229,9 @@ class JsonDocuments:
         before: list[Any] = []
         known: dict[str, int] = {}
         if isinstance(found, Problem):
-            raise StorageError(
-                "unreadable_file", path=found.path, line=found.line or "?", detail=found.detail
-            )
+            raise refusal(found)
         if found is not None:
-            if _is_newer(found) or not isinstance(found.value.get("providers"), list):
+            if is_newer(found) or not isinstance(found.value.get("providers"), list):
                 raise StorageError("newer_version", path=str(path))
             document = found.value
             before = document["providers"]
@@ -173,39 +245,33 @@ class JsonDocuments:
                     entry[field.name] = value
             entries.append(entry)
         document["providers"] = entries
-        self._replace(path, document)
+        replace_document(self._disk, path, document)
         self._load_providers()
 
-    def _replace(self, path: Path, document: dict[str, Any]) -> None:
-        """Put a document in place; what was there becomes the previous copy."""
-        data = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
-        path = path.resolve()  # A person may keep the file elsewhere and leave a link to it.
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                write_whole(self._disk, _previous(path), self._disk.read(path))
-            write_whole(self._disk, path, data)
-        except OSError as error:
-            raise storage_error(error, path) from error
+    def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
+        path = self._paths.mcp
+        found = read_json_file(path)
+        if isinstance(found, Problem):
+            raise refusal(found)
+        document = found.value if found is not None else {}
+        if found is not None and not isinstance(document.get(SERVERS, {}), dict):
+            raise refusal(found.problem("wrong_type", (SERVERS,)))
+        known = read_servers(found, []) if found is not None else {}
+        replace_document(self._disk, path, with_servers(document, known, servers))
+        self._load_servers()
 
-    def _set_aside(self, path: Path) -> None:
-        """Move one of our own files that cannot be read out of the way, keeping it."""
-        try:
-            self._disk.make_folder(self._paths.quarantine)
-            number = 1
-            while (target := self._paths.quarantine / f"{path.name}.{number}").exists():
-                number += 1
-            self._disk.replace(path, target)
-        except OSError as error:
-            raise storage_error(error, path) from error
-
-
-def _previous(path: Path) -> Path:
-    return path.with_name(path.name + ".bak")
-
-
-def _is_newer(file: JsonFile) -> bool:
-    version = file.value.get("version", VERSION)
-    return not isinstance(version, int) or version > VERSION
+    def _save_consents(self, consents: frozenset[str]) -> None:
+        path = self._paths.consents
+        document: dict[str, Any] = {}
+        found = read_json_file(path)
+        if isinstance(found, Problem):
+            set_aside(self._disk, path, self._paths.quarantine)
+        elif found is not None:
+            document = found.value
+            if is_newer(found):
+                raise StorageError("newer_version", path=str(path))
+        replace_document(self._disk, path, {"version": VERSION, **document, "consents": sorted(consents)})
+        self._load_consents()
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
@@ -218,19 +284,23 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
         if isinstance(field.default, tuple):
             fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
             value = tuple(value) if fits else value
+        elif isinstance(field.default, float):
+            fits = type(value) in (int, float)
         else:
             fits = type(value) is type(field.default)
-        if fits:
-            values[field.name] = value
-        else:
+        if not fits:
             problems.append(file.problem("wrong_type", (field.name,)))
+        elif type(value) in (int, float) and not 0 <= value <= MOST:
+            problems.append(file.problem("bad_number", (field.name,), str(value)[:40]))
+        else:
+            values[field.name] = float(value) if isinstance(field.default, float) else value
     return Settings(**values)
 
 
 def _read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, ProviderConfig]]:
     """Return the entries that can be used with their places in the list."""
     entries = file.value.get("providers")
-    if _is_newer(file):
+    if is_newer(file):
         problems.append(file.problem("newer_version", ("version",)))
         return []
     if not isinstance(entries, list):
@@ -241,7 +311,7 @@ def _read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, 
     found: list[tuple[int, ProviderConfig]] = []
     for place, entry in enumerate(entries):
         at: Field = ("providers", place)
-        config = _validated(ProviderConfig, file, at, entry, problems)
+        config = validated(ProviderConfig, file, at, entry, problems)
         if config is None:
             continue
         fault = _provider_fault(config, {other.id for _, other in found})
@@ -254,7 +324,7 @@ def _read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, 
 
 
 def _provider_fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | None:
-    if not _is_name(config.id):
+    if not is_name(config.id):
         return "bad_id", "id", config.id[:80]
     if config.id in taken:
         return "duplicate_id", "id", config.id
@@ -263,60 +333,3 @@ def _provider_fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, 
     if config.base_url and not is_web_address(config.base_url):
         return "bad_url", "base_url", config.base_url[:200]
     return None
-
-
-def _read_agent(file: JsonFile, problems: list[Problem]) -> Agent | None:
-    if _is_newer(file):
-        problems.append(file.problem("newer_version", ("version",)))
-        return None
-    agent: Agent | None = _validated(Agent, file, (), file.value, problems)
-    if agent is None:
-        return None
-    if not _is_name(agent.id):
-        problems.append(file.problem("bad_id", ("id",), agent.id[:80]))
-        return None
-    for name in ("name", "provider", "model"):
-        if not getattr(agent, name).strip():
-            problems.append(file.problem("missing", (name,)))
-            return None
-    return agent
-
-
-def _validated(kind: type, file: JsonFile, at: Field, entry: object, problems: list[Problem]) -> Any:
-    """Return the noun an object stands for, None after noting each field that does not fit."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(kind).validate_json(json.dumps(entry), strict=True)
-    except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            place: Field = (*at, *one["loc"])
-            code = "missing" if one["type"] == "missing" else "wrong_type"
-            problems.append(file.problem(code, place, one["msg"] if code == "wrong_type" else ""))
-        return None
-
-
-def _is_name(text: str) -> bool:
-    """Say whether an id can be part of a file's name and of a variable's name on every system."""
-    return (
-        0 < len(text) <= MAX_ID
-        and all(character.isalnum() or character in "-_." for character in text)
-        and text[0].isalnum()
-        and text[-1] != "."
-    )
-
-
-def is_web_address(text: str) -> bool:
-    """Say whether a base URL is an http or https address with a host and no user or blanks."""
-    try:
-        parts = urlsplit(text)
-        port_is_fine = parts.port is None or parts.port > 0
-    except ValueError:
-        return False
-    return (
-        parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-        and parts.username is None
-        and port_is_fine
-        and not any(character.isspace() for character in text)
-    )

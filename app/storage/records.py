@@ -19,7 +19,7 @@ from app.core.message import (
     ToolCall,
     Usage,
 )
-from app.core.session import ERROR, PAUSED, RUNNING, DebateSession, Session, SessionSummary
+from app.core.session import ERROR, PAUSED, RUNNING, ChatSession, DebateSession, Session, SessionSummary
 from app.core.text import clean_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Plain = dict[str, Any]
 APP_RESTART = "app_restart"
 DAMAGED = "damaged"
 
-_SESSIONS: dict[str, type[Session]] = {"chat": Session, "debate": DebateSession}
+_SESSIONS: dict[str, type[Session]] = {"chat": ChatSession, "debate": DebateSession}
 _ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
 _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
@@ -138,6 +138,7 @@ class MessageReader:
             "author": self._author(author),
             "turn_id": self._once(record.get("turn_id")),
             "parent_turn_id": self._once(record.get("parent_turn_id")),
+            "follows": self._once(record.get("follows")),
         }
         try:
             message: Message = _adapter(Message).validate_python(checked)
@@ -226,24 +227,29 @@ def _noun(kind: type, record: Plain) -> Any:
 
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
     """Return the list's line of a session; `latest` is when its newest message was made."""
+    kind = _text(record, "kind") if record else "unknown"
     debate = record.get("debate")
     debate = debate if isinstance(debate, dict) else {}
     participants = debate.get("participants")
-    speakers = participants if isinstance(participants, list) else []
+    seats = participants if isinstance(participants, list) else []
+    chat = record.get("chat")
+    speakers = [_text(one, "name") for one in seats if isinstance(one, dict)]
+    if isinstance(chat, dict) and (name := _text(chat, "assistant_name")):
+        speakers.append(name)
     return SessionSummary(
         id=session_id,
-        kind=_text(record, "kind") if record else "unknown",
+        kind=kind,
         title=_text(record, "title"),
         status=_text(record, "status") if record else ERROR,
         reason=_text(record, "reason") if record else DAMAGED,
         created_at=_text(record, "created_at"),
         updated_at=max(_text(record, "updated_at"), latest),
         messages=messages,
-        read_only=read_only or record.get("kind") not in _SESSIONS,
+        read_only=read_only or kind not in _SESSIONS or not isinstance(record.get(kind), dict),
         mode=_text(debate, "mode"),
         rounds=_number(debate, "rounds"),
         round=_number(debate, "round"),
-        speakers=tuple(_text(one, "name") for one in speakers if isinstance(one, dict)),
+        speakers=tuple(speakers),
     )
 
 
@@ -259,6 +265,8 @@ def summary_record(session: Session) -> Plain:
             "round": debate.round,
             "participants": seats,
         }
+    elif isinstance(session, ChatSession):
+        record["chat"] = {"assistant_name": session.chat.assistant_name}
     return record
 
 

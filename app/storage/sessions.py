@@ -25,13 +25,14 @@ from app.core.events import (
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
-from app.core.store import StoredSession
+from app.core.store import Hit, StoredSession
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error
 from app.storage.index import IndexEntry, load_index, save_index
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
 from app.storage.records import APP_RESTART, summary_of, summary_record
 from app.storage.replay import load_session, read_summary, read_tail
+from app.storage.search import find_in_sessions
 from app.storage.threads import run_in_thread
 from app.storage.writer import LogWriter
 
@@ -198,7 +199,9 @@ class JsonLogStore:
 
         def move() -> SessionSummary | None:
             thrown = [
-                one.name for one in self._disk.scan(self._paths.trash) if one.name.startswith(session_id)
+                one.name
+                for one in self._disk.scan(self._paths.trash)
+                if one.name.startswith(f"{session_id}.") and one.name.endswith(".jsonl")
             ]
             if not thrown:
                 raise FileNotFoundError(session_id)
@@ -211,6 +214,21 @@ class JsonLogStore:
         summary = await self._run(move, path)
         if summary is not None:
             self._summaries[session_id] = summary
+
+    async def search(self, text: str, limit: int) -> list[Hit]:
+        """Find a text in titles and finished messages, newest session first, off the loop's thread.
+
+        Raises StorageError when the sessions cannot be listed.
+        """
+        stopped = threading.Event()
+        sessions = [(one, self._paths.session(one.id)) for one in self.summaries()]
+        found = run_in_thread(
+            lambda: find_in_sessions(self._disk, sessions, text, limit, stopped.is_set), "moot-search"
+        )
+        try:
+            return await asyncio.shield(asyncio.wrap_future(found))
+        finally:
+            stopped.set()
 
     async def close(self) -> None:
         """Write what is left and let go of every file. Raises StorageError."""
@@ -327,8 +345,8 @@ class JsonLogStore:
                 if one.name.endswith(".tmp"):
                     self._disk.remove(self._paths.sessions / one.name)
             for one in self._disk.scan(self._paths.trash):
-                thrown_at = one.name.split(".")[1:2]
-                if thrown_at and thrown_at[0].isdigit() and int(thrown_at[0]) < oldest:
+                thrown_at = one.name.rsplit(".", 2)[-2:-1]  # An assistant's id may hold dots.
+                if thrown_at and thrown_at[0].isdecimal() and int(thrown_at[0]) < oldest:
                     self._disk.remove(self._paths.trash / one.name)
         except OSError:
             pass

@@ -8,7 +8,8 @@ import pytest
 from app.core.errors import StorageError
 from app.core.provider import ProviderConfig
 from app.core.settings import Settings
-from app.storage.documents import JsonDocuments, is_web_address
+from app.storage.document_file import is_web_address
+from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 
 GOOD = {"id": "openai", "kind": "openai", "models": ["gpt-5.2"], "enabled": True}
@@ -257,7 +258,7 @@ async def test_assistants_are_read_and_twins_reported(paths):
     _write(paths.assistants / "d.json", {**whole, "id": "cafe\u0301"})
     _write(paths.assistants / "e.json", {**whole, "id": "e", "model": " "})
     _write(paths.assistants / "f.json", {**whole, "id": "f", "busy": {"strategy": 1}})
-    _write(paths.assistants / "g.json", {**whole, "version": 9})
+    _write(paths.assistants / "g.json", {**whole, "id": "g", "version": 0})
     documents = await _loaded(paths)
     assert [one.id for one in documents.agents()] == ["architect", "caf\u00e9"]
     assert documents.agents()[0].busy is not None
@@ -266,7 +267,7 @@ async def test_assistants_are_read_and_twins_reported(paths):
         ("d.json", "bad_id", "id"),
         ("e.json", "missing", "model"),
         ("f.json", "wrong_type", "busy.strategy"),
-        ("g.json", "newer_version", "version"),
+        ("g.json", "bad_number", "version"),
     ]
 
 

@@ -13,7 +13,7 @@ import pytest
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
 from app.core.session import DebateSession
-from app.storage import documents, file_system, index, session_log
+from app.storage import document_file, file_system, index, session_log
 from app.storage.session_log import SessionLog
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
@@ -183,7 +183,7 @@ def _documents_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
         disk.close(descriptor)
         disk.sync_folder(path.parent)
 
-    for module in (file_system, documents, index, session_log):
+    for module in (file_system, document_file, index, session_log):
         monkeypatch.setattr(module, "write_whole", write)
 
 

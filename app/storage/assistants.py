@@ -1,0 +1,204 @@
+"""The assistants' definitions, one file each in `assistants/`, and the versions each of them had.
+
+A person may write them: what is wrong is reported and never touched. Used by the documents.
+"""
+
+import contextlib
+import dataclasses
+import time
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from app.core.agent import Agent, Busy
+from app.core.errors import BadInput
+from app.core.store import Problem
+from app.storage.document_file import MAX_ID, as_bytes, is_name, refusal, validated
+from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.json_file import Field, JsonFile, read_json_file
+from app.storage.paths import DataPaths
+from app.storage.records import plain
+
+KEPT_VERSIONS = 20
+
+# A definition is data: what could be run is neither run nor kept.
+_COMMANDS = frozenset(("command", "code", "script"))
+
+
+class AssistantFolder:
+    """Reads and writes the definitions; everything here may block."""
+
+    def __init__(self, paths: DataPaths, disk: FileSystem) -> None:
+        self._folder = paths.assistants
+        self._trash = paths.trash
+        self._disk = disk
+        self._files: dict[str, Path] = {}
+
+    def read(self) -> tuple[tuple[Agent, ...], list[Problem]]:
+        """Return the definitions that can be used, and what is wrong with the rest."""
+        problems: list[Problem] = []
+        agents: dict[str, Agent] = {}
+        places: dict[str, Path] = {}
+        try:
+            files = sorted(self._folder.glob("*.json"))
+        except OSError:
+            files = []
+        for path in files:
+            found = read_json_file(path)
+            if isinstance(found, Problem):
+                problems.append(found)
+            elif found is not None and (agent := _read_agent(found, problems)) is not None:
+                twin = _twin(agent.id)
+                if twin in agents:
+                    problems.append(found.problem("duplicate_id", ("id",), agent.id))
+                else:
+                    agents[twin] = agent
+                    places[twin] = path
+        self._files = places
+        return tuple(agents.values()), problems
+
+    def save(self, agent: Agent) -> Agent:
+        """Write a definition with the next version number; the one before is kept. Raises StorageError."""
+        path = self._place(agent.id)
+        document: dict[str, Any] = {}
+        found = read_json_file(path)
+        if isinstance(found, Problem):
+            raise refusal(found)
+        kept = self._kept(agent.id)
+        newest = max(kept, default=0)
+        try:
+            if found is not None:
+                problems: list[Problem] = []
+                before = _read_agent(found, problems)
+                if before is None or _twin(before.id) != _twin(agent.id):
+                    fault = problems[-1] if before is None else found.problem("duplicate_id", ("id",))
+                    raise refusal(fault)
+                newest = max(newest, before.version)
+                self._keep(agent.id, before.version, path)
+                document = _without_commands(found.value)
+            agent = dataclasses.replace(agent, version=newest + 1)
+            document = _merged(document, plain(agent), Agent)
+            write_whole(self._disk, path.resolve(), as_bytes(document))
+            self._forget_oldest(agent.id)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        self._files[_twin(agent.id)] = path
+        return agent
+
+    def delete(self, agent_id: str) -> None:
+        """Move a definition to the bin and keep it as a version. Raises StorageError."""
+        path = self._place(agent_id)
+        found = read_json_file(path)
+        if found is None:
+            return
+        if isinstance(found, Problem):
+            raise refusal(found)
+        try:
+            before = _read_agent(found, [])
+            if before is not None:
+                self._keep(agent_id, before.version, path)
+            self._disk.make_folder(self._trash)
+            self._disk.replace(path, self._trash / f"{agent_id}.{int(time.time())}.json")
+            self._disk.sync_folder(self._trash)
+            self._disk.sync_folder(self._folder)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        self._files.pop(_twin(agent_id), None)
+
+    def versions(self, agent_id: str) -> tuple[Agent, ...]:
+        """Return the versions that are kept, newest first."""
+        if not is_name(agent_id):
+            return ()
+        agents = []
+        for _, path in sorted(self._kept(agent_id).items(), reverse=True):
+            found = read_json_file(path)
+            if isinstance(found, JsonFile) and (agent := _read_agent(found, [])) is not None:
+                agents.append(agent)
+        return tuple(agents)
+
+    def _place(self, agent_id: str) -> Path:
+        """Return the file of an assistant: the one it was read from, else one named after it."""
+        if not is_name(agent_id):
+            raise BadInput("assistant_id_invalid", assistant=agent_id[:80], most=MAX_ID)
+        return self._files.get(_twin(agent_id), self._folder / f"{agent_id}.json")
+
+    def _versions_of(self, agent_id: str) -> Path:
+        return self._folder / ".versions" / _twin(agent_id)
+
+    def _kept(self, agent_id: str) -> dict[int, Path]:
+        folder = self._versions_of(agent_id)
+        try:
+            files = [folder / one.name for one in self._disk.scan(folder)]
+        except OSError:
+            files = []
+        return {int(path.stem): path for path in files if path.suffix == ".json" and path.stem.isdecimal()}
+
+    def _keep(self, agent_id: str, version: int, path: Path) -> None:
+        write_whole(self._disk, self._versions_of(agent_id) / f"{version}.json", path.read_bytes())
+
+    def _forget_oldest(self, agent_id: str) -> None:
+        kept = sorted(self._kept(agent_id).items(), reverse=True)
+        for _, path in kept[KEPT_VERSIONS:]:
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.remove(path)
+
+
+def _twin(agent_id: str) -> str:
+    """Return what two ids share that would be one file on some system."""
+    return unicodedata.normalize("NFC", agent_id).casefold()
+
+
+def _merged(before: dict[str, Any], record: dict[str, Any], kind: type[Agent | Busy]) -> dict[str, Any]:
+    """Return what a definition says now, with the fields of before that are unknown here."""
+    known = {field.name for field in dataclasses.fields(kind)}
+    merged = {name: value for name, value in before.items() if name in record or name not in known}
+    for name, value in record.items():
+        inside = merged.get(name)
+        merged[name] = _merged(inside, value, Busy) if name == "busy" and isinstance(inside, dict) else value
+    return merged
+
+
+def _read_agent(file: JsonFile, problems: list[Problem]) -> Agent | None:
+    for at in _commands(file.value):
+        problems.append(file.problem("no_commands", at))
+    agent: Agent | None = validated(Agent, file, (), file.value, problems)
+    if agent is None:
+        return None
+    if not is_name(agent.id):
+        problems.append(file.problem("bad_id", ("id",), agent.id[:80]))
+        return None
+    needed = ("name", "provider", "model") if agent.provider.strip() or agent.model.strip() else ("name",)
+    for name in needed:
+        if not getattr(agent, name).strip():
+            problems.append(file.problem("missing", (name,)))
+            return None
+    for name, least in (("max_depth", 0), ("max_steps", 1), ("version", 1)):
+        if getattr(agent, name) < least:
+            problems.append(file.problem("bad_number", (name,), str(getattr(agent, name))[:40]))
+            return None
+    return agent
+
+
+def _commands(value: object, at: Field = ()) -> list[Field]:
+    """Return where a definition carries something that could be run."""
+    found: list[Field] = []
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name.casefold() in _COMMANDS:
+                found.append((*at, name))
+            else:
+                found += _commands(item, (*at, name))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            found += _commands(item, (*at, place))
+    return found
+
+
+def _without_commands(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _without_commands(item) for name, item in value.items() if name.casefold() not in _COMMANDS
+        }
+    if isinstance(value, list):
+        return [_without_commands(item) for item in value]
+    return value

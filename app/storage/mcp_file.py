@@ -1,0 +1,118 @@
+"""`mcp.json`: the `mcpServers` object that other MCP clients use, read and written. Used by the documents."""
+
+import copy
+from typing import Any
+
+from app.core.store import Problem
+from app.core.tool import McpServer
+from app.storage.document_file import MAX_ID, is_web_address
+from app.storage.json_file import Field, JsonFile
+
+SERVERS = "mcpServers"
+
+_TEXTS = ("command", "cwd", "url")
+_PAIRS = ("env", "headers")
+# How other clients call the two ways of talking that there are.
+_BY_COMMAND = frozenset(("stdio",))
+_BY_ADDRESS = frozenset(("http", "streamable-http", "streamablehttp", "streamable_http"))
+
+
+def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer]:
+    """Return the entries that can be used, by name; each of the others is noted and passed over."""
+    entries = file.value.get(SERVERS)
+    if not isinstance(entries, dict):
+        problems.append(file.problem("wrong_type" if SERVERS in file.value else "missing", (SERVERS,)))
+        return {}
+    found: dict[str, McpServer] = {}
+    for name, entry in entries.items():
+        at: Field = (SERVERS, name)
+        fault = _fault(name, entry)
+        if fault is not None:
+            code, place, detail = fault
+            problems.append(file.problem(code, (*at, *place), detail))
+            continue
+        found[name] = McpServer(
+            name=name,
+            args=tuple(entry.get("args", ())),
+            disabled=entry.get("disabled", False),
+            **{field: entry.get(field, "") for field in _TEXTS},
+            **{field: entry.get(field, {}) for field in _PAIRS},
+        )
+    return found
+
+
+def with_servers(
+    document: dict[str, Any], known: dict[str, McpServer], servers: tuple[McpServer, ...]
+) -> dict[str, Any]:
+    """Return a document with other servers; unknown fields and entries that could not be used stay."""
+    before = document.get(SERVERS, {})
+    wanted = {server.name: server for server in servers}
+    entries = {name: entry for name, entry in before.items() if name in wanted or name not in known}
+    for name, server in wanted.items():
+        entries[name] = _entry(server, before.get(name) if name in known else None)
+    return {**document, SERVERS: entries}
+
+
+def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
+    entry = copy.deepcopy(before or {})
+    fields: dict[str, object] = {
+        "command": server.command,
+        "args": list(server.args),
+        "env": dict(server.env),
+        "cwd": server.cwd,
+        "url": server.url,
+        "headers": dict(server.headers),
+        "disabled": server.disabled,
+    }
+    for name, value in fields.items():
+        if value:
+            entry[name] = value
+        elif name in entry:
+            del entry[name]
+    ways = _BY_ADDRESS if server.url else _BY_COMMAND
+    if "type" in entry and entry["type"].casefold() not in ways:
+        del entry["type"]
+    return entry
+
+
+def _fault(name: str, entry: object) -> tuple[str, Field, str] | None:
+    """Return the code, field and detail of what is wrong with an entry, None when it can be used."""
+    if not name.strip() or len(name) > MAX_ID or not name.isprintable():
+        return "bad_server_name", (), ""
+    if not isinstance(entry, dict):
+        return "wrong_type", (), ""
+    wrong = _wrong_type(entry)
+    if wrong:
+        return "wrong_type", wrong, ""
+    way = entry.get("type", "").casefold()
+    by_address = way in _BY_ADDRESS or (not way and bool(entry.get("url")))
+    if way and way not in _BY_ADDRESS | _BY_COMMAND:
+        return "unknown_transport", ("type",), way[:40]
+    if entry.get("url") and entry.get("command"):
+        return "command_and_url", ("url",), ""
+    needed = "url" if by_address else "command"
+    if not entry.get(needed, "").strip():
+        return "missing", (needed,), ""
+    if by_address and not is_web_address(entry["url"]):
+        return "bad_url", ("url",), entry["url"][:200]
+    return None
+
+
+def _wrong_type(entry: dict[str, Any]) -> Field:
+    for name in (*_TEXTS, "type"):
+        if not isinstance(entry.get(name, ""), str):
+            return (name,)
+    args = entry.get("args", [])
+    if not isinstance(args, list):
+        return ("args",)
+    for place, item in enumerate(args):
+        if not isinstance(item, str):
+            return ("args", place)
+    for name in _PAIRS:
+        pairs = entry.get(name, {})
+        if not isinstance(pairs, dict):
+            return (name,)
+        for key, value in pairs.items():
+            if not isinstance(value, str):
+                return (name, key)
+    return () if isinstance(entry.get("disabled", False), bool) else ("disabled",)

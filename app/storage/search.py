@@ -1,0 +1,200 @@
+"""Finds a text in the titles and messages of all sessions without loading any of them.
+
+The logs are looked through as bytes, newest first; only a line that can hold the text is parsed. Used by
+the session store, in a thread.
+"""
+
+import contextlib
+import itertools
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from app.core.message import STREAMING, TOOL
+from app.core.session import SessionSummary
+from app.core.store import Hit
+from app.core.text import clean_text
+from app.storage.file_system import FileSystem
+from app.storage.log import decode_line
+
+MOST_IN_SESSION = 5
+# What a tool gave back is searched up to here: a fetched page is not what somebody said.
+MOST_OF_TOOL = 10_000
+EXCERPT_BEFORE = 40
+EXCERPT = 120
+
+_BLOCK = 1024 * 1024
+_ANCHOR = 3
+_MESSAGE = b'"op":"message","message":{"id":"'
+
+
+def find_in_sessions(
+    disk: FileSystem,
+    sessions: Iterable[tuple[SessionSummary, Path]],
+    text: str,
+    limit: int,
+    is_stopped: Callable[[], bool],
+) -> list[Hit]:
+    """Return at most `limit` places, a session's title before its messages, those newest first.
+
+    Case does not count, nor how a letter is put together of marks. A log that cannot be read is passed
+    over; `is_stopped` ends the search early.
+    """
+    needle = Needle(text)
+    hits: list[Hit] = []
+    for summary, path in sessions if needle.text else ():
+        if len(hits) >= limit or is_stopped():
+            break
+        found = []
+        if (place := needle.find(summary.title)) is not None:
+            found.append(_hit(summary, excerpt=excerpt(summary.title, place)))
+        with contextlib.suppress(OSError):
+            found += itertools.islice(_in_log(disk, path, summary, needle), MOST_IN_SESSION - len(found))
+        hits += found
+    return hits[:limit]
+
+
+class Needle:
+    """What is looked for, as the text people see and as the bytes a log may hold of it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _folded(clean_text(text).strip())
+        anchor = _anchor(self.text)
+        self._forms = sorted(
+            {
+                json.dumps(unicodedata.normalize(form, one), ensure_ascii=False)[1:-1].encode().lower()
+                for one in _variants(anchor)
+                for form in ("NFC", "NFD")
+            }
+        )
+        self._has_case = any(form.upper() != form for form in self._forms)
+
+    def find(self, text: str) -> int | None:
+        """Return where in `unicodedata.normalize("NFC", text)` the text begins, None where it is not."""
+        text = unicodedata.normalize("NFC", text)
+        place = text.casefold().find(self.text)
+        if place <= 0 or len(text.casefold()) == len(text):
+            return None if place < 0 else place
+        lengths = itertools.accumulate(len(letter.casefold()) for letter in text)
+        return next(number for number, length in enumerate(lengths) if length > place)
+
+    def lines_backwards(self, block: bytes) -> Iterator[tuple[bytes, int]]:
+        """Yield each line that can hold the text, the last first, with where it ends."""
+        lowered = block.lower() if self._has_case else block
+        end = len(block)
+        while (place := max(lowered.rfind(form, 0, end) for form in self._forms)) >= 0:
+            start = lowered.rfind(b"\n", 0, place) + 1
+            stop = lowered.find(b"\n", place)
+            stop = len(block) if stop < 0 else stop
+            yield block[start:stop], stop
+            end = start
+
+
+def excerpt(text: str, place: int) -> str:
+    """Return about 120 characters around a place on one line; what is left out shows as an ellipsis."""
+    text = unicodedata.normalize("NFC", text)
+    start = max(0, place - EXCERPT_BEFORE)
+    end = min(len(text), start + EXCERPT)
+    return ("…" if start else "") + " ".join(text[start:end].split()) + ("…" if end < len(text) else "")
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _anchor(needle: str) -> str:
+    """Return the longest part of which each letter is written as it stands, but for ASCII's case.
+
+    A needle without one is looked for by its first letters, in every case.
+    """
+    parts = (
+        "".join(group) for easy, group in itertools.groupby(needle.replace("ss", "\0"), _is_easy) if easy
+    )
+    return max(parts, key=len, default=needle[:_ANCHOR])
+
+
+def _is_easy(letter: str) -> bool:
+    return letter != "\0" and (letter.isascii() or letter.lower() == letter.upper())
+
+
+def _variants(anchor: str) -> Iterator[str]:
+    if all(map(_is_easy, anchor)) and "ss" not in anchor:
+        return iter((anchor,))
+    letters = [{letter, letter.upper(), letter.lower(), letter.title()} for letter in anchor]
+    whole = ("".join(one) for one in itertools.product(*letters))
+    sharp = (anchor.replace("ss", one) for one in ("ß", "ẞ") if "ss" in anchor)
+    return itertools.chain(whole, sharp)
+
+
+def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needle) -> Iterator[Hit]:
+    written: set[bytes] = set()
+    for block in _blocks_backwards(disk, path):
+        for line, stop in needle.lines_backwards(block):
+            for message_id, record in _messages_backwards(line):
+                key = message_id.encode()
+                # Written again later on: what it said before does not count.
+                if key in written or block.find(_MESSAGE + key + b'"', stop) >= 0:
+                    continue
+                written.add(key)
+                hit = _message_hit(summary, record, needle)
+                if hit is not None:
+                    yield hit
+        written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
+
+
+def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[bytes]:
+    """Yield a log in blocks of whole lines, the last first. Raises OSError."""
+    end = disk.stat(path).size
+    rest = b""
+    step = _BLOCK
+    while end > 0:
+        start = max(0, end - step)
+        block = disk.read(path, start, end) + rest
+        end = start
+        cut = block.find(b"\n") + 1 if start else 0
+        if start and not cut:
+            rest = block
+            step *= 2
+            continue
+        rest, step = block[:cut], _BLOCK
+        yield block[cut:]
+
+
+def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    read = decode_line(line.rstrip(b"\r")) if b'"op":"message"' in line else None
+    for op in reversed(read.ops) if read is not None else ():
+        record = op.get("message")
+        if op.get("op") == "message" and isinstance(record, dict) and isinstance(record.get("id"), str):
+            yield record["id"], record
+
+
+def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:
+    content, author = record.get("content"), record.get("author")
+    if record.get("state") == STREAMING or not isinstance(content, str) or not isinstance(author, dict):
+        return None
+    if record.get("role") == TOOL:
+        content = content[:MOST_OF_TOOL]
+    place = needle.find(content)
+    if place is None:
+        return None
+    name = author.get("name")
+    return _hit(
+        summary,
+        message_id=record["id"],
+        author=name if isinstance(name, str) else "",
+        excerpt=excerpt(content, place),
+    )
+
+
+def _hit(summary: SessionSummary, *, excerpt: str, message_id: str = "", author: str = "") -> Hit:
+    return Hit(
+        session_id=summary.id,
+        title=summary.title,
+        kind=summary.kind,
+        updated_at=summary.updated_at,
+        message_id=message_id,
+        author=author,
+        excerpt=excerpt,
+    )
