@@ -11,7 +11,11 @@ BAD_INPUT = 2
 
 def main() -> int:
     """Do what the command line asks; return the exit status."""
-    if getattr(sys, "frozen", False) and sys.argv[1:2] in (["--model-host"], ["--embedded-server"]):
+    if getattr(sys, "frozen", False) and sys.argv[1:2] in (
+        ["--model-host"],
+        ["--embedded-server"],
+        ["--tool-host"],
+    ):
         return _child_program(sys.argv[1])
     if not sys.argv[1:]:
         return _open_window()
@@ -57,6 +61,10 @@ def _child_program(name: str) -> int:
         from app.providers.model_host.__main__ import main as model_host
 
         return model_host()
+    if name == "--tool-host":
+        from app.tools.tool_host.__main__ import main as tool_host
+
+        return tool_host()
     from app.providers.embedded_server import main as embedded_server
 
     return embedded_server()

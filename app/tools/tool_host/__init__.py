@@ -1,0 +1,1 @@
+"""The tool host: the child process that runs what is heavy or foreign, the web and MCP servers."""

@@ -1,0 +1,152 @@
+"""What MCP servers offer and answer, made small and plain for the parent; knows the protocol's JSON, not the kit."""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+_DESCRIPTION_CHARACTERS = 4_000
+_SCHEMA_CHARACTERS = 20_000
+_NAME_CHARACTERS = 200
+_RESULT_CHARACTERS = 200_000
+_RESOURCE_CHARACTERS = 1_000_000
+_RESOURCES = 4
+_DEPTH = 12
+_ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
+_UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+
+Json = Mapping[str, Any]
+
+
+def offered_tool(tool: Json) -> dict[str, Any]:
+    """Return name, description, schema, hash (of all of it as the server sent it) and the `ui://` page."""
+    name = str(tool.get("name", ""))
+    description = str(tool.get("description") or tool.get("title") or "")
+    schema = tool.get("inputSchema") or _ANY_OBJECT
+    bound = json.dumps([name, description, schema], sort_keys=True)
+    return {
+        "name": name,
+        "description": visible(description)[:_DESCRIPTION_CHARACTERS],
+        "schema": plain_schema(schema),
+        "hash": sha256(bound.encode()).hexdigest(),
+        "ui": _page_of(tool.get("_meta") or {}),
+    }
+
+
+def usable_name(name: str) -> bool:
+    """Say whether a tool of this name can be offered."""
+    return 0 < len(name) <= _NAME_CHARACTERS
+
+
+def visible(text: str) -> str:
+    """Show what a person would not see: control, bidirectional and zero-width characters by their number."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"\\u{ord(sign):04x}" if unicodedata.category(sign) in _UNSEEN and sign not in "\n\t" else sign
+        for sign in text
+    )
+
+
+def plain_schema(schema: Any) -> dict[str, Any]:
+    """Return a JSON Schema without references, of at most 20 kB; any object where that is not possible."""
+    if not isinstance(schema, Mapping):
+        return dict(_ANY_OBJECT)
+    definitions = {
+        f"#/{place}/{name}": value
+        for place in ("$defs", "definitions")
+        for name, value in (schema.get(place) or {}).items()
+    }
+    room = [_SCHEMA_CHARACTERS]
+    plain = _without_references(schema, definitions, (), room)
+    if not isinstance(plain, dict) or room[0] < 0 or len(json.dumps(plain)) > _SCHEMA_CHARACTERS:
+        return dict(_ANY_OBJECT)
+    # Providers refuse a tool whose arguments are no object.
+    return {**plain, "type": "object"}
+
+
+def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], room: list[int]) -> Any:
+    # References to references can make a small schema endless: stop as soon as there is no room.
+    room[0] -= 4
+    if room[0] < 0 or len(inside) > _DEPTH:
+        return {}
+    if isinstance(value, Mapping):
+        reference = value.get("$ref")
+        if isinstance(reference, str):
+            target = definitions.get(reference)
+            if target is None or reference in inside:
+                return {}
+            return _without_references(target, definitions, (*inside, reference), room)
+        return {
+            name: visible(item)
+            if name in ("description", "title") and isinstance(item, str)
+            else _without_references(item, definitions, inside, room)
+            for name, item in value.items()
+            if name not in ("$defs", "definitions", "$schema", "$id")
+        }
+    if isinstance(value, list):
+        return [_without_references(item, definitions, inside, room) for item in value]
+    return value
+
+
+def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
+    """Return `ok`, `text` and `resources` of a tool's result; `pages` are resources read besides."""
+    texts: list[str] = []
+    resources: list[dict[str, Any]] = []
+    for part in result.get("content") or ():
+        _take_part(part, texts, resources)
+    for page in pages:
+        _take_resource(page, texts, resources)
+    structured = result.get("structuredContent")
+    if structured is not None and not any(texts):
+        texts.append(json.dumps(structured, ensure_ascii=False))
+    return {
+        "ok": not result.get("isError", False),
+        "text": _cut("\n".join(text for text in texts if text)),
+        "resources": resources,
+    }
+
+
+def _take_part(part: Json, texts: list[str], resources: list[dict[str, Any]]) -> None:
+    kind = part.get("type")
+    if kind == "text":
+        texts.append(str(part.get("text", "")))
+    elif kind in ("image", "audio"):
+        texts.append(f"[{kind}, {_bytes(part.get('data'))} bytes, not shown]")
+    elif kind == "resource":
+        _take_resource(part.get("resource") or {}, texts, resources)
+    elif kind == "resource_link":
+        texts.append(f"[{part.get('name', '')}]({part.get('uri', '')})")
+    else:
+        texts.append(f"[{kind}, not shown]")
+
+
+def _take_resource(resource: Json, texts: list[str], resources: list[dict[str, Any]]) -> None:
+    uri = str(resource.get("uri", ""))
+    body = resource.get("text") or resource.get("blob") or ""
+    if uri.startswith("ui://"):
+        if len(resources) == _RESOURCES or len(body) > _RESOURCE_CHARACTERS:
+            texts.append(f"[a page, {len(body)} characters, not shown]")
+        else:
+            resources.append({"type": "resource", "resource": dict(resource)})
+    elif "text" in resource:
+        texts.append(str(resource["text"]))
+    else:
+        texts.append(f"[{visible(uri)[:300]}, {_bytes(resource.get('blob'))} bytes, not shown]")
+
+
+def _page_of(meta: Json) -> str:
+    ui = meta.get("ui")
+    uri = ui.get("resourceUri") if isinstance(ui, Mapping) else meta.get("ui/resourceUri")
+    return uri if isinstance(uri, str) and uri.startswith("ui://") else ""
+
+
+def _bytes(data: Any) -> int:
+    return len(data) * 3 // 4 if isinstance(data, str) else 0
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _RESULT_CHARACTERS:
+        return text
+    return f"{text[:_RESULT_CHARACTERS]}\n[cut: {len(text) - _RESULT_CHARACTERS} more characters]"

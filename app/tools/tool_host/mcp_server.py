@@ -1,0 +1,329 @@
+"""One MCP server as the tool host holds it: an owner task that connects, waits and leaves; others only call."""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.extension import advertise
+from mcp.client.session import ClientRequestContext
+from mcp.client.stdio import get_default_environment
+from mcp_types import CONNECTION_CLOSED
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from app.tools.tool_host import mcp_commands, mcp_elicitation, mcp_results
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.mcp_guard import Guard
+from app.tools.tool_host.mcp_http import http_transport
+from app.tools.tool_host.mcp_log import ServerLog
+from app.tools.tool_host.mcp_stdio import stdio_transport
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_CONNECT_SECONDS = 20.0
+_CALL_SECONDS = 120.0
+_LIST_SECONDS = 20.0
+_PAGES = 20
+_TOOLS = 200
+_COALESCE_SECONDS = 0.5
+_DETAIL_CHARACTERS = 500
+_PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
+
+Line = Mapping[str, Any]
+
+
+class RunningCall:
+    """A call that runs: whom its server's questions go to, and the limit that stands still meanwhile."""
+
+    def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout) -> None:
+        self.put = put
+        self.limit = limit
+        self.open: dict[int, asyncio.Future[str | None]] = {}
+
+    def alive(self) -> None:
+        """Count the time anew, unless a question waits."""
+        self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + _CALL_SECONDS)
+
+
+_CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
+_NUMBERS = itertools.count(1)
+
+
+class Server:
+    """A connection to one server, from its start to its end; a new one is made to connect anew.
+
+    `entry` is the server as JSON, `news` gets what changes by itself, `on_groups` is called when a
+    process group was started or has ended.
+    """
+
+    def __init__(
+        self, entry: Line, log: ServerLog, news: Callable[[Line], None], on_groups: Callable[[], None]
+    ) -> None:
+        self.entry = entry
+        self.name = str(entry["name"])
+        self.tools: list[dict[str, Any]] = []
+        self._log = log
+        self._news = news
+        self._on_groups = on_groups
+        self._wake = asyncio.Event()
+        self._guard = Guard(self._wake.set)
+        self._leaving = False
+        self._changed = False
+        self._client: Client | None = None
+        self._calls: list[RunningCall] = []
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own())
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is connected or about to be."""
+        return not self._owner.done() and not self._leaving and not self._guard.ended
+
+    async def connected(self) -> None:
+        """Wait until its tools are known; raises RequestError saying why it could not be reached."""
+        await asyncio.shield(self._ready)
+
+    async def leave(self) -> None:
+        """End the connection and the process."""
+        self._leaving = True
+        self._wake.set()
+        if not self._ready.done():
+            self._owner.cancel()
+        await asyncio.gather(self._owner, return_exceptions=True)
+
+    async def call(self, tool: str, arguments: dict[str, Any], put: Callable[[Line], None]) -> dict[str, Any]:
+        """Call a tool; raises RequestError. Cancelling ends it in the server."""
+        client = self._client
+        if client is None:
+            raise RequestError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
+        call: RunningCall | None = None
+        try:
+            async with asyncio.timeout(_CALL_SECONDS) as limit:
+                call = RunningCall(put, limit)
+                self._calls.append(call)
+                _CURRENT.set(call)
+                alive = call.alive
+
+                async def on_progress(_: float, __: float | None, ___: str | None) -> None:
+                    alive()
+
+                result = await client.call_tool(tool, arguments, progress_callback=on_progress)
+                return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
+        except TimeoutError:
+            raise RequestError(
+                f"The MCP server {self.name!r} gave no answer within {_CALL_SECONDS:.0f} seconds."
+            ) from None
+        except Exception as error:
+            leaf = _first_leaf(error)
+            if _connection_lost(leaf):
+                self._guard.end("")
+            raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
+        finally:
+            if call is not None:
+                self._calls.remove(call)
+                for question in call.open.values():
+                    if not question.done():
+                        question.set_result(None)
+
+    def answer(self, number: int, words: str | None) -> None:
+        """Pass on what the user said to a question."""
+        for call in self._calls:
+            question = call.open.get(number)
+            if question is not None and not question.done():
+                question.set_result(words)
+
+    async def _own(self) -> None:
+        # The kit's scopes must be left by the task that entered them.
+        reason = ""
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    transport = await self._transport()
+                    client = await stack.enter_async_context(self._new_client(transport))
+                    self.tools = await self._list_tools(client)
+                self._client = client
+                self._ready.set_result(None)
+                await self._stay(client)
+        except TimeoutError:
+            reason = self._guard.reason or f"It gave no answer within {_CONNECT_SECONDS:.0f} seconds."
+        except RequestError as error:
+            reason = str(error)
+        except asyncio.CancelledError:
+            reason = "It was disconnected."
+        except Exception as error:
+            reason = self._words(_first_leaf(error))
+        finally:
+            self._client = None
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        connected = self._ready.done()
+        reason = reason or self._guard.reason or "It ended."
+        if self._log.last_words and not self._guard.reason:
+            reason = f"{reason} Its last words: {self._log.last_words}"
+        reason = mcp_results.visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
+        self._guard.end(reason)
+        self._log.note(f"(disconnected) {reason}")
+        if not connected:
+            self._ready.set_exception(RequestError(reason))
+            # Nobody may be waiting any more.
+            self._ready.exception()
+        elif not self._leaving:
+            self._news({"server": self.name, "state": "down", "detail": reason})
+
+    async def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
+        url = self.entry.get("url")
+        if url:
+            return http_transport(str(url), self.entry.get("headers") or {}, self._guard)
+        cwd = self.entry.get("cwd") or None
+        program, path = await mcp_commands.resolve(str(self.entry["command"]), cwd)
+        self._log.note(f"(connecting) {program}")
+        return stdio_transport(
+            [program, *self.entry.get("args", ())],
+            env=get_default_environment() | {"PATH": path} | (self.entry.get("env") or {}),
+            cwd=cwd,
+            guard=self._guard,
+            log=self._log,
+            on_groups=self._on_groups,
+        )
+
+    def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
+        return Client(
+            transport,
+            client_info=types.Implementation(name="moot", version="1"),
+            elicitation_callback=self._on_elicitation,
+            message_handler=self._on_message,
+            extensions=[advertise("io.modelcontextprotocol/ui", {"mimeTypes": _PAGE_TYPES})],
+        )
+
+    async def _stay(self, client: Client) -> None:
+        listening = asyncio.create_task(self._listen(client))
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                if self._leaving or self._guard.ended:
+                    return
+                if self._changed:
+                    await asyncio.sleep(_COALESCE_SECONDS)
+                    self._changed = False
+                    async with asyncio.timeout(_LIST_SECONDS):
+                        self.tools = await self._list_tools(client)
+                    self._news({"server": self.name, "tools": self.tools})
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    async def _list_tools(self, client: Client) -> list[dict[str, Any]]:
+        if client.server_capabilities.tools is None:
+            return []
+        tools: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+            tools += [mcp_results.offered_tool(_json(tool)) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None or len(tools) >= _TOOLS:
+                break
+        return [tool for tool in tools if mcp_results.usable_name(tool["name"])][:_TOOLS]
+
+    async def _listen(self, client: Client) -> None:
+        # From 2026 on a server tells of changes only to those who listen.
+        tools = client.server_capabilities.tools
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+            return
+        with contextlib.suppress(Exception):
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._on_tools_changed()
+
+    async def _on_message(self, message: object) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._on_tools_changed()
+        await anyio.lowlevel.checkpoint()
+
+    def _on_tools_changed(self) -> None:
+        self._changed = True
+        self._wake.set()
+
+    async def _page(self, client: Client, tool: str, result: types.CallToolResult) -> list[dict[str, Any]]:
+        """Return the page a tool names for its results (MCP Apps)."""
+        uri = next((known["ui"] for known in self.tools if known["name"] == tool), "")
+        if not uri or result.is_error:
+            return []
+        try:
+            contents = (await client.read_resource(uri)).contents
+        except Exception as error:
+            self._log.note(f"(its page {uri} could not be read) {_first_leaf(error)}")
+            return []
+        return [_json(content) for content in contents[:1]]
+
+    async def _on_elicitation(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult:
+        # A server of the old kind does not say which call it asks for.
+        call = _CURRENT.get()
+        if call not in self._calls:
+            call = self._calls[-1] if self._calls else None
+        if call is None:
+            return types.ElicitResult(action="cancel")
+        running = call
+
+        async def ask(question: str, kind: str, options: list[str]) -> str | None:
+            return await self._put(running, question, kind, options)
+
+        message = f"{self.name}: {params.message}"
+        if isinstance(params, types.ElicitRequestURLParams):
+            action, content = await mcp_elicitation.ask_link(message, params.url, ask)
+        else:
+            action, content = await mcp_elicitation.ask_form(message, params.requested_schema, ask)
+        return types.ElicitResult.model_validate({"action": action, "content": content})
+
+    async def _put(self, call: RunningCall, question: str, kind: str, options: list[str]) -> str | None:
+        if call not in self._calls:
+            return None
+        number = next(_NUMBERS)
+        call.open[number] = asyncio.get_running_loop().create_future()
+        call.alive()
+        try:
+            call.put({"number": number, "question": question, "type": kind, "options": options})
+            return await call.open[number]
+        finally:
+            del call.open[number]
+            if call in self._calls:
+                call.alive()
+
+    def _words(self, error: BaseException) -> str:
+        if self._guard.reason:
+            return self._guard.reason
+        if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+            return "It ended the connection."
+        text = str(error) or type(error).__name__
+        status = self._guard.http_status
+        words = f"{status}: {text}" if status and status not in text else text
+        return mcp_results.visible(self._log.clean(words))[:_DETAIL_CHARACTERS]
+
+
+def _first_leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _connection_lost(error: BaseException) -> bool:
+    if isinstance(error, MCPError):
+        return error.code == CONNECTION_CLOSED or str(error) == "Session terminated"
+    return isinstance(error, httpx2.TransportError | anyio.ClosedResourceError | anyio.BrokenResourceError)
+
+
+def _json(value: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return plain

@@ -1,0 +1,67 @@
+"""The MCP servers of the tool host, by name; importing this takes the kit's two seconds."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.mcp_log import ServerLog
+from app.tools.tool_host.mcp_server import Server
+from app.tools.tool_host.process_groups import groups, kill_all_groups
+
+Line = Mapping[str, Any]
+
+
+class Servers:
+    """Connects servers, calls their tools, and ends them all; `news` gets lines for the parent."""
+
+    def __init__(self, news: Callable[[Line], None]) -> None:
+        self._news = news
+        self._servers: dict[str, Server] = {}
+        self._connecting: dict[str, asyncio.Lock] = {}
+
+    async def connect(self, entry: Line, log_path: str) -> dict[str, Any]:
+        """Connect to a server, anew if it was connected; return its tools. Raises RequestError."""
+        name = str(entry["name"])
+        async with self._connecting.setdefault(name, asyncio.Lock()):
+            if old := self._servers.pop(name, None):
+                await old.leave()
+            secrets = [*(entry.get("env") or {}).values(), *(entry.get("headers") or {}).values()]
+            log = ServerLog(Path(log_path) if log_path else None, secrets)
+            server = self._servers[name] = Server(entry, log, self._news, self._tell_groups)
+            try:
+                await server.connected()
+            except BaseException:
+                await server.leave()
+                raise
+            return {"tools": server.tools}
+
+    async def disconnect(self, name: str) -> None:
+        """End a server, if it is there."""
+        if server := self._servers.pop(name, None):
+            await server.leave()
+
+    async def call(
+        self, name: str, tool: str, arguments: dict[str, Any], ask: Callable[[Line], None]
+    ) -> dict[str, Any]:
+        """Call a tool of a connected server; raises RequestError."""
+        server = self._servers.get(name)
+        if server is None:
+            raise RequestError(f"The MCP server {name!r} is not connected.")
+        return await server.call(tool, arguments, ask)
+
+    def answer(self, number: int, words: str | None) -> None:
+        """Pass on what the user said to a question of a server."""
+        for server in self._servers.values():
+            server.answer(number, words)
+
+    async def close(self, seconds: float) -> None:
+        """End every server, orderly within some seconds."""
+        leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
+        if leaving:
+            await asyncio.wait(leaving, timeout=seconds)
+        kill_all_groups()
+
+    def _tell_groups(self) -> None:
+        self._news({"groups": groups()})
