@@ -48,6 +48,10 @@ class RunningCall:
         self.limit = limit
         self.open: dict[int, asyncio.Future[str | None]] = {}
 
+    async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Take note that the server is at work."""
+        self.alive()
+
     def alive(self) -> None:
         """Count the time anew, unless a question waits."""
         self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + _CALL_SECONDS)
@@ -110,12 +114,7 @@ class Server:
                 call = RunningCall(put, limit)
                 self._calls.append(call)
                 _CURRENT.set(call)
-                alive = call.alive
-
-                async def on_progress(_: float, __: float | None, ___: str | None) -> None:
-                    alive()
-
-                result = await client.call_tool(tool, arguments, progress_callback=on_progress)
+                result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
                 return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
         except TimeoutError:
             raise RequestError(

@@ -1,0 +1,302 @@
+"""The MCP servers as Moot holds them: what may run, what runs, and their tools; knows no MCP itself."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.children.host_process import Line
+from app.core.message import Prompt
+from app.core.store import Documents
+from app.core.tool import (
+    ASKING,
+    CONNECTED,
+    CONNECTING,
+    CONTINUE,
+    DOWN,
+    OFF,
+    WAIT,
+    McpServer,
+    ServerStatus,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
+from app.tools.mcp_keys import file_name, tool_key
+from app.tools.tool_host_client import ToolHostClient
+
+_STARTS = 3
+_WINDOW_SECONDS = 60.0
+_TOO_OFTEN = f"It was started {_STARTS} times within a minute."
+
+
+@dataclass(slots=True)
+class _Held:
+    """A server of `mcp.json` and what is known of it now."""
+
+    server: McpServer
+    state: str = OFF
+    detail: str = ""
+    offered: tuple[Mapping[str, Any], ...] = ()
+    starts: deque[float] = field(default_factory=lambda: deque(maxlen=_STARTS))
+    connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class McpServers:
+    """Connects the servers the user allowed, and makes tools of what they offer.
+
+    Consents are kept as the server's fingerprint, the fingerprint with a slash once its tools were
+    seen, and the fingerprint with each tool's hash. `on_change` is called whenever a status changed.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        host: ToolHostClient,
+        *,
+        log_dir: Path | None = None,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._documents = documents
+        self._host = host
+        self._log_dir = log_dir
+        self.on_change = on_change
+        self._held: dict[str, _Held] = {}
+        self._saving = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        host.on_news = self._on_news
+        host.on_death = self._on_death
+
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """Return every server of `mcp.json` with its state."""
+        return tuple(self._status(held) for held in self._refreshed().values())
+
+    def tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
+        """Return what these servers offer and the user has allowed; those of a server that went down too."""
+        held = self._refreshed()
+        return tuple(
+            self._tool(held[name], offer)
+            for name in dict.fromkeys(servers)
+            if name in held and self._may_run(held[name])
+            for offer in self._allowed(held[name])
+        )
+
+    async def attach(self, servers: Sequence[str]) -> None:
+        """Connect to servers that may run; returns when each is connected, down or asking."""
+        held = self._refreshed()
+        wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
+        await asyncio.gather(*(self._connect(one) for one in wanted if self._may_run(one)))
+
+    async def consent(self, server: str) -> None:
+        """Take note that the user allows a server as it is now, with the tools it has now, and connect."""
+        held = self._refreshed().get(server)
+        if held is None:
+            return
+        await self._allow(held, self._seen(held) if held.state == CONNECTED else set())
+        self.on_change()
+        held.starts.clear()
+        await self._connect(held)
+
+    async def restart(self, server: str) -> None:
+        """Connect anew."""
+        held = self._refreshed().get(server)
+        if held is None or not self._may_run(held):
+            return
+        async with held.connecting:
+            self._change(held, OFF)
+        held.starts.clear()
+        await self._connect(held)
+
+    async def close(self) -> None:
+        """Wait for what was begun; the host ends the servers when it is closed."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _refreshed(self) -> dict[str, _Held]:
+        """Return the servers as `mcp.json` has them now; one that is no longer so is let go."""
+        entries = {server.name: server for server in self._documents.mcp_servers()}
+        for name, held in list(self._held.items()):
+            if entries.get(name) != held.server:
+                del self._held[name]
+                if held.state in (CONNECTED, CONNECTING):
+                    self._start(self._disconnect(name))
+        for name, server in entries.items():
+            self._held.setdefault(name, _Held(server))
+        self._held = {name: self._held[name] for name in entries}
+        return self._held
+
+    def _may_run(self, held: _Held) -> bool:
+        return not held.server.disabled and held.server.fingerprint in self._documents.consents()
+
+    def _allowed(self, held: _Held) -> list[Mapping[str, Any]]:
+        consents = self._documents.consents()
+        return [offer for offer in held.offered if _consent(held.server, offer) in consents]
+
+    def _seen(self, held: _Held) -> set[str]:
+        return {f"{held.server.fingerprint}/", *(_consent(held.server, offer) for offer in held.offered)}
+
+    async def _allow(self, held: _Held, tools: set[str]) -> None:
+        """Keep the consent to a server, and to the tools in place of those allowed before, if any are given."""
+        fingerprint = held.server.fingerprint
+        async with self._saving:
+            consents = self._documents.consents()
+            if tools:
+                consents = frozenset(one for one in consents if not one.startswith(f"{fingerprint}/"))
+            await self._documents.save_consents(consents | tools | {fingerprint})
+
+    def _status(self, held: _Held) -> ServerStatus:
+        server = held.server
+        if server.disabled:
+            return ServerStatus(server=server, state=OFF)
+        if not self._may_run(held):
+            return ServerStatus(server=server, state=ASKING)
+        allowed = self._allowed(held)
+        changed = [offer for offer in held.offered if offer not in allowed]
+        return ServerStatus(
+            server=server,
+            state=ASKING if changed and held.state == CONNECTED else held.state,
+            tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
+            changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
+            detail=held.detail,
+        )
+
+    async def _connect(self, held: _Held) -> None:
+        async with held.connecting:
+            current = self._held.get(held.server.name) is held
+            if held.state == CONNECTED or not current or not self._may_run(held):
+                return
+            now = asyncio.get_running_loop().time()
+            if len(held.starts) == _STARTS and now - held.starts[0] < _WINDOW_SECONDS:
+                self._change(
+                    held, DOWN, held.detail if _TOO_OFTEN in held.detail else f"{_TOO_OFTEN} {held.detail}"
+                )
+                return
+            held.starts.append(now)
+            self._change(held, CONNECTING)
+            entry = {
+                **asdict(held.server),
+                "env": dict(held.server.env),
+                "headers": dict(held.server.headers),
+            }
+            log = str(self._log_dir / f"mcp-{file_name(held.server.name)}.log") if self._log_dir else ""
+            try:
+                answer = await self._host.request(
+                    {"op": "connect", "server": _entry(held.server), "log": log}
+                )
+            except ToolError as error:
+                self._change(held, DOWN, str(error))
+            except BaseException:
+                self._change(held, OFF)
+                raise
+            else:
+                held.offered = tuple(answer["tools"])
+                if f"{held.server.fingerprint}/" not in self._documents.consents():
+                    # The user allowed the server before anybody knew its tools: these are they.
+                    await self._allow(held, self._seen(held))
+                self._change(held, CONNECTED)
+
+    async def _disconnect(self, name: str) -> None:
+        if self._host.host_pid is not None:
+            await self._host.request({"op": "disconnect", "server": name})
+
+    def _tool(self, held: _Held, offer: Mapping[str, Any]) -> Tool:
+        server = held.server
+        return Tool(
+            key=tool_key(server.name, offer["name"]),
+            description=offer["description"],
+            parameters=offer["schema"],
+            run=self._runner(held, offer),
+            group=server.name,
+            asks=True,
+            consent=_consent(server, offer),
+        )
+
+    def _runner(
+        self, held: _Held, offer: Mapping[str, Any]
+    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
+        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+            async def ask(question: Mapping[str, Any]) -> str | None:
+                return await context.ask(
+                    Prompt(
+                        question=question["question"],
+                        type=question["type"],
+                        options=tuple(question["options"]),
+                        tool=tool_key(held.server.name, offer["name"]),
+                    )
+                )
+
+            await self._make_sure(held, offer)
+            line = {
+                "op": "call",
+                "server": held.server.name,
+                "tool": offer["name"],
+                "arguments": dict(arguments),
+            }
+            answer = await self._host.request(line, ask)
+            resources = tuple(answer["resources"])
+            return ToolResult(
+                content=self._host.clean(answer["text"]),
+                ok=answer["ok"],
+                # A page stops the loop: it is the user's turn.
+                control=WAIT if resources else CONTINUE,
+                resources=resources,
+            )
+
+        return run
+
+    async def _make_sure(self, held: _Held, offer: Mapping[str, Any]) -> None:
+        """Have the server connected and the tool as it was when the user allowed it; raises ToolError."""
+        name = held.server.name
+        if self._refreshed().get(name) is not held or not self._may_run(held):
+            raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
+        await self._connect(held)
+        if held.state != CONNECTED:
+            raise ToolError(f"The MCP server {name!r} is down: {held.detail}")
+        if offer["hash"] not in {one["hash"] for one in self._allowed(held)}:
+            raise ToolError(
+                f"The MCP server {name!r} changed the tool {offer['name']!r} after the user allowed it. "
+                "It cannot be used until the user allows it again."
+            )
+
+    def _change(self, held: _Held, state: str, detail: str = "") -> None:
+        held.state = state
+        held.detail = self._host.clean(detail)
+        self.on_change()
+
+    def _on_news(self, line: Line) -> None:
+        held = self._held.get(line["server"])
+        if held is None or held.state != CONNECTED:
+            return
+        if "tools" in line:
+            held.offered = tuple(line["tools"])
+            self.on_change()
+        else:
+            self._change(held, DOWN, line["detail"])
+
+    def _on_death(self) -> None:
+        for held in self._held.values():
+            if held.state == CONNECTED:
+                self._change(held, DOWN, "The process that runs tools ended.")
+
+    def _start(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _consent(server: McpServer, offer: Mapping[str, Any]) -> str:
+    return f"{server.fingerprint}/{offer['hash']}"
+
+
+def _entry(server: McpServer) -> dict[str, Any]:
+    return {
+        "name": server.name,
+        "command": server.command,
+        "args": list(server.args),
+        "env": dict(server.env),
+        "cwd": server.cwd,
+        "url": server.url,
+        "headers": dict(server.headers),
+    }
