@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import html
+import logging
 import re
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ _META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})"""
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,1000})", re.IGNORECASE)
 _HTML_START = re.compile(r"\s*(<!--.{0,500}?-->\s*)?(<!doctype html|<html)", re.IGNORECASE | re.DOTALL)
 _HEAD = 4_096
+_MAX_TAGS = 100_000
 
 
 async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: Limits = LIMITS) -> dict[str, Any]:
@@ -77,6 +79,12 @@ def _readable(page: Download) -> tuple[str, str]:
 def _main_text(text: str, url: str) -> str:
     import trafilatura
 
+    # It says of every odd page that it is odd.
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    # Its time grows with the tags; what comes this late is beyond what is shown.
+    text = "<".join(text.split("<", _MAX_TAGS)[:_MAX_TAGS])
+    if "<html" not in text[:_HEAD].lower():
+        text = f"<html><body>{text}</body></html>"
     main = trafilatura.extract(
         text,
         url=url,
