@@ -70,11 +70,11 @@ class McpServers:
         host.on_news = self._on_news
         host.on_death = self._on_death
 
-    def statuses(self) -> tuple[ServerStatus, ...]:
+    def servers(self) -> tuple[ServerStatus, ...]:
         """Return every server of `mcp.json` with its state."""
         return tuple(self._status(held) for held in self._refreshed().values())
 
-    def tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
+    def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
         """Return what these servers offer and the user has allowed; those of a server that went down too."""
         held = self._refreshed()
         return tuple(
@@ -175,11 +175,6 @@ class McpServers:
                 return
             held.starts.append(now)
             self._change(held, CONNECTING)
-            entry = {
-                **asdict(held.server),
-                "env": dict(held.server.env),
-                "headers": dict(held.server.headers),
-            }
             log = str(self._log_dir / f"mcp-{file_name(held.server.name)}.log") if self._log_dir else ""
             try:
                 answer = await self._host.request(
