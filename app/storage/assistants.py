@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from app.core.agent import Agent, Busy
-from app.core.errors import BadInput
+from app.core.errors import BadInput, StorageError
 from app.core.store import Problem
 from app.storage.document_file import MAX_ID, as_bytes, is_name, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import Field, JsonFile, read_json_file
+from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
 from app.storage.paths import DataPaths
 from app.storage.records import plain
 
@@ -58,27 +58,23 @@ class AssistantFolder:
         return tuple(agents.values()), problems
 
     def save(self, agent: Agent) -> Agent:
-        """Write a definition with the next version number; the one before is kept. Raises StorageError."""
+        """Write a definition with the next version number; the one before is kept.
+
+        Raises BadInput for an id that can name no file, StorageError also where a file is in the way.
+        """
         path = self._place(agent.id)
-        document: dict[str, Any] = {}
         found = read_json_file(path)
         if isinstance(found, Problem):
             raise refusal(found)
-        kept = self._kept(agent.id)
-        newest = max(kept, default=0)
+        document: dict[str, Any] = {}
         try:
             if found is not None:
-                problems: list[Problem] = []
-                before = _read_agent(found, problems)
-                if before is None or _twin(before.id) != _twin(agent.id):
-                    fault = problems[-1] if before is None else found.problem("duplicate_id", ("id",))
-                    raise refusal(fault)
-                newest = max(newest, before.version)
-                self._keep(agent.id, before.version, path)
+                self._keep(agent.id, found)
                 document = _without_commands(found.value)
-            agent = dataclasses.replace(agent, version=newest + 1)
-            document = _merged(document, plain(agent), Agent)
-            write_whole(self._disk, path.resolve(), as_bytes(document))
+            agent = dataclasses.replace(agent, version=max(self._kept(agent.id), default=0) + 1)
+            data = as_bytes(_merged(document, plain(agent), Agent))
+            _check(path, data)
+            write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(agent.id)
         except OSError as error:
             raise storage_error(error, path) from error
@@ -94,9 +90,7 @@ class AssistantFolder:
         if isinstance(found, Problem):
             raise refusal(found)
         try:
-            before = _read_agent(found, [])
-            if before is not None:
-                self._keep(agent_id, before.version, path)
+            self._keep(agent_id, found)
             self._disk.make_folder(self._trash)
             self._disk.replace(path, self._trash / f"{agent_id}.{int(time.time())}.json")
             self._disk.sync_folder(self._trash)
@@ -133,8 +127,20 @@ class AssistantFolder:
             files = []
         return {int(path.stem): path for path in files if path.suffix == ".json" and path.stem.isdecimal()}
 
-    def _keep(self, agent_id: str, version: int, path: Path) -> None:
-        write_whole(self._disk, self._versions_of(agent_id) / f"{version}.json", path.read_bytes())
+    def _keep(self, agent_id: str, file: JsonFile) -> None:
+        """Keep a definition as it is now among its versions. Raises StorageError where it is another's."""
+        problems: list[Problem] = []
+        before = _read_agent(file, problems)
+        if before is None:
+            raise refusal(problems[-1])
+        if _twin(before.id) != _twin(agent_id):
+            raise refusal(file.problem("duplicate_id", ("id",)))
+        kept = self._kept(agent_id)
+        data = as_bytes(_without_commands(file.value))
+        number = before.version
+        if number in kept and kept[number].read_bytes() != data:
+            number = max(kept) + 1  # Written by hand with a number that is taken.
+        write_whole(self._disk, self._versions_of(agent_id) / f"{number}.json", data)
 
     def _forget_oldest(self, agent_id: str) -> None:
         kept = sorted(self._kept(agent_id).items(), reverse=True)
@@ -156,6 +162,18 @@ def _merged(before: dict[str, Any], record: dict[str, Any], kind: type[Agent | B
         inside = merged.get(name)
         merged[name] = _merged(inside, value, Busy) if name == "busy" and isinstance(inside, dict) else value
     return merged
+
+
+def _check(path: Path, data: bytes) -> None:
+    """Raise StorageError for a definition that could not be read back."""
+    problems: list[Problem] = []
+    file = parse_json(path, data)
+    if isinstance(file, Problem):
+        problems = [file]
+    elif _read_agent(file, problems) is not None:
+        return
+    fault = problems[-1]
+    raise StorageError("invalid_record", path=str(path), detail=fault.field or fault.code)
 
 
 def _read_agent(file: JsonFile, problems: list[Problem]) -> Agent | None:

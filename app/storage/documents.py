@@ -257,7 +257,12 @@ class JsonDocuments:
         if found is not None and not isinstance(document.get(SERVERS, {}), dict):
             raise refusal(found.problem("wrong_type", (SERVERS,)))
         known = read_servers(found, []) if found is not None else {}
-        replace_document(self._disk, path, with_servers(document, known, servers))
+        document = with_servers(document, known, servers)
+        problems: list[Problem] = []
+        usable = read_servers(JsonFile(path, document, {}), problems)
+        if any(server.name not in usable for server in servers):
+            raise StorageError("invalid_record", path=str(path), detail=problems[-1].field)
+        replace_document(self._disk, path, document)
         self._load_servers()
 
     def _save_consents(self, consents: frozenset[str]) -> None:

@@ -1,0 +1,259 @@
+"""Chats on the disk: everything a message or a chat may hold there and back, and how a start mends them."""
+
+import dataclasses
+
+import pytest
+
+from app.core.events import MessageStarted, SessionChanged, SessionStarted
+from app.core.ids import new_id
+from app.core.message import (
+    APPROVAL,
+    ASSISTANT,
+    DONE,
+    FAILED,
+    OPTIONS,
+    STOPPED,
+    STREAMING,
+    TOOL,
+    USER,
+    Attachment,
+    Author,
+    Failure,
+    Message,
+    Prompt,
+    ToolCall,
+    Usage,
+)
+from app.core.session import (
+    IDLE,
+    PAUSED,
+    RUNNING,
+    SETTINGS_MODE,
+    WAITING,
+    Chat,
+    ChatSession,
+    QueuedMessage,
+    Session,
+)
+from app.storage.log import decode_line, encode_line
+from app.storage.records import plain, trusted_message
+from app.storage.sessions import JsonLogStore
+from tests.storage.samples import changed, finished, log_file, message, reopened
+
+NOTES = Attachment(name="메모.txt", text="한글\n\u2028\0")
+IMAGE = Attachment(name="a.png", media_type="image/png", data="aGVsbG8=")
+MASTER = Author(id="assistant", name="Moot", path=("assistant",))
+BROWSER = Author(id="browser", name="브라우저", kind="sub", path=("assistant", "browser"), depth=1)
+
+
+def chat(**changes: object) -> ChatSession:
+    whole = Chat(
+        assistant_id="assistant",
+        assistant_name="Moot",
+        head="t2",
+        mode=SETTINGS_MODE,
+        queue=(
+            QueuedMessage(id="q1", text="그리고?", attachments=(NOTES, IMAGE)),
+            QueuedMessage(id="q2", text="2"),
+        ),
+        always=("web_fetch", "open_url"),
+        budget_from="m1",
+        language="ko",
+    )
+    values = {"id": new_id(), "title": "A chat", "status": IDLE, "chat": whole, "created_at": "2026-11-21"}
+    return ChatSession(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def whole_messages() -> list[Message]:
+    """Return one message of each form there is, with every field used somewhere."""
+    asked = Message(
+        id=new_id(),
+        turn_id="u1",
+        role=USER,
+        author=Author(id="user", name="User", kind="user"),
+        content="Look.",
+        follows="",
+        attachments=(dataclasses.replace(NOTES, text="한글"), IMAGE),
+    )
+    calls = Message(
+        id=new_id(),
+        turn_id="t1",
+        role=ASSISTANT,
+        author=MASTER,
+        follows="u1",
+        model="anthropic/claude-opus-4-5",
+        thinking="hm",
+        provider_state={"blocks": [{"signature": "x" * 40, "n": 1.5, "deep": {"a": [None, True]}}]},
+        tool_calls=(
+            ToolCall(id="c1", name="subAgent", arguments='{"name": "browser"}'),
+            ToolCall(id="call_1__thought__AbC=", name="promptUser", arguments="{"),
+        ),
+        usage=Usage(provider="anthropic", model="m", input_tokens=1, output_tokens=2, cost_usd=0.1),
+        seconds=1.5,
+        why="guided",
+    )
+    child = Message(
+        id=new_id(),
+        turn_id="s1",
+        role=ASSISTANT,
+        author=BROWSER,
+        content="Found.",
+        parent_turn_id="t1",
+        parent_call_id="c1",
+        follows="u1",
+        state=FAILED,
+        error=Failure(kind="server", detail="boom"),
+    )
+    question = Message(
+        id=new_id(),
+        turn_id="t1",
+        role=TOOL,
+        author=MASTER,
+        tool_call_id="call_1__thought__AbC=",
+        content="asked",
+        control="wait",
+        created_at="2026-11-21T10:00:01.000Z",
+        resources=({"type": "resource", "resource": {"uri": "ui://prompt/1", "text": "<p>"}},),
+        prompt=Prompt(
+            question="어느 것?", type=OPTIONS, options=("하나", "둘"), answer="둘", answered_by="m9"
+        ),
+    )
+    approval = Message(
+        id=new_id(),
+        turn_id="t1",
+        role="system",
+        author=MASTER,
+        tool_call_id="c1",
+        prompt=Prompt(
+            question="Allow?",
+            type=APPROVAL,
+            tool="open_url",
+            arguments='{"url": "x"}',
+            reason="may_have_run",
+            dismissed=True,
+        ),
+    )
+    answer = Message(
+        id=new_id(), turn_id="t1", role=USER, author=asked.author, content="둘", answers=question.id, note="x"
+    )
+    return [asked, calls, child, question, approval, answer]
+
+
+@pytest.mark.allow_blocking  # tail is read at once: the first paint shows it
+async def test_a_chat_and_all_its_messages_come_back_as_they_were(store, paths):
+    session = chat()
+    said = whole_messages()
+    store.append((SessionStarted(session_id=session.id, session=session),))
+    for one in said:
+        store.append((finished(session.id, one),))
+    await store.flush(session.id)
+    stored = await reopened(paths, session.id)
+    queue = (
+        dataclasses.replace(
+            session.chat.queue[0], attachments=(dataclasses.replace(NOTES, text="한글\n\u2028\0"), IMAGE)
+        ),
+        session.chat.queue[1],
+    )
+    assert stored.session == dataclasses.replace(session, chat=dataclasses.replace(session.chat, queue=queue))
+    assert stored.messages == said
+    assert (stored.read_only, stored.damaged) == (False, 0)
+    assert store.tail(session.id, 20) == said
+
+
+def test_each_field_survives_the_short_way_too():
+    used: set[str] = set()
+    for one in whole_messages():
+        line = decode_line(encode_line(1, [{"op": "message", "message": plain(one)}])[:-1])
+        assert line is not None
+        assert trusted_message(line.ops[0]["message"]) == one
+        used |= set(plain(one))
+    assert used == {field.name for field in dataclasses.fields(Message)}
+
+
+@pytest.mark.allow_blocking
+async def test_the_list_shows_the_assistants_name_with_its_cache_and_without(store, paths):
+    session = chat(status=WAITING)
+    store.append((SessionStarted(session_id=session.id, session=session),))
+    store.append((finished(session.id, message("x")),))
+    await store.flush(session.id)
+    shown = store.summaries()
+    assert (shown[0].kind, shown[0].speakers, shown[0].messages) == ("chat", ("Moot",), 1)
+    await store.close()
+    for _ in ("from index.json", "from the log"):
+        again = JsonLogStore(paths, read_only=True)
+        await again.open()
+        assert again.summaries() == shown
+        paths.index.unlink(missing_ok=True)
+
+
+async def test_what_ran_is_paused_what_waits_still_waits_and_a_started_tool_is_stopped(store, paths):
+    for status, after in ((RUNNING, PAUSED), (WAITING, WAITING), (IDLE, IDLE)):
+        session = chat(status=status)
+        tool = message(
+            state=STREAMING, role=TOOL, tool_call_id="c1", author=MASTER, turn_id="t1", follows="u1"
+        )
+        asked = message(role="system", prompt=Prompt(question="?", type=APPROVAL, tool="open_url"))
+        done = message("said")
+        store.append((SessionStarted(session_id=session.id, session=session),))
+        store.append((finished(session.id, done), finished(session.id, asked)))
+        store.append((MessageStarted(session_id=session.id, message=tool),))
+        await store.flush(session.id)
+        stored = await reopened(paths, session.id)
+        assert (stored.session.status, stored.session.reason) == (
+            after,
+            "app_restart" if status == RUNNING else "",
+        )
+        assert [one.state for one in stored.messages] == [DONE, DONE, STOPPED]
+        assert stored.messages[1].prompt is not None
+        assert stored.messages[1].prompt.open
+        assert stored.messages[2] == dataclasses.replace(tool, state=STOPPED)
+
+
+async def test_a_queue_that_shrinks_and_a_head_that_goes_back_are_kept(store, paths):
+    session = chat()
+    store.append((SessionStarted(session_id=session.id, session=session),))
+    smaller = dataclasses.replace(
+        session, chat=dataclasses.replace(session.chat, queue=(), head="", always=())
+    )
+    store.append((SessionChanged(session_id=session.id, session=smaller),))
+    await store.flush(session.id)
+    assert (await reopened(paths, session.id)).session == smaller
+
+
+async def test_a_chat_of_before_there_were_chats_is_read_only_and_not_lost(paths):
+    old = Session(id=new_id(), title="Old", kind="chat", status=RUNNING)
+    data = encode_line(
+        1, [{"op": "head", "version": 1, "min_reader": 1}, {"op": "session", "patch": plain(old)}]
+    )
+    session_id = log_file(
+        paths, data + encode_line(2, [{"op": "message", "message": plain(message("said"))}])
+    )
+    store = JsonLogStore(paths)
+    await store.open()
+    assert [(one.title, one.read_only) for one in store.summaries()] == [("Old", True)]
+    stored = await store.load(session_id)
+    assert (stored.read_only, stored.session.title, len(stored.messages)) == (True, "Old", 1)
+    await store.close()
+
+
+async def test_a_chat_with_a_part_of_the_wrong_kind_is_read_only(paths):
+    for fields in (
+        {"chat": 7},
+        {"chat": {"assistant_name": "x"}},
+        {"chat": {"assistant_id": "a", "queue": [1]}},
+    ):
+        record = {**plain(chat()), **fields}
+        session_id = log_file(paths, encode_line(1, [{"op": "session", "patch": record}]))
+        store = JsonLogStore(paths)
+        assert (await store.load(session_id)).read_only
+        await store.close()
+
+
+async def test_a_chat_that_cannot_be_stored_is_said_and_the_rest_goes_on(store, paths):
+    session = chat()
+    store.append((SessionStarted(session_id=session.id, session=session),))
+    await store.flush(session.id)
+    _, event = changed(session, title="new")  # type: ignore[arg-type]
+    store.append((event,))
+    await store.flush(session.id)
+    assert (await reopened(paths, session.id)).session.title == "new"

@@ -1,0 +1,203 @@
+"""`mcp.json` and `consents.json` on a real disk: what other clients write, what is wrong, what survives."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import StorageError
+from app.core.tool import McpServer
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+
+
+@pytest.fixture
+def paths(data_dir: Path) -> DataPaths:
+    data_dir.mkdir(mode=0o700)
+    return DataPaths(data_dir)
+
+
+async def _loaded(paths: DataPaths) -> JsonDocuments:
+    documents = JsonDocuments(paths)
+    await documents.load()
+    return documents
+
+
+FILES = {
+    "command": "npx",
+    "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/지민"],
+    "env": {"TOKEN": "x"},
+    "cwd": "/srv",
+}
+FROM_OTHERS = {
+    "inputs": [],
+    "mcpServers": {
+        "files": {**FILES, "type": "stdio", "autoApprove": ["read"]},
+        "docs": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer x"}},
+        "뉴스 server": {"url": "http://127.0.0.1:9/mcp", "disabled": True},
+        "@scope/one": {"type": "streamableHttp", "url": "http://localhost:1/mcp"},
+    },
+}
+READ = (
+    McpServer(name="files", command="npx", args=tuple(FILES["args"]), env={"TOKEN": "x"}, cwd="/srv"),
+    McpServer(name="docs", url="https://example.com/mcp", headers={"Authorization": "Bearer x"}),
+    McpServer(name="뉴스 server", url="http://127.0.0.1:9/mcp", disabled=True),
+    McpServer(name="@scope/one", url="http://localhost:1/mcp"),
+)
+
+
+async def test_the_servers_of_other_clients_are_read(paths):
+    paths.mcp.write_text(json.dumps(FROM_OTHERS), "utf-8")
+    documents = await _loaded(paths)
+    assert documents.mcp_servers() == READ
+    assert documents.problems() == ()
+
+
+async def test_a_save_keeps_what_moot_does_not_know(paths):
+    odd = {"of_tomorrow": True}
+    paths.mcp.write_text(json.dumps({**FROM_OTHERS, "mcpServers": {**FROM_OTHERS["mcpServers"], "odd": odd}}))
+    before = paths.mcp.read_bytes()
+    documents = await _loaded(paths)
+    _, docs, news, _ = READ
+    moved = McpServer(name="files", url="https://files.example.com/mcp")
+    new = McpServer(name="new", command="uvx", args=("mcp-server-time",))
+    await documents.save_mcp_servers((moved, docs, news, new))
+    assert documents.mcp_servers() == (moved, docs, news, new)
+    after = json.loads(paths.mcp.read_bytes())
+    assert after["inputs"] == []
+    assert after["mcpServers"]["odd"] == odd
+    assert after["mcpServers"]["files"] == {"autoApprove": ["read"], "url": moved.url}
+    assert after["mcpServers"]["docs"] == FROM_OTHERS["mcpServers"]["docs"]
+    assert after["mcpServers"]["new"] == {"command": "uvx", "args": ["mcp-server-time"]}
+    assert "@scope/one" not in after["mcpServers"]
+    assert (paths.root / "mcp.json.bak").read_bytes() == before
+    assert (await _loaded(paths)).mcp_servers() == documents.mcp_servers()
+
+
+async def test_servers_are_written_where_there_was_no_file(paths):
+    documents = await _loaded(paths)
+    assert (documents.mcp_servers(), documents.problems()) == ((), ())
+    await documents.save_mcp_servers(READ)
+    assert (await _loaded(paths)).mcp_servers() == READ
+    assert paths.mcp.stat().st_mode & 0o777 == 0o600
+
+
+FAULTS = [
+    ({}, "missing", ".command"),
+    ({"command": " "}, "missing", ".command"),
+    ({"type": "http"}, "missing", ".url"),
+    ({"type": "stdio", "url": "http://x/mcp"}, "missing", ".command"),
+    ({"type": "http", "command": "x"}, "missing", ".url"),
+    ({"type": "sse", "url": "http://x/sse"}, "unknown_transport", ".type"),
+    ({"type": 1, "command": "x"}, "wrong_type", ".type"),
+    ({"command": ["npx", "x"]}, "wrong_type", ".command"),
+    ({"command": "x", "args": "-y"}, "wrong_type", ".args"),
+    ({"command": "x", "args": ["-y", 1]}, "wrong_type", ".args[1]"),
+    ({"command": "x", "env": ["A=1"]}, "wrong_type", ".env"),
+    ({"command": "x", "env": {"A": 1}}, "wrong_type", ".env.A"),
+    ({"command": "x", "cwd": None}, "wrong_type", ".cwd"),
+    ({"command": "x", "disabled": "no"}, "wrong_type", ".disabled"),
+    ({"url": "file:///etc/passwd"}, "bad_url", ".url"),
+    ({"url": "javascript:alert(1)"}, "bad_url", ".url"),
+    ({"url": "http://x", "headers": {"A": None}}, "wrong_type", ".headers.A"),
+    ({"url": "http://x", "command": "x"}, "command_and_url", ".url"),
+    ("npx", "wrong_type", ""),
+    (None, "wrong_type", ""),
+]
+
+
+@pytest.mark.parametrize(("entry", "code", "field"), FAULTS)
+async def test_a_faulty_entry_is_named_passed_over_and_kept(paths, entry, code, field):
+    paths.mcp.write_text(json.dumps({"mcpServers": {"files": FILES, "bad": entry}}, indent=1))
+    documents = await _loaded(paths)
+    assert documents.mcp_servers() == READ[:1]
+    [problem] = documents.problems()
+    assert (problem.path, problem.code, problem.field) == (str(paths.mcp), code, f"mcpServers.bad{field}")
+    assert (problem.line or 0) > 5
+    await documents.save_mcp_servers((*READ[:1], READ[1]))
+    assert json.loads(paths.mcp.read_bytes())["mcpServers"]["bad"] == entry
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 65, "\u202eevil"])
+async def test_a_name_nobody_can_read_is_none(paths, name):
+    paths.mcp.write_text(json.dumps({"mcpServers": {name: FILES}}))
+    documents = await _loaded(paths)
+    assert documents.mcp_servers() == ()
+    assert [one.code for one in documents.problems()] == ["bad_server_name"]
+    with pytest.raises(StorageError, match="invalid_record"):
+        await documents.save_mcp_servers((McpServer(name=name, command="x"),))
+
+
+UNREADABLE = {
+    "empty": (b"", "empty"),
+    "truncated": (b'{"mcpServers": {"a"', "not_json"),
+    "list": (b"[]", "not_an_object"),
+    "twins": (b'{"mcpServers": {"a": {},\n"a": {}}}', "duplicate_key"),
+    "utf-16": ('{"mcpServers": {}}'.encode("utf-16"), "encoding"),
+    "deep": (b'{"x":' + b"[" * 100_000, "too_deep"),
+    "servers of the wrong kind": (b'{"mcpServers": []}', "wrong_type"),
+}
+
+
+@pytest.mark.parametrize(("data", "code"), UNREADABLE.values(), ids=list(UNREADABLE))
+async def test_a_file_that_cannot_be_read_is_reported_and_never_touched(paths, data, code):
+    paths.mcp.write_bytes(data)
+    documents = await _loaded(paths)
+    assert documents.mcp_servers() == ()
+    assert [one.code for one in documents.problems()] == [code]
+    with pytest.raises(StorageError, match="unreadable_file"):
+        await documents.save_mcp_servers(READ)
+    assert paths.mcp.read_bytes() == data
+
+
+async def test_a_file_without_servers_says_so_and_takes_some(paths):
+    paths.mcp.write_text('{"servers": {}}')
+    documents = await _loaded(paths)
+    assert [(one.code, one.field) for one in documents.problems()] == [("missing", "mcpServers")]
+    await documents.save_mcp_servers(READ)
+    assert documents.problems() == ()
+    assert json.loads(paths.mcp.read_bytes())["servers"] == {}
+
+
+async def test_consents_are_kept(paths):
+    documents = await _loaded(paths)
+    assert documents.consents() == frozenset()
+    await documents.save_consents(frozenset(("b", "a")))
+    assert documents.consents() == {"a", "b"}
+    again = await _loaded(paths)
+    assert again.consents() == {"a", "b"}
+    document = json.loads(paths.consents.read_bytes())
+    assert document["consents"] == ["a", "b"]
+    paths.consents.write_text(json.dumps({**document, "of_tomorrow": 1}))
+    await again.save_consents(frozenset())
+    assert json.loads(paths.consents.read_bytes()) == {"version": 1, "consents": [], "of_tomorrow": 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "left"),
+    [
+        (b'{"consents": ["a", 1]}', "wrong_type", {"a"}),
+        (b'{"consents": "a"}', "wrong_type", set()),
+        (b'{"consents": ["a"', "not_json", set()),
+        (b"", "empty", set()),
+        (b'{"version": 2, "consents": ["a"]}', "newer_version", set()),
+    ],
+)
+async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, code, left):
+    await (await _loaded(paths)).save_consents(frozenset("z"))
+    await (await _loaded(paths)).save_consents(frozenset("yz"))
+    paths.consents.write_bytes(data)
+    documents = await _loaded(paths)
+    # Not from the copy before: what was taken back would be allowed again.
+    assert documents.consents() == left
+    assert [one.code for one in documents.problems()] == [code]
+    if code == "newer_version":
+        with pytest.raises(StorageError, match="newer_version"):
+            await documents.save_consents(frozenset("a"))
+        assert paths.consents.read_bytes() == data
+        return
+    await documents.save_consents(frozenset("b"))
+    again = await _loaded(paths)
+    assert (again.consents(), again.problems()) == ({"b"}, ())
+    if code in ("not_json", "empty"):
+        assert next(paths.quarantine.iterdir()).read_bytes() == data
