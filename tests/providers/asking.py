@@ -24,8 +24,14 @@ class Heard:
     thinking: str = ""
     pieces: int = 0
     call_pieces: list[CallPiece] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
     finished: Finished | None = None
     error: ProviderError | None = None
+
+    def note(self, kind: str) -> None:
+        """Keep the order in which words and calls took turns."""
+        if kind not in self.kinds[-1:]:
+            self.kinds.append(kind)
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -60,10 +66,12 @@ async def ask(models: RemoteModels, request: ModelRequest) -> Heard:
             async for delta in deltas:
                 assert heard.finished is None, "something came after the end"
                 if isinstance(delta, Text):
+                    heard.note("text")
                     heard.text += delta.text
                     heard.thinking += delta.thinking
                     heard.pieces += 1
                 elif isinstance(delta, CallPiece):
+                    heard.note("calls")
                     heard.call_pieces.append(delta)
                 else:
                     heard.finished = delta

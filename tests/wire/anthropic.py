@@ -1,17 +1,29 @@
 """Anthropic's messages, version 2023-06-01."""
 
 import itertools
+import json
+import re
+from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
-from tests.wire.protocols import Asked, Body, Protocol, Refused, sse, texts_of
-from tests.wire.replies import Answer
+from tests.wire.protocols import Asked, Body, Protocol, Refused, pieces_of, sse, texts_of
+from tests.wire.replies import Answer, WireCall
+from tests.wire.views import Seen, check_calls, check_ids, check_image, check_tools
 
 _FIELDS = {
     "model", "messages", "max_tokens", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences",
-    "tools", "tool_choice", "metadata", "thinking", "service_tier",
+    "tools", "tool_choice", "metadata", "thinking", "service_tier", "output_config",
 }  # fmt: skip
 _MOST_TOKENS = 64_000
-_REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_ID = re.compile(r"^[a-zA-Z0-9_-]+$")
+_THINKING = ("thinking", "redacted_thinking")
+_BLOCKS = {
+    "user": ("text", "image", "tool_result"),
+    "assistant": ("text", "tool_use", *_THINKING),
+}
+_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
 
 class Anthropic(Protocol):
@@ -20,10 +32,18 @@ class Anthropic(Protocol):
     kind = "anthropic"
     base_path = ""
 
+    def __init__(self, key: str, models: tuple[str, ...]) -> None:
+        super().__init__(key, models)
+        self._thoughts: dict[str, list[Body]] = {}
+
     def error(self, status: int, message: str, type_: str = "invalid_request_error") -> Refused:
         """Return a refusal in Anthropic's form."""
         body = {"type": "error", "error": {"type": type_, "message": message}, "request_id": "req_wire"}
         return Refused(status, body)
+
+    def invalid(self, message: str) -> Refused:
+        """Return a refusal of a malformed request."""
+        return self.error(400, message)
 
     def model_of(self, path: str, body: Body) -> str | None:
         return str(body.get("model", "")) if path == "/v1/messages" else None
@@ -61,7 +81,12 @@ class Anthropic(Protocol):
             raise self.error(400, "system: text content blocks must be non-empty")
         if not all(text.strip() for text in body.get("stop_sequences", [])):
             raise self.error(400, "stop_sequences: each stop sequence must contain non-whitespace")
+        schemas = [tool.get("input_schema") for tool in body.get("tools", [])]
+        check_tools(self.tools(body), schemas, self.invalid)
+        if "tool_choice" in body and not body.get("tools"):
+            raise self.error(400, "tool_choice may only be specified while providing tools")
         self._check_messages(body.get("messages"))
+        self._check_calls(body)
 
     def _check_messages(self, messages: Any) -> None:
         if not isinstance(messages, list) or not messages:
@@ -84,6 +109,96 @@ class Anthropic(Protocol):
                 "This model does not support assistant message prefill."
                 " The conversation must end with a user message.",
             )
+
+            for block in _blocks(message):
+                if block.get("type") not in _BLOCKS[message["role"]]:
+                    raise self.error(400, f"messages.{at}: `{block.get('type')}` blocks are not allowed here")
+                if block["type"] == "image":
+                    source = block["source"]
+                    check_image(source.get("media_type", ""), source.get("data", ""), _IMAGES, self.invalid)
+
+    def _check_calls(self, body: Body) -> None:
+        blocks = [block for message in body["messages"] for block in _blocks(message)]
+        called = any(block["type"] in ("tool_use", "tool_result") for block in blocks)
+        if called and not body.get("tools"):
+            raise self.error(
+                400, "Requests which include `tool_use` or `tool_result` blocks must define tools"
+            )
+        for block in blocks:
+            if block["type"] == "tool_use" and not _ID.match(block["id"]):
+                raise self.error(400, f"tool_use.id: String should match pattern '{_ID.pattern}'")
+        for at, message in enumerate(body["messages"]):
+            kinds = [block["type"] == "tool_result" for block in _blocks(message)]
+            if kinds != sorted(kinds, reverse=True):
+                raise self.error(400, f"messages.{at}: `tool_result` blocks must come first")
+        check_ids(self.seen(body), self.invalid)
+        check_calls(self.seen(body), self.invalid)
+        self._check_thinking(body["messages"])
+
+    def _check_thinking(self, messages: list[Body]) -> None:
+        for message in messages:
+            for block in _blocks(message):
+                if block["type"] == "thinking" and block.get("signature") != self._sign(block["thinking"]):
+                    raise self.error(400, "Invalid `signature` in `thinking` block")
+        # Only the turn that still runs must have its thinking: it begins with the user's last words.
+        spoke = [
+            at
+            for at, message in enumerate(messages)
+            if message["role"] == "user"
+            and not any(block["type"] == "tool_result" for block in _blocks(message))
+        ]
+        begins = max(spoke, default=0)
+        for message in messages[begins:]:
+            blocks = _blocks(message)
+            given = [block for block in blocks if block["type"] in _THINKING]
+            for block in blocks:
+                if block["type"] == "tool_use" and self._thoughts.get(block["id"], given) != given:
+                    raise self.error(
+                        400,
+                        "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is"
+                        " enabled, a final `assistant` message must start with its thinking blocks as they were.",
+                    )
+            if given and blocks[: len(given)] != given:
+                raise self.error(400, "A final `assistant` message must start with a thinking block.")
+
+    def _sign(self, thinking: str) -> str:
+        return sha256(f"{self.key} {thinking}".encode()).hexdigest()
+
+    def seen(self, body: Body) -> list[Seen]:
+        seen: list[Seen] = []
+        for message in body["messages"]:
+            blocks = _blocks(message)
+            seen += [
+                Seen(
+                    role="tool",
+                    text="\n".join(texts_of(block.get("content"))),
+                    result_of=block["tool_use_id"],
+                )
+                for block in blocks
+                if block["type"] == "tool_result"
+            ]
+            said = [block for block in blocks if block["type"] != "tool_result"]
+            if not said:
+                continue
+            seen.append(
+                Seen(
+                    role=message["role"],
+                    text="\n".join(block["text"] for block in said if block["type"] == "text"),
+                    calls=tuple(
+                        WireCall(block["name"], json.dumps(block["input"], ensure_ascii=False), block["id"])
+                        for block in said
+                        if block["type"] == "tool_use"
+                    ),
+                    images=tuple(b["source"]["media_type"] for b in said if b["type"] == "image"),
+                )
+            )
+        return seen
+
+    def tools(self, body: Body) -> list[str]:
+        return [tool["name"] for tool in body.get("tools", [])]
+
+    def system(self, body: Body) -> str:
+        return "\n".join(texts_of(body["system"])) if "system" in body else ""
 
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         match fault:
@@ -120,19 +235,64 @@ class Anthropic(Protocol):
             "stop_sequence": None,
             "usage": {"input_tokens": 12, "output_tokens": 1},
         }
-        block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
-        return sse({"type": "message_start", "message": message}, "message_start") + sse(
-            block, "content_block_start"
-        )
+        return sse({"type": "message_start", "message": message}, "message_start")
 
     def piece(self, asked: Asked, text: str, thinking: str = "") -> bytes:
         frames = b""
         if thinking:
-            frames += self._delta({"type": "thinking_delta", "thinking": thinking})
-        return frames + (self._delta({"type": "text_delta", "text": text}) if text else b"")
+            frames += self._block(asked, {"type": "thinking", "thinking": "", "signature": ""})
+            asked.answer["thinking"] = asked.answer.get("thinking", "") + thinking
+            frames += self._delta(asked, {"type": "thinking_delta", "thinking": thinking})
+        if text:
+            frames += self._block(asked, {"type": "text", "text": ""})
+            frames += self._delta(asked, {"type": "text_delta", "text": text})
+        return frames
 
-    def _delta(self, delta: Body) -> bytes:
-        return sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+    def redacted(self, asked: Asked, data: str) -> bytes:
+        block = {"type": "redacted_thinking", "data": data}
+        frames = self._block(asked, block) + self._end_block(asked)
+        asked.answer.setdefault("thoughts", []).append(block)
+        return frames
+
+    def call(self, asked: Asked, call: WireCall, number: int, odd: str = "") -> list[bytes]:
+        call_id = call.id or f"toolu_{uuid4().hex[:24]}"
+        block: Body = {"type": "tool_use", "id": call_id, "name": call.name, "input": {}}
+        frames = [self._end_block(asked) + self._block(asked, block)]
+        self._thoughts[call_id] = asked.answer.get("thoughts", [])
+        pieces = pieces_of("" if call.arguments == "{}" else call.arguments)
+        return frames + [
+            self._delta(asked, {"type": "input_json_delta", "partial_json": piece}) for piece in pieces
+        ]
+
+    def _block(self, asked: Asked, block: Body) -> bytes:
+        """Return the frames that begin a block, unless one of its kind is open."""
+        if asked.answer.get("open") == block["type"]:
+            return b""
+        ended = self._end_block(asked)
+        asked.answer["open"] = block["type"]
+        start = {"type": "content_block_start", "index": self._index(asked), "content_block": block}
+        return ended + sse(start, "content_block_start")
+
+    def _end_block(self, asked: Asked) -> bytes:
+        frames = b""
+        opened = asked.answer.pop("open", "")
+        if not opened:
+            return frames
+        if opened == "thinking":
+            thinking = asked.answer.pop("thinking")
+            thought = {"type": "thinking", "thinking": thinking, "signature": self._sign(thinking)}
+            asked.answer.setdefault("thoughts", []).append(thought)
+            frames += self._delta(asked, {"type": "signature_delta", "signature": thought["signature"]})
+        frames += sse({"type": "content_block_stop", "index": self._index(asked)}, "content_block_stop")
+        asked.answer["index"] = self._index(asked) + 1
+        return frames
+
+    def _index(self, asked: Asked) -> int:
+        return int(asked.answer.get("index", 0))
+
+    def _delta(self, asked: Asked, delta: Body) -> bytes:
+        frame = {"type": "content_block_delta", "index": self._index(asked), "delta": delta}
+        return sse(frame, "content_block_delta")
 
     def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
         delta = {
@@ -141,7 +301,7 @@ class Anthropic(Protocol):
             "usage": {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens},
         }
         return (
-            sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+            self._end_block(asked)
             + sse(delta, "message_delta")
             + sse({"type": "message_stop"}, "message_stop")
         )
@@ -156,3 +316,8 @@ class Anthropic(Protocol):
         return sse(
             {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}, "error"
         )
+
+
+def _blocks(message: Body) -> list[Body]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

@@ -1,18 +1,25 @@
 """Gemini's streamGenerateContent, version v1beta."""
 
+import base64
 import itertools
+import json
 import re
+from hashlib import sha256
 from typing import Any
 
 from tests.wire.protocols import Asked, Body, Protocol, Refused, sse
-from tests.wire.replies import Answer
+from tests.wire.replies import Answer, WireCall
+from tests.wire.views import Seen, check_calls, check_image, check_tools
 
 _PATH = re.compile(r"^/v1beta/models/([^/:]+):(streamGenerateContent|generateContent)$")
 _FIELDS = {
     "contents", "systemInstruction", "system_instruction", "generationConfig", "generation_config", "tools",
     "toolConfig", "safetySettings", "cachedContent",
 }  # fmt: skip
-_REASONS = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+# What Google lets a client send when the call came from another model.
+_NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
+_REASONS = {"tool_calls": "STOP", "stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
 
 class Gemini(Protocol):
@@ -20,6 +27,11 @@ class Gemini(Protocol):
 
     kind = "gemini"
     base_path = "/v1beta"
+
+    def __init__(self, key: str, models: tuple[str, ...]) -> None:
+        super().__init__(key, models)
+        self._issued = {_NO_SIGNATURE}
+        self._signatures: dict[tuple[str, str], set[str | None]] = {}
 
     def error(self, code: int, message: str, status: str, details: list[Body] | None = None) -> Refused:
         """Return a refusal in Google's form."""
@@ -56,7 +68,12 @@ class Gemini(Protocol):
         most = config.get("maxOutputTokens", config.get("max_output_tokens", 1))
         if not isinstance(most, int) or most < 1:
             raise self.invalid("max_output_tokens must be positive")
+        functions = _functions(asked.body)
+        schemas = [function.get("parameters", {}) for function in functions]
+        check_tools(self.tools(asked.body), schemas, self.invalid)
         self._check_contents(asked.body.get("contents"))
+        check_calls(self.seen(asked.body), self.invalid)
+        self._check_signatures(asked.body["contents"])
 
     def _check_contents(self, contents: Any) -> None:
         if not isinstance(contents, list) or not contents:
@@ -66,16 +83,81 @@ class Gemini(Protocol):
             if content.get("role") not in ("user", "model"):
                 raise self.invalid("Please use a valid role: user, model.")
             parts = content.get("parts")
-            if not parts or not all(str(part.get("text", "")).strip() for part in parts):
+            # A lone image may have an empty text beside it.
+            texts = [part["text"] for part in parts or () if "text" in part and not _image(parts[0])]
+            if not parts or not all(str(text).strip() for text in texts):
                 raise self.invalid(
                     "Unable to submit request because it must have a non-empty text parameter."
                 )
+            for part in parts:
+                if image := _image(part):
+                    media_type = image.get("mimeType") or image.get("mime_type") or ""
+                    check_image(media_type, image["data"], _IMAGES, self.invalid)
+            self._check_results(parts)
         if any(one == other for one, other in itertools.pairwise(roles)):
             raise self.invalid("Please ensure that multiturn requests alternate between user and model.")
         if roles[0] != "user" or roles[-1] != "user":
             raise self.invalid(
                 "Please ensure that multiturn requests end with a user role or a function response."
             )
+
+    def _check_results(self, parts: list[Body]) -> None:
+        kinds = [_result(part) is not None for part in parts]
+        if kinds != sorted(kinds, reverse=True):
+            raise self.invalid("Please ensure that function responses come first in their turn.")
+
+    def _check_signatures(self, contents: list[Body]) -> None:
+        # Only the turn that still runs must be signed: it begins with the user's last words.
+        spoke = [
+            at
+            for at, content in enumerate(contents)
+            if content["role"] == "user" and not any(_result(part) for part in content["parts"])
+        ]
+        begins = max(spoke, default=0)
+        for at, content in enumerate(contents):
+            for part in content["parts"]:
+                given = part.get("thoughtSignature") or part.get("thought_signature")
+                if given is not None and given not in self._issued:
+                    raise self.invalid("Thought signature is not valid.")
+                call = _call(part)
+                known = None if given == _NO_SIGNATURE else given
+                if at > begins and call and known not in self._signatures.get(_key(call), {known}):
+                    raise self.invalid(
+                        f"Function call `{call['name']}` in the {at}. content block is missing a"
+                        " `thought_signature`."
+                    )
+
+    def seen(self, body: Body) -> list[Seen]:
+        seen: list[Seen] = []
+        for content in body["contents"]:
+            parts = content["parts"]
+            for result in filter(None, map(_result, parts)):
+                text = json.dumps(result["response"], ensure_ascii=False)
+                seen.append(Seen(role="tool", text=text, result_of=result["name"]))
+            said = [part for part in parts if _result(part) is None]
+            if not said:
+                continue
+            calls = filter(None, map(_call, said))
+            images = filter(None, map(_image, said))
+            seen.append(
+                Seen(
+                    role="user" if content["role"] == "user" else "assistant",
+                    text="\n".join(part["text"] for part in said if part.get("text", "").strip()),
+                    calls=tuple(
+                        WireCall(call["name"], json.dumps(call["args"], ensure_ascii=False), call["name"])
+                        for call in calls
+                    ),
+                    images=tuple(image.get("mimeType") or image.get("mime_type") for image in images),
+                )
+            )
+        return seen
+
+    def tools(self, body: Body) -> list[str]:
+        return [function["name"] for function in _functions(body)]
+
+    def system(self, body: Body) -> str:
+        system = body.get("systemInstruction") or body.get("system_instruction") or {"parts": []}
+        return "\n".join(part["text"] for part in system["parts"])
 
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         match fault:
@@ -120,10 +202,25 @@ class Gemini(Protocol):
                 return self.invalid("The request was blocked by content management policy.")
 
     def piece(self, asked: Asked, text: str, thinking: str = "") -> bytes:
+        asked.answer["thought"] = bool(thinking) or asked.answer.get("thought", False)
         parts: list[Body] = [{"text": thinking, "thought": True}] if thinking else []
         if text:
             parts.append({"text": text})
         return self._candidate(asked, {"content": {"role": "model", "parts": parts}, "index": 0})
+
+    def call(self, asked: Asked, call: WireCall, number: int, odd: str = "") -> list[bytes]:
+        function: Body = {"name": call.name, "args": json.loads(call.arguments or "{}")}
+        part: Body = {"functionCall": function}
+        signature: str | None = None
+        if asked.answer.get("thought") and number == 0:
+            signature = base64.b64encode(sha256(f"{self.key} {_key(function)}".encode()).digest()).decode()
+            part["thoughtSignature"] = signature
+            self._issued.add(signature)
+        # Nothing tells equal calls apart, and of those of one answer only the first is signed.
+        self._signatures.setdefault(_key(function), set()).add(signature)
+        if not call.arguments:
+            del function["args"]
+        return [self._candidate(asked, {"content": {"role": "model", "parts": [part]}, "index": 0})]
 
     def _candidate(self, asked: Asked, candidate: Body, usage: Body | None = None) -> bytes:
         return sse(
@@ -155,3 +252,24 @@ class Gemini(Protocol):
         return sse(
             {"error": {"code": 500, "message": "An internal error has occurred.", "status": "INTERNAL"}}
         )
+
+
+def _functions(body: Body) -> list[Body]:
+    names = ("functionDeclarations", "function_declarations")
+    return [function for tool in body.get("tools", []) for name in names for function in tool.get(name, [])]
+
+
+def _call(part: Body) -> Body | None:
+    return part.get("functionCall") or part.get("function_call")
+
+
+def _result(part: Body) -> Body | None:
+    return part.get("functionResponse") or part.get("function_response")
+
+
+def _image(part: Body) -> Body | None:
+    return part.get("inlineData") or part.get("inline_data")
+
+
+def _key(call: Body) -> tuple[str, str]:
+    return call["name"], json.dumps(call.get("args", {}), sort_keys=True)

@@ -2,9 +2,11 @@
 
 import re
 from typing import Any
+from uuid import uuid4
 
-from tests.wire.protocols import Asked, Body, Protocol, Refused, sse, texts_of
-from tests.wire.replies import Answer
+from tests.wire.protocols import Asked, Body, Protocol, Refused, pieces_of, sse, texts_of
+from tests.wire.replies import Answer, WireCall
+from tests.wire.views import Seen, check_calls, check_ids, check_image, check_tools, media_of
 
 _FIELDS = {
     "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature",
@@ -14,6 +16,10 @@ _FIELDS = {
 _LOCAL_FIELDS = {"top_k", "min_p", "repeat_penalty", "repeat_last_n"}
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
 _NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
+_SYSTEM = ("system", "developer")
+_MESSAGE_FIELDS = {"role", "content", "name", "tool_calls", "tool_call_id", "refusal"}
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_LONGEST_ID = 40
 _REASONING = re.compile(r"^(gpt-5|o\d)")
 
 
@@ -74,7 +80,13 @@ class OpenAI(Protocol):
                 raise self.invalid(f"Invalid '{name}': integer below minimum value.", None, name)
         if len(body.get("stop") or []) > 4:
             raise self.invalid("Invalid 'stop': array too long. Expected an array with maximum length 4.")
+        tools = [tool["function"] for tool in body.get("tools", [])]
+        if "tools" in body and not tools:
+            raise self.invalid("Invalid 'tools': empty array. Expected an array with minimum length 1.")
+        check_tools(self.tools(body), [tool.get("parameters", {}) for tool in tools], self.invalid)
         self.check_messages(body.get("messages"))
+        check_ids(self.seen(body), self.invalid)
+        check_calls(self.seen(body), self.invalid)
 
     def check_messages(self, messages: Any) -> None:
         """Raise Refused unless the messages are legal."""
@@ -83,12 +95,46 @@ class OpenAI(Protocol):
         for at, message in enumerate(messages):
             if message.get("role") not in _ROLES:
                 raise self.invalid(f"Invalid value: '{message.get('role')}'.", None, f"messages[{at}].role")
-            if not all(text.strip() for text in texts_of(message.get("content"))):
+            for name in message.keys() - _MESSAGE_FIELDS:
+                raise self.invalid(f"Additional properties are not allowed ('{name}' was unexpected)")
+            if message["role"] != "tool" and not message.get("tool_calls"):
+                if not all(text.strip() for text in texts_of(message.get("content"))):
+                    raise self.invalid("Invalid content: expected a text.", None, f"messages[{at}].content")
+            elif not isinstance(message.get("content", ""), str | list | None):
                 raise self.invalid("Invalid content: expected a text.", None, f"messages[{at}].content")
+            for part in message.get("content") if isinstance(message.get("content"), list) else []:
+                if part.get("type") == "image_url":
+                    check_image(*media_of(part["image_url"]["url"]), _IMAGES, self.invalid)
+                elif part.get("type") != "text":
+                    raise self.invalid(
+                        f"Invalid value: '{part.get('type')}'.", None, f"messages[{at}].content"
+                    )
+            if message["role"] == "tool" and not message.get("tool_call_id"):
+                raise self.invalid(f"Missing required parameter: 'messages[{at}].tool_call_id'.")
+            for call in message.get("tool_calls") or []:
+                if len(call["id"]) > _LONGEST_ID:
+                    raise self.invalid(
+                        f"Invalid 'messages[{at}].tool_calls[0].id': string too long. Expected a string with"
+                        f" maximum length {_LONGEST_ID}."
+                    )
             if "name" in message and not _NAME.match(str(message["name"])):
                 raise self.invalid(
                     f"Invalid 'messages[{at}].name': string does not match pattern.", "invalid_value"
                 )
+
+    def seen(self, body: Body) -> list[Seen]:
+        return [_seen(message) for message in body["messages"] if message["role"] not in _SYSTEM]
+
+    def tools(self, body: Body) -> list[str]:
+        return [tool["function"]["name"] for tool in body.get("tools", [])]
+
+    def system(self, body: Body) -> str:
+        return "\n".join(
+            text
+            for message in body["messages"]
+            if message["role"] in _SYSTEM
+            for text in texts_of(message["content"])
+        )
 
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         match fault:
@@ -160,6 +206,28 @@ class OpenAI(Protocol):
         delta = {"content": text} if text else {}
         return self._chunk(asked, delta | ({"reasoning_content": thinking} if thinking else {}))
 
+    def call(self, asked: Asked, call: WireCall, number: int, odd: str = "") -> list[bytes]:
+        head: Body = {
+            "index": 0 if odd == "same_index" else number,
+            "id": "call_same" if odd == "duplicate_id" else call.id or f"call_{uuid4().hex[:24]}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": ""},
+        }
+        if odd == "no_index":
+            del head["index"]
+        if odd == "no_id":
+            del head["id"]
+        if odd in ("whole", "same_index", "no_index"):
+            head["function"]["arguments"] = call.arguments
+            return [self._chunk(asked, {"tool_calls": [head]})]
+        frames = [self._chunk(asked, {"tool_calls": [head]})]
+        for piece in pieces_of(call.arguments):
+            more = {"index": number, "function": {"arguments": piece}}
+            if odd == "every_name":
+                more = head | {"function": {"name": call.name, "arguments": piece}}
+            frames.append(self._chunk(asked, {"tool_calls": [more]}))
+        return frames
+
     def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
         usage = {
             "prompt_tokens": answer.input_tokens,
@@ -196,14 +264,36 @@ class Gemma(OpenAI):
     kind = "openai-compatible"
     fields = _FIELDS | _LOCAL_FIELDS
 
+    def check(self, asked: Asked) -> None:
+        if "tools" in asked.body:
+            raise self.error(500, "tools param requires --jinja flag", "server_error")
+        super().check(asked)
+
     def check_key(self, asked: Asked) -> None:
         if self.key:
             super().check_key(asked)
 
     def check_messages(self, messages: Any) -> None:
         super().check_messages(messages)
+        if any(message["role"] == "tool" or message.get("tool_calls") for message in messages):
+            raise self.invalid("Only user and assistant roles are supported!")
         roles = [message["role"] for message in messages]
         if "system" in roles:
             raise self.invalid("System role not supported")
         if roles != [("user", "assistant")[at % 2] for at in range(len(roles))] or roles[-1] != "user":
             raise self.invalid("Conversation roles must alternate user/assistant/user/assistant/...")
+
+
+def _seen(message: Body) -> Seen:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return Seen(
+        role=message["role"],
+        text="\n".join(texts_of(content)),
+        calls=tuple(
+            WireCall(call["function"]["name"], call["function"]["arguments"], call["id"])
+            for call in message.get("tool_calls") or []
+        ),
+        result_of=message.get("tool_call_id", ""),
+        images=tuple(media_of(part["image_url"]["url"])[0] for part in parts if part["type"] == "image_url"),
+    )

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.wire.replies import Answer
+from tests.wire.replies import Answer, WireCall
+from tests.wire.views import Seen
 
 Body = dict[str, Any]
 
@@ -22,12 +23,13 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as the protocol understands it."""
+    """One request as the protocol understands it; `answer` is what it remembers of its own answer."""
 
     model: str
     body: Body
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    answer: dict[str, Any] = field(default_factory=dict)
 
 
 class Protocol:
@@ -61,6 +63,18 @@ class Protocol:
         """Raise Refused unless the request is legal."""
         raise NotImplementedError
 
+    def seen(self, body: Body) -> list[Seen]:
+        """Return the messages of a request in the form that all protocols share."""
+        raise NotImplementedError
+
+    def tools(self, body: Body) -> list[str]:
+        """Return the names of the functions a request offers."""
+        raise NotImplementedError
+
+    def system(self, body: Body) -> str:
+        """Return the system text of a request."""
+        raise NotImplementedError
+
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         """Return the provider's own error for one of the refusing faults."""
         raise NotImplementedError
@@ -73,8 +87,16 @@ class Protocol:
         """Return the frames of one piece of the answer."""
         raise NotImplementedError
 
+    def redacted(self, asked: Asked, data: str) -> bytes:
+        """Return the frames of thinking that nobody may read; most send none."""
+        return b""
+
+    def call(self, asked: Asked, call: WireCall, number: int, odd: str = "") -> list[bytes]:
+        """Return the frames of a tool call, the calls of an answer being numbered from 0."""
+        raise NotImplementedError
+
     def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
-        """Return the frames after the last word; `finish` is stop, length or content_filter."""
+        """Return the frames after the last word; `finish` is stop, tool_calls, length or content_filter."""
         raise NotImplementedError
 
     def ping(self) -> bytes:
@@ -107,7 +129,15 @@ def texts_of(content: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     elif isinstance(content, list):
+        if not content:
+            yield ""
         for block in content:
-            yield str(block.get("text", "")) if isinstance(block, dict) else ""
+            if not isinstance(block, dict) or block.get("type", "text") == "text":
+                yield str(block.get("text", "")) if isinstance(block, dict) else ""
     else:
         yield ""
+
+
+def pieces_of(arguments: str) -> list[str]:
+    """Cut the text of a call's arguments as a model's tokens would."""
+    return [arguments[at : at + 6] for at in range(0, len(arguments), 6)]

@@ -30,19 +30,34 @@ FAULTS: dict[str, str] = {
     "empty": "a whole answer without a word",
 }
 
+ODD_CALLS = ("whole", "same_index", "no_index", "no_id", "duplicate_id", "every_name")
+
+
+@dataclass(frozen=True, slots=True)
+class WireCall:
+    """A tool call: `arguments` is JSON text, an empty `id` is made up the provider's way."""
+
+    name: str
+    arguments: str = "{}"
+    id: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A good answer, sent in `pieces` characters each.
+    """A good answer, sent in `pieces` characters each, its thinking first, its calls last.
 
-    `delay` are seconds before the headers, `pace` seconds between pieces; with `split_bytes` the
+    With `thinking` Anthropic signs it and Gemini the first call; `redacted` is thinking that only
+    Anthropic can read. `odd` is one of ODD_CALLS: how some OpenAI-compatible servers send calls. `delay` are seconds before the headers, `pace` seconds between pieces; with `split_bytes` the
     stream is cut into writes of one byte, in the middle of characters too.
     """
 
-    text: str
+    text: str = ""
     delay: float = 0.0
     pace: float = 0.0
+    calls: tuple[WireCall, ...] = ()
+    odd: str = ""
     thinking: str = ""
+    redacted: str = ""
     finish: str = "stop"
     pieces: int = 0
     split_bytes: bool = False
@@ -62,12 +77,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One of FAULTS; `text` are the words that come before it where there are any."""
+    """One of FAULTS; `text` are the words that come before it where there are any, then half of `call`."""
 
     name: str
     retry_after: float | None = None
     text: str = "Partial words"
     delay: float = 0.0
+    call: WireCall | None = None
 
     def __post_init__(self) -> None:
         if self.name not in FAULTS:

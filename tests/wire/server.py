@@ -23,6 +23,7 @@ from tests.wire.gemini import Gemini
 from tests.wire.openai import Gemma, Ollama, OpenAI
 from tests.wire.protocols import Asked, Protocol, Refused
 from tests.wire.replies import Answer, Fault, Reply
+from tests.wire.views import Seen
 
 # A connection broken on purpose is no news; a fault of this server itself shows as a 500.
 _SILENT = logging.Logger("tests.wire.silent", logging.CRITICAL + 1)
@@ -41,6 +42,8 @@ class Recorded:
 
     `status` is what it was answered with (0: nothing), `closed_at` when the client was seen to
     close the connection before the answer was over, `done_at` when the answer was sent whole.
+    `refused` says why the request was not legal (no test of good behaviour leaves it filled);
+    of a legal one `messages`, `tools` and `system` hold the same for all protocols.
     """
 
     kind: str
@@ -53,6 +56,10 @@ class Recorded:
     reply: Reply | None = None
     closed_at: float | None = None
     done_at: float | None = None
+    refused: str = ""
+    messages: list[Seen] = field(default_factory=list)
+    tools: list[str] = field(default_factory=list)
+    system: str = ""
 
 
 class WireServer:
@@ -188,7 +195,7 @@ class WireServer:
         asked = Asked(model, body, headers, query)
         try:
             protocol.check_key(asked)
-            protocol.check(asked)
+            self._check(request, asked)
             reply = self._scripts.get(model, self._usual)(request)
             self._note(request, reply=reply)
             response = await self._reply(http, request, asked, reply)
@@ -201,6 +208,17 @@ class WireServer:
         self._note(request, done_at=time.monotonic())
         return response
 
+    def _check(self, request: Recorded, asked: Asked) -> None:
+        protocol = self._protocol
+        try:
+            protocol.check(asked)
+        except Refused as refused:
+            self._note(request, refused=json.dumps(refused.body, ensure_ascii=False))
+            raise
+        body = asked.body
+        request.messages, request.tools = protocol.seen(body), protocol.tools(body)
+        request.system = protocol.system(body)
+
     def _refuse(self, refused: Refused) -> web.Response:
         return web.json_response(refused.body, status=refused.status, headers=refused.headers)
 
@@ -211,6 +229,8 @@ class WireServer:
             reply = Answer(reply)
         await asyncio.sleep(reply.delay)
         if isinstance(reply, Answer):
+            if reply.calls and not request.tools:
+                raise AssertionError("the script calls a function, but the request offered none")
             return await self._answer(http, request, asked, reply)
         if reply.name in _REFUSING:
             sent = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -250,14 +270,22 @@ class WireServer:
         write = _byte_by_byte(response) if answer.split_bytes else response.write
         if answer.thinking:
             await write(self._protocol.piece(asked, "", answer.thinking))
+        if answer.redacted:
+            await write(self._protocol.redacted(asked, answer.redacted))
         parts = answer.parts()
         for part in parts:
             await write(self._protocol.piece(asked, part))
             if answer.pace:
                 await asyncio.sleep(answer.pace)
+        for number, call in enumerate(answer.calls):
+            for frame in self._protocol.call(asked, call, number, answer.odd):
+                await write(frame)
+                if answer.pace:
+                    await asyncio.sleep(answer.pace)
         if not answer.output_tokens:
             answer = replace(answer, output_tokens=len(parts))
-        await write(self._protocol.ending(asked, answer, answer.finish))
+        finish = "tool_calls" if answer.calls and answer.finish == "stop" else answer.finish
+        await write(self._protocol.ending(asked, answer, finish))
         await response.write_eof()
         return response
 
@@ -268,6 +296,9 @@ class WireServer:
         if fault.name != "pingsonly":
             for part in Answer(fault.text).parts():
                 await response.write(self._protocol.piece(asked, part))
+        if fault.call is not None:
+            frames = self._protocol.call(asked, fault.call, 0)
+            await response.write(b"".join(frames[: len(frames) // 2 + 1]))
         # The client must have read the words: a reset throws away what is still on its way.
         await asyncio.sleep(0.1)
         match fault.name:

@@ -14,7 +14,7 @@ from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.calls import Calls
-from app.providers.model_host.litellm_fixes import apply_fixes, received_finish
+from app.providers.model_host.litellm_fixes import apply_fixes, make_known, received_finish
 from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
 from app.providers.model_host.signed_thinking import SignedThinking
@@ -56,6 +56,7 @@ class Asker:
 
         Raises CallFailed. Cancelling closes the connection to the provider.
         """
+        make_known(call.kind, call.model)
         quirks = self._quirks.setdefault((call.base_url, call.model), Quirks())
         for _ in range(_MOST_ADAPTATIONS):
             arguments = litellm_arguments(call, quirks)

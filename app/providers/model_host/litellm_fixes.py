@@ -3,12 +3,23 @@
 import sys
 from typing import Any
 
+import litellm
 from litellm import CustomStreamWrapper
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
+
+_GEMINI = {
+    "litellm_provider": "gemini",
+    "mode": "chat",
+    "supports_function_calling": True,
+    "supports_response_schema": True,
+    "supports_system_messages": True,
+    "supports_tool_choice": True,
+    "supports_vision": True,
+}
 
 
 def apply_fixes() -> None:
@@ -23,6 +34,17 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     if stream.received_finish_reason is not None:
         return True
     return bool(getattr(stream.completion_stream, "received_finish", False))
+
+
+def make_known(kind: str, model: str) -> None:
+    """See to it that a model newer than LiteLLM's list is asked as its relatives are.
+
+    Of a Gemini it does not know, LiteLLM would put the system text and the schema into what the user
+    says. A Gemma that refuses a system text is learnt like any other model that does.
+    """
+    name = f"gemini/{model}"
+    if kind == "gemini" and name not in litellm.model_cost:
+        litellm.register_model({name: _GEMINI})
 
 
 def _send_once() -> None:
