@@ -7,6 +7,7 @@ None. What it is for stands in the docstring's `Args:`. Schemas stay flat: not e
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -122,7 +123,7 @@ def _is_of(kind: str, value: object) -> bool:
     return (
         (kind == "string" and isinstance(value, str))
         or (kind in ("integer", "number") and isinstance(value, int))
-        or (kind == "number" and isinstance(value, float))
+        or (kind == "number" and isinstance(value, float) and isfinite(value))
     )
 
 

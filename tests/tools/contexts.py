@@ -1,0 +1,23 @@
+"""What the tests of the tools give a running tool: a context of plain data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.message import Message, Prompt
+from app.core.session import DEFAULT_MODE
+
+
+@dataclass
+class Context:
+    """A session as a tool sees it."""
+
+    log: Sequence[Message] = ()
+    pages: Sequence[str] = ()
+    session_id: str = "session"
+    mode: str = DEFAULT_MODE
+
+    def messages(self) -> Sequence[Message]:
+        return self.log
+
+    async def ask(self, prompt: Prompt) -> str | None:
+        raise AssertionError("no tool of these asks while it runs")
