@@ -232,7 +232,7 @@ async def test_an_image_of_an_unknown_kind_is_refused(
     parts = [{"type": "text", "text": "What is this?"}, image]
     heard = await ask_all(models, servers, messages=({"role": "user", "content": parts},), tools=())
     for kind in FOUR:
-        assert heard[kind].outcome == "bad_request", (kind, heard[kind].error)
+        assert heard[kind].outcome == "bad_request", kind
 
 
 @pytest.mark.parametrize("odd", ODD_CALLS)

@@ -99,6 +99,12 @@ class Anthropic(Protocol):
                 raise self.error(400, f"messages.{at}: Extra inputs are not permitted")
             if not all(text.strip() for text in texts_of(message.get("content"))):
                 raise self.error(400, f"messages.{at}: text content blocks must be non-empty")
+            for block in _blocks(message):
+                if block.get("type") not in _BLOCKS[message["role"]]:
+                    raise self.error(400, f"messages.{at}: `{block.get('type')}` blocks are not allowed here")
+                if block["type"] == "image":
+                    source = block["source"]
+                    check_image(source.get("media_type", ""), source.get("data", ""), _IMAGES, self.invalid)
         if roles[0] != "user":
             raise self.error(400, 'messages: first message must use the "user" role')
         if any(one == other for one, other in itertools.pairwise(roles)):
@@ -109,13 +115,6 @@ class Anthropic(Protocol):
                 "This model does not support assistant message prefill."
                 " The conversation must end with a user message.",
             )
-
-            for block in _blocks(message):
-                if block.get("type") not in _BLOCKS[message["role"]]:
-                    raise self.error(400, f"messages.{at}: `{block.get('type')}` blocks are not allowed here")
-                if block["type"] == "image":
-                    source = block["source"]
-                    check_image(source.get("media_type", ""), source.get("data", ""), _IMAGES, self.invalid)
 
     def _check_calls(self, body: Body) -> None:
         blocks = [block for message in body["messages"] for block in _blocks(message)]
