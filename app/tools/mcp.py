@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,14 @@ _WINDOW_SECONDS = 60.0
 _TOO_OFTEN = f"It was started {_STARTS} times within a minute."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a server may take to connect, and to answer a call without a sign of progress, in seconds."""
+
+    connect: float = 20.0
+    call: float = 120.0
+
+
 @dataclass(slots=True)
 class _Held:
     """A server of `mcp.json` and what is known of it now."""
@@ -59,11 +67,13 @@ class McpServers:
         *,
         log_dir: Path | None = None,
         on_change: Callable[[], None] = lambda: None,
+        limits: Limits | None = None,
     ) -> None:
         self._documents = documents
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
+        self._limits = limits or Limits()
         self._held: dict[str, _Held] = {}
         self._saving = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -178,7 +188,12 @@ class McpServers:
             log = str(self._log_dir / f"mcp-{file_name(held.server.name)}.log") if self._log_dir else ""
             try:
                 answer = await self._host.request(
-                    {"op": "connect", "server": _entry(held.server), "log": log}
+                    {
+                        "op": "connect",
+                        "server": _entry(held.server),
+                        "limits": asdict(self._limits),
+                        "log": log,
+                    }
                 )
             except ToolError as error:
                 self._change(held, DOWN, str(error))

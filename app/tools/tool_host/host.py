@@ -79,7 +79,7 @@ class Host:
         return {name: shortened(value) for name, value in result.items()}
 
     async def _connect(self, line: Line) -> Mapping[str, Any]:
-        return await (await self._mcp()).connect(line["server"], line["log"])
+        return await (await self._mcp()).connect(line["server"], line["limits"], line["log"])
 
     async def _call(self, line: Line) -> Mapping[str, Any]:
         def ask(question: Line) -> None:

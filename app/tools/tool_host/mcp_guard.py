@@ -16,7 +16,7 @@ _GARBAGE_BYTES = 2_000_000
 class Guard:
     """Counts what a server sends; `reason` says why the connection ended, `on_end` is called once then.
 
-    `http_status` is the last refusal of a server at an address.
+    `http_status` is the last refusal of a server at an address, `garbage_lines` counts what was no message.
     """
 
     def __init__(self, on_end: Callable[[], None]) -> None:
@@ -26,6 +26,7 @@ class Guard:
         self._on_end = on_end
         self._unasked: deque[float] = deque(maxlen=_UNASKED_MESSAGES)
         self._garbage = 0
+        self.garbage_lines = 0
 
     def end(self, reason: str) -> None:
         """Take note that the connection ended; the first reason counts."""
@@ -50,6 +51,7 @@ class Guard:
     def allows_garbage(self, size: int) -> bool:
         """Say whether what is no message may be passed over: some print a greeting, none prints for ever."""
         self._garbage += size
+        self.garbage_lines += 1
         if self._garbage > _GARBAGE_BYTES:
             self.end(f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.")
             return False

@@ -28,8 +28,6 @@ from app.tools.tool_host.mcp_stdio import stdio_transport
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-_CONNECT_SECONDS = 20.0
-_CALL_SECONDS = 120.0
 _LIST_SECONDS = 20.0
 _PAGES = 20
 _TOOLS = 200
@@ -43,9 +41,10 @@ Line = Mapping[str, Any]
 class RunningCall:
     """A call that runs: whom its server's questions go to, and the limit that stands still meanwhile."""
 
-    def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout) -> None:
+    def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout, seconds: float) -> None:
         self.put = put
         self.limit = limit
+        self.seconds = seconds
         self.open: dict[int, asyncio.Future[str | None]] = {}
 
     async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
@@ -54,7 +53,7 @@ class RunningCall:
 
     def alive(self) -> None:
         """Count the time anew, unless a question waits."""
-        self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + _CALL_SECONDS)
+        self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + self.seconds)
 
 
 _CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
@@ -64,14 +63,20 @@ _NUMBERS = itertools.count(1)
 class Server:
     """A connection to one server, from its start to its end; a new one is made to connect anew.
 
-    `entry` is the server as JSON, `news` gets what changes by itself, `on_groups` is called when a
+    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets what changes by itself, `on_groups` is called when a
     process group was started or has ended.
     """
 
     def __init__(
-        self, entry: Line, log: ServerLog, news: Callable[[Line], None], on_groups: Callable[[], None]
+        self,
+        entry: Line,
+        limits: Mapping[str, float],
+        log: ServerLog,
+        news: Callable[[Line], None],
+        on_groups: Callable[[], None],
     ) -> None:
         self.entry = entry
+        self._limits = limits
         self.name = str(entry["name"])
         self.tools: list[dict[str, Any]] = []
         self._log = log
@@ -110,15 +115,15 @@ class Server:
             raise RequestError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
         call: RunningCall | None = None
         try:
-            async with asyncio.timeout(_CALL_SECONDS) as limit:
-                call = RunningCall(put, limit)
+            async with asyncio.timeout(self._limits["call"]) as limit:
+                call = RunningCall(put, limit, self._limits["call"])
                 self._calls.append(call)
                 _CURRENT.set(call)
                 result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
                 return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
         except TimeoutError:
             raise RequestError(
-                f"The MCP server {self.name!r} gave no answer within {_CALL_SECONDS:.0f} seconds."
+                f"The MCP server {self.name!r} gave no answer within {self._limits['call']:.0f} seconds."
             ) from None
         except Exception as error:
             leaf = _first_leaf(error)
@@ -144,7 +149,7 @@ class Server:
         reason = ""
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(_CONNECT_SECONDS):
+                async with asyncio.timeout(self._limits["connect"]):
                     transport = await self._transport()
                     client = await stack.enter_async_context(self._new_client(transport))
                     self.tools = await self._list_tools(client)
@@ -152,7 +157,7 @@ class Server:
                 self._ready.set_result(None)
                 await self._stay(client)
         except TimeoutError:
-            reason = self._guard.reason or f"It gave no answer within {_CONNECT_SECONDS:.0f} seconds."
+            reason = self._guard.reason or f"It gave no answer within {self._limits['connect']:.0f} seconds."
         except RequestError as error:
             reason = str(error)
         except asyncio.CancelledError:

@@ -21,15 +21,18 @@ class Servers:
         self._servers: dict[str, Server] = {}
         self._connecting: dict[str, asyncio.Lock] = {}
 
-    async def connect(self, entry: Line, log_path: str) -> dict[str, Any]:
-        """Connect to a server, anew if it was connected; return its tools. Raises RequestError."""
+    async def connect(self, entry: Line, limits: Mapping[str, float], log_path: str) -> dict[str, Any]:
+        """Connect to a server, anew if it was connected; return its tools. Raises RequestError.
+
+        `limits` are the seconds for `connect` and `call`.
+        """
         name = str(entry["name"])
         async with self._connecting.setdefault(name, asyncio.Lock()):
             if old := self._servers.pop(name, None):
                 await old.leave()
             secrets = [*(entry.get("env") or {}).values(), *(entry.get("headers") or {}).values()]
             log = ServerLog(Path(log_path) if log_path else None, secrets)
-            server = self._servers[name] = Server(entry, log, self._news, self._tell_groups)
+            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups)
             try:
                 await server.connected()
             except BaseException:

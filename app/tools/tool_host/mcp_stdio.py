@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 _READ_BYTES = 1 << 16
+_LINES_LOGGED = 20
 _EXIT_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
@@ -99,7 +100,8 @@ async def _pass_on(
     try:
         message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
-        log.note("(on its output, no message) " + line[:200].decode("utf-8", "replace"))
+        if guard.garbage_lines < _LINES_LOGGED:
+            log.note("(on its output, no message) " + line[:200].decode("utf-8", "replace"))
         # Reading on at once would leave no time to anybody else.
         await anyio.lowlevel.checkpoint()
         return guard.allows_garbage(len(line))

@@ -1,0 +1,99 @@
+"""What the tests of MCP share: entries of the servers in `servers/`, and the window's end with real documents."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from app.core.message import Message, Prompt
+from app.core.tool import McpServer, ServerStatus, Tool
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+from app.tools.mcp import Limits, McpServers
+from app.tools.tool_host_client import ToolHostClient
+
+SERVERS = Path(__file__).parent / "servers"
+
+
+def rude(how: str, *more: str, **fields: Any) -> McpServer:
+    args = (str(SERVERS / "rude.py"), how, *more)
+    return McpServer(name=how, command=sys.executable, args=args, **fields)
+
+
+def proper(name: str = "proper", **fields: Any) -> McpServer:
+    return McpServer(name=name, command=sys.executable, args=(str(SERVERS / "proper.py"),), **fields)
+
+
+class Context:
+    """What a tool is given; answers questions with the words it was made with."""
+
+    session_id = "s"
+    mode = "default"
+    pages: Sequence[str] = ()
+
+    def __init__(self, *words: str | None) -> None:
+        self.words = list(words)
+        self.asked: list[Prompt] = []
+
+    def messages(self) -> Sequence[Message]:
+        return ()
+
+    async def ask(self, prompt: Prompt) -> str | None:
+        self.asked.append(prompt)
+        if not self.words:
+            await asyncio.sleep(3600)
+        return self.words.pop(0)
+
+
+class Bench:
+    """The servers of a data directory, as the window holds them."""
+
+    def __init__(self, folder: Path, limits: Limits | None) -> None:
+        self.folder = folder
+        self.documents = JsonDocuments(DataPaths(folder))
+        self.host = ToolHostClient(log_dir=folder / "logs")
+        self.changes = 0
+        self.servers = McpServers(
+            self.documents, self.host, log_dir=folder / "logs", on_change=self._on_change, limits=limits
+        )
+
+    def _on_change(self) -> None:
+        self.changes += 1
+
+    async def connect(self, *entries: McpServer) -> None:
+        """Write the entries, allow each, and connect to all of them at once."""
+        await self.documents.save_mcp_servers(entries)
+        await asyncio.gather(*(self.servers.consent(entry.name) for entry in entries))
+
+    def status(self, name: str) -> ServerStatus:
+        return next(status for status in self.servers.servers() if status.server.name == name)
+
+    def tool(self, server: str, name: str) -> Tool:
+        tools = self.servers.server_tools([server])
+        return next(tool for tool in tools if tool.key == f"{server}__{name}")
+
+    async def call(self, server: str, name: str, context: Context | None = None, **arguments: object) -> str:
+        return (await self.tool(server, name).run(arguments, context or Context())).content
+
+    def log(self, name: str) -> str:
+        return (self.folder / "logs" / f"mcp-{name}.log").read_text(encoding="utf-8")
+
+
+@asynccontextmanager
+async def bench(folder: Path, limits: Limits | None = None) -> AsyncIterator[Bench]:
+    one = Bench(folder, limits)
+    try:
+        yield one
+    finally:
+        await one.servers.close()
+        await one.host.close()
+
+
+async def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not come about"
+        await asyncio.sleep(0.02)

@@ -1,0 +1,191 @@
+"""MCP servers from the window: consent, tools, calls, questions; every server a real process."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from app.core.message import OPTIONS, TEXT, YESNO
+from app.core.tool import ASKING, CONNECTED, DOWN, OFF, McpServer, ToolError
+from app.tools.mcp import Limits
+from tests.tools.serving import Context, bench, proper, rude, until
+
+
+async def test_nothing_starts_without_consent(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.documents.save_mcp_servers((proper(),))
+        await one.servers.attach(["proper"])
+        assert one.status("proper").state == ASKING
+        assert one.servers.server_tools(["proper"]) == ()
+        await one.servers.restart("proper")
+        assert one.host.host_pid is None
+
+
+async def test_a_disabled_server_is_off_even_when_allowed(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper(disabled=True))
+        assert one.status("proper").state == OFF
+        assert one.host.host_pid is None
+
+
+async def test_a_proper_server_is_connected_and_called(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper(env={"TOKEN": "secret-token"}))
+        status = one.status("proper")
+        assert status.state == CONNECTED
+        assert "proper__add" in status.tools
+        tool = one.tool("proper", "add")
+        assert tool.asks and not tool.repeatable and tool.group == "proper"
+        assert tool.parameters["required"] == ["a", "b"]
+        assert await one.call("proper", "add", a=1, b=2) == "3"
+
+        result = await one.tool("proper", "fail").run({}, Context())
+        assert not result.ok and "fail" in result.content
+        result = await one.tool("proper", "add").run({"a": "x"}, Context())
+        assert not result.ok and "integer" in result.content
+
+        cut = await one.call("proper", "long", characters=300_000)
+        assert len(cut) < 200_100 and cut.endswith("[cut: 100000 more characters]")
+
+
+async def test_a_server_gets_no_variables_but_its_own(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "of the user")
+    monkeypatch.setenv("OPENAI_API_KEY", "of the user")
+    async with bench(data_dir) as one:
+        await one.connect(proper(env={"TOKEN": "secret-token"}))
+        variables = json.loads(await one.call("proper", "environment"))
+        assert variables["TOKEN"] == "secret-token"
+        assert not set(variables) & {"GITHUB_TOKEN", "OPENAI_API_KEY", "MOOT_PARENT", "PYTHONPATH"}
+
+
+async def test_calls_run_side_by_side_and_a_cancelled_one_ends_in_the_server(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper())
+        started = asyncio.get_running_loop().time()
+        await asyncio.gather(*(one.call("proper", "slow", seconds=0.5) for _ in range(5)))
+        assert asyncio.get_running_loop().time() - started < 2
+
+        call = asyncio.create_task(one.call("proper", "slow", seconds=60))
+        await until(lambda: "slow 60" in one.log("proper"))
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await until(lambda: "slow was cancelled" in one.log("proper"))
+        assert await one.call("proper", "add", a=1, b=1) == "2"
+
+
+async def test_a_changed_command_asks_again(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper())
+        tool = one.tool("proper", "add")
+        await one.documents.save_mcp_servers((proper(cwd=str(data_dir)),))
+        assert one.status("proper").state == ASKING
+        with pytest.raises(ToolError, match="not allowed"):
+            await tool.run({"a": 1, "b": 2}, Context())
+        await one.servers.attach(["proper"])
+        assert one.status("proper").state == ASKING
+
+
+async def test_a_tool_that_changes_while_connected_is_not_offered_until_allowed(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(rude("changes"))
+        tool = one.tool("changes", "add")
+        await tool.run({"a": 1, "b": 2}, Context())
+        await until(lambda: one.status("changes").state == ASKING)
+        status = one.status("changes")
+        assert set(status.changed) == {"changes__add", "changes__new"}
+        assert status.tools == () and one.servers.server_tools(["changes"]) == ()
+        with pytest.raises(ToolError, match="after the user allowed it"):
+            await tool.run({"a": 1, "b": 2}, Context())
+
+        await one.servers.consent("changes")
+        assert one.status("changes").state == CONNECTED
+        assert "Mallory" in one.tool("changes", "add").description
+
+
+async def test_a_tool_that_changed_between_two_starts_is_not_offered(data_dir: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "changed"
+    async with bench(data_dir) as one:
+        await one.connect(rude("later_changed", str(mark)))
+        assert one.status("later_changed").tools == ("later_changed__add",)
+        mark.touch()
+        await one.servers.restart("later_changed")
+        assert one.status("later_changed").state == ASKING
+        assert one.status("later_changed").changed == ("later_changed__add",)
+    mark.unlink()
+    async with bench(data_dir) as again:
+        # Consents are kept, and hold for the tool as it was.
+        await again.documents.load()
+        await again.servers.attach(["later_changed"])
+        assert again.status("later_changed").state == CONNECTED
+
+
+async def test_a_missing_command_is_named_with_where_it_was_looked_for(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(McpServer(name="gone", command="no-such-program"))
+        assert one.status("gone").state == DOWN
+        assert "'no-such-program' was not found. Looked in: " in one.status("gone").detail
+
+
+async def test_the_path_of_the_login_shell_finds_a_command(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "only here"
+    folder.mkdir()
+    command = folder / "my-server"
+    entry = proper()
+    command.write_text(f'#!/bin/sh\nexec "{entry.command}" "{entry.args[0]}"\n')
+    command.chmod(0o755)
+    shell = tmp_path / "shell"
+    shell.write_text(f'#!/bin/sh\necho Welcome\nPATH="$PATH:{folder}"\nshift\neval "$1"\n')
+    shell.chmod(0o755)
+    monkeypatch.setenv("SHELL", str(shell))
+    async with bench(data_dir) as one:
+        await one.connect(McpServer(name="mine", command="my-server"))
+        assert one.status("mine").state == CONNECTED, one.status("mine").detail
+
+
+async def test_the_questions_of_a_server_of_the_old_kind_are_put_one_by_one(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(rude("asks"))
+        context = Context("yes", "large", "12", "5", "")
+        answer = json.loads(await one.call("asks", "add", context))
+        assert answer == {"action": "accept", "content": {"sure": True, "size": "large", "count": 5}}
+        assert [prompt.type for prompt in context.asked] == [YESNO, OPTIONS, TEXT, TEXT, TEXT]
+        assert context.asked[0].question == "asks: A few things first\nSure"
+        assert context.asked[1].options == ("small", "large")
+        assert context.asked[3].question == "count: How many\n(1 … 9)"
+
+        assert json.loads(await one.call("asks", "add", Context("no", None)))["action"] == "cancel"
+        twice_wrong = Context("yes", "large", "many", "more")
+        assert json.loads(await one.call("asks", "add", twice_wrong))["action"] == "decline"
+
+
+async def test_a_link_is_asked_about_and_one_that_is_no_https_is_declined(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(rude("asks", "url"))
+        context = Context("yes")
+        assert json.loads(await one.call("asks", "add", context)) == {"action": "accept"}
+        assert context.asked[0].question == "asks: Log in\nhttps://a.test/x"
+        await one.connect(rude("asks", "bad_url"))
+        context = Context("yes")
+        assert json.loads(await one.call("asks", "add", context)) == {"action": "decline"}
+        assert not context.asked
+
+
+async def test_a_question_holds_the_time_and_ends_with_its_call(data_dir: Path) -> None:
+    async with bench(data_dir, Limits(call=0.5)) as one:
+        await one.connect(rude("asks"))
+        waiting = Context()
+        call = asyncio.create_task(one.call("asks", "add", waiting))
+        await until(lambda: bool(waiting.asked))
+        await asyncio.sleep(1.5)
+        assert not call.done()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
