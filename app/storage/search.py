@@ -5,6 +5,7 @@ the session store, in a thread.
 """
 
 import contextlib
+import functools
 import itertools
 import json
 import unicodedata
@@ -27,6 +28,8 @@ EXCERPT = 120
 
 _BLOCK = 1024 * 1024
 _ANCHOR = 3
+# Beyond these no letter has a case that is written otherwise.
+_LETTERS = 0x20000
 _MESSAGE = b'"op":"message","message":{"id":"'
 
 
@@ -105,32 +108,40 @@ def _folded(text: str) -> str:
 
 
 def _anchor(needle: str) -> str:
-    """Return the longest part of which each letter is written as it stands, but for ASCII's case.
+    """Return the longest part whose letters a log holds as they are, but for ASCII's case.
 
-    A needle without one is looked for by its first letters, in every case.
+    A needle without one is looked for by its first letters, in every case they have.
     """
-    parts = (
-        "".join(group) for easy, group in itertools.groupby(needle.replace("ss", "\0"), _is_easy) if easy
+    parts = ("".join(group) for easy, group in itertools.groupby(needle, _is_easy) if easy)
+    longest = max(parts, key=len, default="")
+    if longest:
+        return longest
+    alone = (
+        place for place, letter in enumerate(needle) if any(len(one.casefold()) > 1 for one in _cases(letter))
     )
-    return max(parts, key=len, default=needle[:_ANCHOR])
+    return needle[: max(1, min(_ANCHOR, next(alone, _ANCHOR)))]
 
 
 def _is_easy(letter: str) -> bool:
-    return letter != "\0" and (letter.isascii() or letter.lower() == letter.upper())
+    # "ss" may be written "ß", and "k" as the sign of Kelvin.
+    return letter not in "sk" and (letter.isascii() or letter.lower() == letter.upper())
 
 
 def _variants(anchor: str) -> Iterator[str]:
-    if all(map(_is_easy, anchor)) and "ss" not in anchor:
+    if all(map(_is_easy, anchor)):
         return iter((anchor,))
-    letters = [{letter, letter.upper(), letter.lower(), letter.title()} for letter in anchor]
-    whole = ("".join(one) for one in itertools.product(*letters))
-    sharp = (anchor.replace("ss", one) for one in ("ß", "ẞ") if "ss" in anchor)
-    return itertools.chain(whole, sharp)
+    return map("".join, itertools.product(*map(_cases, anchor)))
+
+
+@functools.cache
+def _cases(letter: str) -> tuple[str, ...]:
+    """Return all letters that are, or hold, this one when case does not count."""
+    return tuple(one for one in map(chr, range(_LETTERS)) if letter in one.casefold()) or (letter,)
 
 
 def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needle) -> Iterator[Hit]:
     written: set[bytes] = set()
-    for block in _blocks_backwards(disk, path):
+    for block, has_before in _blocks_backwards(disk, path):
         for line, stop in needle.lines_backwards(block):
             for message_id, record in _messages_backwards(line):
                 key = message_id.encode()
@@ -141,11 +152,12 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
                 hit = _message_hit(summary, record, needle)
                 if hit is not None:
                     yield hit
-        written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
+        if has_before:
+            written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
 
 
-def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[bytes]:
-    """Yield a log in blocks of whole lines, the last first. Raises OSError."""
+def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[tuple[bytes, bool]]:
+    """Yield a log in blocks of whole lines, the last first, and whether more come. Raises OSError."""
     end = disk.stat(path).size
     rest = b""
     step = _BLOCK
@@ -159,7 +171,7 @@ def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[bytes]:
             step *= 2
             continue
         rest, step = block[:cut], _BLOCK
-        yield block[cut:]
+        yield block[cut:], end > 0
 
 
 def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -220,6 +220,8 @@ class JsonLogStore:
 
         Raises StorageError when the sessions cannot be listed.
         """
+        if self._entries is None:
+            await self.open()
         stopped = threading.Event()
         sessions = [(one, self._paths.session(one.id)) for one in self.summaries()]
         found = run_in_thread(

@@ -1,6 +1,7 @@
 """What the disk costs: a finished message in a long session, and the list of a thousand sessions."""
 
 import asyncio
+import dataclasses
 import gc
 import json
 import os
@@ -155,6 +156,45 @@ def list_sessions_checked(short: bool) -> Result:
     return Result(measured=listing * 1e3, baseline=looking * 1e3, unit="ms", ratio=listing / looking)
 
 
+def search_sessions(short: bool) -> Result:
+    """Search 1,000 sessions of 100 MB for a text that is in the oldest only, against reading their bytes."""
+    messages = 10 if short else 55
+
+    def read_all() -> None:
+        for path in paths.sessions.iterdir():
+            path.read_bytes()
+
+    async def measure() -> tuple[float, float]:
+        ids = [_write_session(paths, f"Should city {number} ban cars?", messages) for number in range(1_000)]
+        with paths.session(ids[0]).open("ab") as file:
+            last = dataclasses.replace(_message(0), content="Nur hier: 마지막 바늘.")
+            file.write(encode_line(messages + 2, [{"op": "message", "message": plain(last)}]))
+        store = JsonLogStore(paths, read_only=True)
+        await store.open()
+        searching: list[float] = []
+        reading: list[float] = []
+        for _ in range(5):
+            started = time.perf_counter()
+            found = await store.search("NUR hier", 50)
+            searching.append(time.perf_counter() - started)
+            assert [hit.session_id for hit in found] == ids[:1]
+            started = time.perf_counter()
+            await asyncio.to_thread(read_all)
+            reading.append(time.perf_counter() - started)
+        await store.close()
+        return statistics.median(searching), statistics.median(reading)
+
+    folder = Path(tempfile.mkdtemp())
+    paths = DataPaths(folder)
+    try:
+        searched, read = asyncio.run(measure())
+        size = sum(path.stat().st_size for path in paths.sessions.iterdir())
+    finally:
+        shutil.rmtree(folder)
+    extra = f"{size / 1e6:.0f} MB, case ignored"
+    return Result(measured=searched * 1e3, baseline=read * 1e3, unit="ms", ratio=searched / read, extra=extra)
+
+
 BENCHMARKS = (
     Benchmark(
         name="a finished message to disk in a session of 10,000, against one of 10",
@@ -171,5 +211,10 @@ BENCHMARKS = (
         name="list 1,000 sessions, against reading one index file and looking at each log",
         target=2.0,
         run=list_sessions_checked,
+    ),
+    Benchmark(
+        name="search 1,000 sessions, against reading the same bytes",
+        target=8.0,
+        run=search_sessions,
     ),
 )
