@@ -6,7 +6,8 @@ import pytest
 
 from app.providers.errors import Classified
 from app.providers.limits import Limits
-from app.providers.model_host.request import Call, Quirks, fold_system, litellm_arguments
+from app.providers.model_host.messages import fold_system
+from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
 
 SYSTEM = {"role": "system", "content": "Be Ada."}
 USER = {"role": "user", "content": "Speak."}
@@ -92,6 +93,67 @@ def test_a_refused_system_role(refusal: str) -> None:
     quirks = Quirks()
     assert quirks.learn(Classified(kind="bad_request", detail=refusal), litellm_arguments(call(), quirks))
     assert litellm_arguments(call(), quirks)["messages"] == [{"role": "user", "content": "Be Ada.\n\nSpeak."}]
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+CALLED = [
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f"}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "x"},
+]
+
+
+@pytest.mark.parametrize(
+    ("detail", "plain"),
+    [
+        ("registry.ollama.ai/library/gemma2:2b does not support tools", True),
+        ("tools param requires --jinja flag", True),
+        ('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', True),
+        ("`tool calling` is not supported with this model", True),
+        ("Function calling is not enabled for models/gemma-3-27b-it", True),
+        ("No endpoints found that support tool use.", True),
+        ("this model doesn't support function calling", True),
+        ("messages.1: roles must alternate", False),
+        ("context size exceeded", False),
+    ],
+)
+def test_a_model_without_tools_is_told_plainly_and_not_asked_without(detail: str, plain: bool) -> None:
+    sent = litellm_arguments(call(tools=[TOOL]), Quirks())
+    failure = Classified(kind="server" if plain else "bad_request", detail=detail)
+    assert not Quirks().learn(failure, sent)
+    told = explain_refused_tools(failure, sent)
+    if plain:
+        assert told.kind == "bad_request" and told.detail == f"this model cannot call tools: {detail}"
+    else:
+        assert told == failure
+    assert explain_refused_tools(failure, litellm_arguments(call(), Quirks())) == failure
+
+
+def test_tools_and_schema() -> None:
+    schema = {"type": "object"}
+    arguments = litellm_arguments(call(tools=[TOOL], schema=schema), Quirks())
+    assert arguments["tools"] == [TOOL]
+    assert arguments["response_format"]["json_schema"]["schema"] == schema
+    assert litellm_arguments(call(), Quirks()).keys() & {"tools", "response_format", "tool_choice"} == set()
+
+
+def test_a_refused_response_format_is_left_out() -> None:
+    quirks = Quirks()
+    asked = call(schema={"type": "object"})
+    refusal = Classified(kind="bad_request", detail="This response_format type is unavailable now")
+    assert quirks.learn(refusal, litellm_arguments(asked, quirks))
+    assert "response_format" not in litellm_arguments(asked, quirks)
+
+
+def test_a_history_of_calls_without_tools() -> None:
+    messages = [USER, *CALLED]
+    arguments = litellm_arguments(call(kind="anthropic", messages=messages), Quirks())
+    assert [tool["function"]["name"] for tool in arguments["tools"]] == ["f"]
+    assert arguments["tool_choice"] == "none"
+    assert "tools" not in litellm_arguments(call(messages=messages), Quirks())
 
 
 def test_folding() -> None:

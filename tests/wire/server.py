@@ -1,7 +1,8 @@
 """A server in a thread of its own that speaks one provider's protocol and records what it is asked.
 
 `with WireServer("openai") as server:` ask at `server.address` with `server.key`; say what it answers with
-`server.script(model, ["First answer.", Fault("rate429"), Answer("x", pace=1)])`, look at `server.requests`.
+`server.script(model, ["First answer.", Fault("rate429"), Answer("x", pace=1)])` or with a function of the
+request (`request.messages`, `.tools`, `.system` are alike for all protocols); look at `server.requests`.
 """
 
 import asyncio
@@ -196,8 +197,7 @@ class WireServer:
         try:
             protocol.check_key(asked)
             self._check(request, asked)
-            reply = self._scripts.get(model, self._usual)(request)
-            self._note(request, reply=reply)
+            reply = self._scripted(request)
             response = await self._reply(http, request, asked, reply)
         except Refused as refused:
             self._note(request, status=refused.status, done_at=time.monotonic())
@@ -219,6 +219,18 @@ class WireServer:
         request.messages, request.tools = protocol.seen(body), protocol.tools(body)
         request.system = protocol.system(body)
 
+    def _scripted(self, request: Recorded) -> Reply:
+        try:
+            reply = self._scripts.get(request.model, self._usual)(request)
+            if isinstance(reply, Answer) and reply.calls and not request.tools:
+                raise AssertionError("the script calls a function, but the request offered none")
+        except Exception as error:
+            # The client only hears of a server's fault: the test must be able to see whose it is.
+            self._note(request, refused=f"the script failed: {error!r}", status=500)
+            raise
+        self._note(request, reply=reply)
+        return reply
+
     def _refuse(self, refused: Refused) -> web.Response:
         return web.json_response(refused.body, status=refused.status, headers=refused.headers)
 
@@ -229,8 +241,6 @@ class WireServer:
             reply = Answer(reply)
         await asyncio.sleep(reply.delay)
         if isinstance(reply, Answer):
-            if reply.calls and not request.tools:
-                raise AssertionError("the script calls a function, but the request offered none")
             return await self._answer(http, request, asked, reply)
         if reply.name in _REFUSING:
             sent = request.headers.get("authorization", "").removeprefix("Bearer ")
