@@ -9,9 +9,11 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import aiohttp
+import certifi
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
@@ -89,7 +91,7 @@ async def download(
         raise ServiceError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
     except aiohttp.ClientConnectorDNSError:
         raise ServiceError(f"There is no server named {url.host!r}, or the network is down.") from None
-    except (aiohttp.ClientConnectorCertificateError, ssl.SSLError, aiohttp.ClientSSLError):
+    except aiohttp.ClientConnectorCertificateError:
         raise ServiceError(f"{shown(url)} has no valid certificate, so it was not read.") from None
     except aiohttp.ClientError as error:
         raise ServiceError(f"{shown(url)} could not be read: {_words(error)}") from None
@@ -127,10 +129,19 @@ def shown(url: URL) -> str:
     return text if len(text) <= 200 else text[:200] + "…"
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return what servers are known by: the system's certificates, and those that came with Python's packages."""
+    context = ssl.create_default_context()
+    # A Python that was built elsewhere does not find the system's.
+    context.load_verify_locations(certifi.where())
+    return context
+
+
 def _session(policy: AddressPolicy) -> aiohttp.ClientSession:
     # No proxy of the environment: behind one, the address that is connected to could not be checked.
     connector = aiohttp.TCPConnector(
-        resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
+        ssl=_certificates(), resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
     )
     return aiohttp.ClientSession(
         connector=connector,
@@ -154,14 +165,12 @@ async def _follow(
             if not (target := response.headers.get("Location", "")):
                 raise ServiceError(f"{shown(url)} sends on to nowhere (status {response.status}).")
             url = checked_url(str(url.join(URL(target))))
-    raise ServiceError(
-        f"{shown(url)} was reached after {limits.redirects} redirects, and sends on; it was not followed."
-    )
+    raise ServiceError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
 
 
 async def _read(response: aiohttp.ClientResponse, limits: Limits, accepts: tuple[str, ...]) -> Download:
     where = shown(response.url)
-    if response.status != 200:
+    if not 200 <= response.status < 300:
         raise ServiceError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
     claimed = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if claimed == "application/pdf":

@@ -39,7 +39,7 @@ _META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})"""
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,1000})", re.IGNORECASE)
 _HTML_START = re.compile(r"\s*(<!--.{0,500}?-->\s*)?(<!doctype html|<html)", re.IGNORECASE | re.DOTALL)
 _HEAD = 4_096
-_MAX_TAGS = 100_000
+_MAX_TAGS = 50_000
 
 
 async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: Limits = LIMITS) -> dict[str, Any]:
