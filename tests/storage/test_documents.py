@@ -85,6 +85,45 @@ async def test_a_setting_of_the_wrong_kind_is_reported_and_the_others_hold(paths
     ]
 
 
+async def test_limits_are_numbers_that_make_sense(paths):
+    fine = {
+        "max_cost_usd": 3,
+        "max_model_calls": 0,
+        "max_minutes": 7,
+        "search_engine": "http://127.0.0.1:8888",
+    }
+    _write(paths.settings, {**fine, "assistant_order": ["b", "a"]})
+    documents = await _loaded(paths)
+    found = documents.settings()
+    assert documents.problems() == ()
+    assert (found.max_cost_usd, type(found.max_cost_usd)) == (3.0, float)
+    assert (found.max_model_calls, found.max_minutes) == (0, 7)
+    assert found.assistant_order == ("b", "a")
+    await documents.save_settings(found)
+    assert (await _loaded(paths)).settings() == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("max_model_calls", -1, "bad_number"),
+        ("max_model_calls", 10**200, "bad_number"),
+        ("max_cost_usd", -0.01, "bad_number"),
+        ("max_model_calls", 1.5, "wrong_type"),
+        ("max_model_calls", True, "wrong_type"),
+        ("max_cost_usd", "2", "wrong_type"),
+        ("max_cost_usd", None, "wrong_type"),
+        ("assistant_order", "a", "wrong_type"),
+        ("search_engine", 1, "wrong_type"),
+    ],
+)
+async def test_a_limit_that_makes_no_sense_is_named_and_the_default_holds(paths, name, value, code):
+    _write(paths.settings, {"version": 1, "theme": "dark", name: value})
+    documents = await _loaded(paths)
+    assert [(one.code, one.field, one.line) for one in documents.problems()] == [(code, name, 4)]
+    assert documents.settings() == Settings(theme="dark")
+
+
 async def test_settings_of_a_newer_version_are_not_overwritten(paths):
     data = _write(paths.settings, {"version": 2, "theme": "dark"})
     documents = await _loaded(paths)

@@ -14,6 +14,7 @@ from app.core.errors import NotFound, StorageError
 from app.core.message import Message
 from app.core.session import DebateSession
 from app.storage import document_file, file_system, index, session_log
+from app.storage.json_file import JsonFile, parse_json
 from app.storage.session_log import SessionLog
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
@@ -21,6 +22,7 @@ from tests.storage.sim_fs import SimFS
 SEEDS = 4
 SESSION_ID = "01" + "a" * 24
 SETTINGS = ROOT / "settings.json"
+CONSENTS = ROOT / "consents.json"
 TRIES = 3
 
 
@@ -33,6 +35,7 @@ class Story:
         self.acknowledged: dict[str, str] = {}
         self.title = -1
         self.settings = -1
+        self.consents = -1
         self.turn = 0
 
     async def run(self, disk: SimFS, turns: int) -> None:
@@ -79,6 +82,8 @@ class Story:
         except OSError as error:
             raise StorageError("disk_error") from error
         self.settings = self.turn
+        document_file.replace_document(disk, CONSENTS, {"version": 1, "consents": [str(self.turn)]})
+        self.consents = self.turn
 
     async def faults(self, disk: SimFS) -> list[str]:
         """Return what a disk lacks of what was acknowledged, or holds that never was."""
@@ -108,6 +113,11 @@ class Story:
             text = bytes(inode.seen).split(b".")[0] if inode else b""
             if not text.isdigit() or not self.settings <= int(text) <= self.turn:
                 found.append("the settings are gone")
+        if self.consents >= 0:
+            inode = disk.names.get(str(CONSENTS))
+            document = document_file_of(bytes(inode.seen) if inode else b"")
+            if not self.consents <= int(document.get("consents", ["-1"])[0]) <= self.turn:
+                found.append("the consents are gone")
         return found
 
     def copy(self) -> "Story":
@@ -115,6 +125,11 @@ class Story:
         other.__dict__.update(self.__dict__)
         other.said, other.acknowledged = list(self.said), dict(self.acknowledged)
         return other
+
+
+def document_file_of(data: bytes) -> dict[str, list[str]]:
+    found = parse_json(CONSENTS, data)
+    return found.value if isinstance(found, JsonFile) else {}
 
 
 async def power_cuts(step: int = 1) -> tuple[int, list[str]]:
@@ -142,6 +157,7 @@ async def power_cuts(step: int = 1) -> tuple[int, list[str]]:
     raise AssertionError("the story never ended")
 
 
+@pytest.mark.allow_blocking  # documents are written on a thread of their own in the program
 async def test_nothing_acknowledged_is_lost_when_the_power_goes():
     states, found = await power_cuts()
     assert not found, found[:5]
@@ -202,6 +218,7 @@ def _messages_need_no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_log, "_Batch", unsynced)
 
 
+@pytest.mark.allow_blocking  # documents are written on a thread of their own in the program
 @pytest.mark.parametrize(
     "fault",
     [
@@ -238,6 +255,7 @@ async def refusals(number: int, *, short: bool) -> tuple[int, list[str]]:
     raise AssertionError("the story never ended")
 
 
+@pytest.mark.allow_blocking  # documents are written on a thread of their own in the program
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 async def test_an_error_at_any_call_loses_nothing(number: int):
     cases, found = await refusals(number, short=number == errno.ENOSPC)

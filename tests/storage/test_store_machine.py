@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
+from app.storage.search import MOST_IN_SESSION
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
 
@@ -93,6 +94,18 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = new_store(left)
         if not self.binned:
             self._look(exact=False)
+
+    @rule(place=st.integers(0, 99))
+    def is_searched(self, place: int) -> None:
+        self.disk.fault = lambda *_: None
+        if self.binned or not self.said:
+            return
+        self._flush()
+        wanted = self.said[place % len(self.said)]
+        hits = self._wait(self.store.search(wanted.content, 50))
+        found = {hit.message_id for hit in hits}
+        assert found <= {"", *(one.id for one in self.said)}
+        assert not wanted.content.strip() or wanted.id in found or len(hits) == MOST_IN_SESSION
 
     @rule()
     def is_binned(self) -> None:
