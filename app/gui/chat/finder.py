@@ -33,10 +33,10 @@ class Finder:
         if not wanted.strip():
             return 0
         first = wanted.split()[0]
-        for index in range(len(self._model.messages) - 1, -1, -1):
+        for index in range(len(self._model.entries) - 1, -1, -1):
             source = self._model.text(index)
             if first in source.casefold():
-                self.hits[:0] = self._in_message(self._model.messages[index].id, source, wanted)
+                self.hits[:0] = self._in_message(self._model.id(index), source, wanted)
             if len(self.hits) >= MAX_HITS:
                 break
         for hit in self.hits:

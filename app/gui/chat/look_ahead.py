@@ -53,15 +53,15 @@ class LookAhead(QObject):
     def near(self) -> set[str]:
         """Return the messages whose rows are made and on screen or within a screen of it."""
         placed = self._on_screen()
-        messages = self._model.messages
-        result = {messages[each.row].id for each in placed}
+        model = self._model
+        result = {model.id(each.row) for each in placed}
         for step, edge in ((1, -1), (-1, 0)) if placed else ():
             row, room = placed[edge].row + step, self._area.viewport().height()
-            while 0 <= row < len(messages) and room > 0:
-                made = self._rows.get(messages[row].id)
+            while 0 <= row < len(model.entries) and room > 0:
+                made = self._rows.get(model.id(row))
                 if made is None:
                     break
-                result.add(messages[row].id)
+                result.add(model.id(row))
                 room -= made.height
                 row += step
         return result
@@ -73,8 +73,8 @@ class LookAhead(QObject):
             return None
         step, edge = (1, placed[-1]) if self._downwards else (-1, placed[0])
         row, room = edge.row + step, self._area.viewport().height()
-        while 0 <= row < len(self._model.messages) and room > 0:
-            made = self._rows.get(self._model.messages[row].id)
+        while 0 <= row < len(self._model.entries) and room > 0:
+            made = self._rows.get(self._model.id(row))
             if made is None or (made.settled and not made.has_picture):
                 return row
             room -= made.height

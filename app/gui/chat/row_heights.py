@@ -141,6 +141,35 @@ class RowHeights:
         self._rows -= 1
         self._build()
 
+    def splice(self, start: int, removed: int, sizes: Sequence[tuple[int, int]]) -> None:
+        """Put rows of these sizes in the place of `removed` rows from `start` on; other heights stay."""
+        if start >= self._rows:
+            first = last = len(self._leaves) - 1 if self._leaves else 0
+            begin = len(self._leaves[first].sizes) if self._leaves else 0
+        else:
+            first, begin = self._place(start)
+            last = self._place(start + removed - 1)[0] if removed else first
+        old = self._leaves[first : last + 1]
+        merged = [size for leaf in old for size in leaf.sizes]
+        measured: dict[int, int] = {}
+        offset, shift = 0, len(sizes) - removed
+        for leaf in old:
+            for place, height in leaf.measured.items():
+                row = offset + place
+                if row < begin:
+                    measured[row] = height
+                elif row >= begin + removed:
+                    measured[row + shift] = height
+            offset += len(leaf.sizes)
+        merged[begin : begin + removed] = sizes
+        size = LEAF_ROWS if len(merged) > 2 * LEAF_ROWS else max(1, len(merged))
+        leaves = [_Leaf(merged[at : at + size]) for at in range(0, len(merged), size)]
+        for row, height in measured.items():
+            leaves[row // size].measured[row % size] = height
+        self._leaves[first : last + 1] = leaves
+        self._rows += shift
+        self._build()
+
     def set_size(self, row: int, characters: int, lines: int) -> None:
         """Give a row that grew its new size; a measured height is forgotten."""
         index, place = self._place(row)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QPainter
 
-from app.gui.chat.message_row import MessageRow
+from app.gui.chat.painted_row import PaintedRow
 from app.gui.chat.row_scroller import Placed
 from app.gui.chat.segments import Range
 
@@ -14,7 +14,7 @@ def paint_row(
     painter: QPainter,
     area: QRect,
     placed: Placed,
-    row: MessageRow,
+    row: PaintedRow,
     ranges: Sequence[Range],
     background: QColor,
 ) -> None:

@@ -88,6 +88,14 @@ class RowScroller:
             self.offset = 0
         self.row = max(0, min(self.row, len(self.heights) - 1))
 
+    def rows_spliced(self, start: int, removed: int, added: int) -> None:
+        """Keep the place while rows were put in the place of others; a row that went gives way to the first new."""
+        if self.row >= start + removed:
+            self.row += added - removed
+        elif self.row >= start and self.row - start >= added:
+            self.row, self.offset = start + max(0, added - 1), 0
+        self.row = max(0, min(self.row, len(self.heights) - 1))
+
     def visible(self) -> list[Placed]:
         """Return the rows on screen, measured, after going to the end where it is followed."""
         if self.follow:

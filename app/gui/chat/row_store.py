@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from app.core.message import STREAMING
-from app.gui.chat.message_row import MessageRow
+from app.gui.chat.painted_row import PaintedRow
+from app.gui.chat.row_maker import RowMaker
 from app.gui.chat.row_style import RowStyle
 from app.gui.chat.segments import Segment
 from app.gui.chat.transcript_model import TranscriptModel
@@ -15,53 +16,53 @@ MAX_DOCUMENTS = 80
 
 
 class RowStore:
-    """Rows by message id."""
+    """Rows by their ids."""
 
-    def __init__(self, model: TranscriptModel) -> None:
+    def __init__(self, model: TranscriptModel, maker: RowMaker) -> None:
         self._model = model
-        self._rows: OrderedDict[str, MessageRow] = OrderedDict()
+        self._maker = maker
+        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     @property
-    def rows(self) -> list[MessageRow]:
+    def rows(self) -> list[PaintedRow]:
         """The rows that are held."""
         return list(self._rows.values())
 
-    def get(self, message_id: str) -> MessageRow | None:
+    def get(self, row_id: str) -> PaintedRow | None:
         """Return a row if it is held."""
-        return self._rows.get(message_id)
+        return self._rows.get(row_id)
 
-    def drop(self, message_id: str) -> None:
+    def drop(self, row_id: str) -> None:
         """Throw a row away."""
-        self._rows.pop(message_id, None)
+        self._rows.pop(row_id, None)
 
     def drop_pictures(self, keep: set[str]) -> None:
         """Give back the memory of the pictures of all rows but those of `keep`."""
-        for message_id, row in self._rows.items():
-            if row.has_picture and message_id not in keep:
+        for row_id, row in self._rows.items():
+            if row.has_picture and row_id not in keep:
                 row.drop_picture()
 
     def clear(self) -> None:
         """Throw all rows away."""
         self._rows.clear()
 
-    def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> MessageRow:
-        """Return the row of a message, made now if need be; those of `keep` are not thrown away."""
-        message = self._model.messages[index]
-        row = self._rows.get(message.id)
+    def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> PaintedRow:
+        """Return a row, made now if need be; those of `keep` are not thrown away."""
+        row_id = self._model.id(index)
+        row = self._rows.get(row_id)
         if row is not None:
-            self._rows.move_to_end(message.id)
+            self._rows.move_to_end(row_id)
             return row
-        context = self._model.context(index, style.tokens, style.texts)
-        row = MessageRow(message, self._model.text(index), style, context, width)
-        self._rows[message.id] = row
+        row = self._maker.make(index, style, width)
+        self._rows[row_id] = row
         self._drop_oldest(keep)
         return row
 
-    def wants_colour(self, row: MessageRow) -> bool:
+    def wants_colour(self, row: PaintedRow) -> bool:
         """Whether a row has finished code without colours."""
         return bool(_plain_code(row))
 
-    def highlight(self, row: MessageRow) -> bool:
+    def highlight(self, row: PaintedRow) -> bool:
         """Colour the next piece of a row's finished code; say whether anything looks different now."""
         segment = _plain_code(row)[0]
         segment.highlighted = True
@@ -76,14 +77,14 @@ class RowStore:
         if held <= MAX_DOCUMENTS:
             return
         kept = keep()
-        for message_id in list(self._rows)[:-1]:
+        for row_id in list(self._rows)[:-1]:
             if held <= MAX_DOCUMENTS:
                 return
-            if message_id not in kept:
-                held -= self._rows.pop(message_id).documents
+            if row_id not in kept:
+                held -= self._rows.pop(row_id).documents
 
 
-def _plain_code(row: MessageRow) -> list[Segment]:
+def _plain_code(row: PaintedRow) -> list[Segment]:
     growing = row.segments[-1] if row.segments and row.message.state == STREAMING else None
     return [
         segment

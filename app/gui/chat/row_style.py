@@ -1,8 +1,9 @@
 """What every row of a transcript is painted with: layout, fonts, colours and words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPixmap
 
 from app.core.texts import Texts
 from app.gui.chat.row_heights import Estimate
@@ -12,6 +13,11 @@ from app.gui.theme import Tokens
 COMPACT = "compact"
 WIDE = "wide"
 MAX_COLUMN = 860
+MAX_CARD = 700
+DEEP = 4
+
+Picture = Callable[[str, str, int, float], QPixmap]
+"""Gives an icon's picture: its name, a colour's token, side in points, device pixels a point."""
 
 
 def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
@@ -44,6 +50,7 @@ class RowStyle:
     font: QFont
     tokens: Tokens
     texts: Texts
+    picture: Picture | None = None
     text: TextStyle = field(init=False)
     name_font: QFont = field(init=False)
     meta_font: QFont = field(init=False)
@@ -51,6 +58,7 @@ class RowStyle:
     label_font: QFont = field(init=False)
     name_metrics: QFontMetrics = field(init=False)
     meta_metrics: QFontMetrics = field(init=False)
+    code_metrics: QFontMetrics = field(init=False)
     chip_metrics: QFontMetrics = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +72,7 @@ class RowStyle:
         self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.name_metrics = QFontMetrics(self.name_font)
         self.meta_metrics = QFontMetrics(self.meta_font)
+        self.code_metrics = QFontMetrics(fixed)
         self.chip_metrics = QFontMetrics(self.chip_font)
 
     def colour(self, token: str) -> QColor:
@@ -76,6 +85,11 @@ class RowStyle:
         per_line = max(10.0, column / (self.font.pixelSize() * 0.52))
         line = self.text.line_height
         return Estimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
+
+    def indent(self, depth: int) -> int:
+        """Return how far rows of a sub-agent stand to the right; deeper than DEEP levels it is little more."""
+        step = 51 if self.wide else 20
+        return step * min(depth, DEEP) + 8 * min(max(0, depth - DEEP), 8)
 
     @property
     def wide(self) -> bool:

@@ -10,14 +10,27 @@ from app.gui.markdown.blocks import clean
 QUIET = ("in_order", "only_one")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
 
+GUIDED = "guided"
+"""Reason of a message whose calls Moot made with the model's words; it is a chip."""
+
 SHORTEST_SHOWN_S = 0.05
 
 
-def chips_of(message: Message, role: str, texts: Texts, *, model: bool, begun: bool) -> list[Chip]:
-    """Return a message's chips; `model` shows its model too, `begun` says whether it has text yet."""
+def chips_of(
+    message: Message, role: str, texts: Texts, *, model: bool, begun: bool, chat: bool = False
+) -> list[Chip]:
+    """Return a message's chips; `model` shows its model too, `begun` says whether it has text yet.
+
+    In a `chat` the one who writes is told by the caret alone.
+    """
     chips = [Chip(role)] if role else []
-    if model and message.usage and message.usage.model:
-        chips.append(Chip(clean(message.usage.model)))
+    name = model_of(message)
+    if model and name:
+        chips.append(Chip(name))
+    if message.why == GUIDED:
+        chips.append(Chip(texts("why.guided")))
+    if message.state == STREAMING and chat:
+        return chips
     if message.state == STREAMING:
         thinking = bool(message.thinking) and not begun
         chips.append(Chip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent"))
@@ -29,6 +42,22 @@ def chips_of(message: Message, role: str, texts: Texts, *, model: bool, begun: b
     if message.note and key in texts:
         chips.append(Chip(texts(key), "plain" if message.note == "passed" else "warn"))
     return chips
+
+
+def model_of(message: Message) -> str:
+    """Return the name of the model that wrote a message, without its provider."""
+    if message.usage and message.usage.model:
+        return clean(message.usage.model)
+    return clean(message.model.partition("/")[2])
+
+
+def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
+    """Return what stands over a thought; `seconds` are those until the first word, where they are known."""
+    if going:
+        return texts("transcript.thinking_now")
+    if seconds is None:
+        return texts("transcript.thought")
+    return texts("transcript.thought_for", seconds=max(1, round(seconds)))
 
 
 def sent_at(message: Message) -> str:
@@ -48,7 +77,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
     if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
         parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
     why = why_of(message, texts)
-    if why and message.why not in QUIET:
+    if why and message.why not in (*QUIET, GUIDED):
         parts.append(why)
     return " · ".join(parts)
 

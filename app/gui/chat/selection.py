@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.texts import Texts
+from app.gui.chat.row_tree import MESSAGE
 from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import markdown_of, plain_of
@@ -41,9 +42,9 @@ class Selection:
 
     def select_all(self) -> None:
         """Select everything."""
-        messages = self._model.messages
-        if messages:
-            self.anchor, self.cursor = Place(messages[0].id, 0), Place(messages[-1].id, TO_END)
+        model = self._model
+        if model.entries:
+            self.anchor, self.cursor = Place(model.id(0), 0), Place(model.id(-1), TO_END)
 
     def bounds(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
         """Return first and last (row, position), or None when nothing is selected."""
@@ -71,6 +72,8 @@ class Selection:
         first, last = bounds[0][0], bounds[1][0]
         parts = []
         for row in range(first, last + 1):
+            if first != last and self._model.entries[row].kind != MESSAGE:
+                continue
             start, end = self.in_row(row) or (0, 0)
             text = self._row_text(row, start, end, markdown=markdown)
             if first != last:
@@ -80,7 +83,7 @@ class Selection:
 
     def label(self, row: int, texts: Texts, *, markdown: bool) -> str:
         """Return who speaks in a row, and in which role."""
-        message = self._model.messages[row]
+        message = self._model.message(row)
         name = self._model.name(message, texts)
         role = self._model.role(message, texts)
         label = f"{name} ({role}):" if role else f"{name}:"

@@ -1,28 +1,28 @@
 """The painted surface of a transcript: only rows on screen have documents.
 
 The place is a row and an offset, so it holds while heights change. What streams in is gathered
-and drawn once a frame. `TranscriptView` adds what the reader does with it.
+and drawn once a frame. `TranscriptFeed` adds what happens, `TranscriptView` what the reader does.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from time import thread_time
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from app.core.message import ASSISTANT, STREAMING, Author, Message
-from app.core.session import Session
+from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.chat.look_ahead import LookAhead
-from app.gui.chat.message_row import MessageRow, RowContext
+from app.gui.chat.painted_row import PaintedRow
 from app.gui.chat.pixel_shift import shift
 from app.gui.chat.row_heights import RowHeights
+from app.gui.chat.row_maker import RowMaker
 from app.gui.chat.row_painter import paint_row
 from app.gui.chat.row_scroller import Placed, RowScroller
 from app.gui.chat.row_store import RowStore
-from app.gui.chat.row_style import COMPACT, RowStyle, body_font
+from app.gui.chat.row_style import COMPACT, Picture, RowStyle, body_font
+from app.gui.chat.row_tree import MESSAGE
 from app.gui.chat.segments import Range
 from app.gui.chat.thin_bar import ThinBar
 from app.gui.chat.transcript_model import TranscriptModel
@@ -40,15 +40,22 @@ class TranscriptCanvas(QAbstractScrollArea):
     """The messages of one session, laid out where they are seen."""
 
     def __init__(
-        self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
+        self,
+        tokens: Tokens,
+        texts: Texts,
+        parent: QWidget | None = None,
+        layout: str = COMPACT,
+        picture: Picture | None = None,
     ) -> None:
         super().__init__(parent)
         self._layout = layout
+        self._picture = picture
         self._model = TranscriptModel()
-        self._style = RowStyle(layout, body_font(self.font()), tokens, texts)
+        self._style = RowStyle(layout, body_font(self.font()), tokens, texts, picture)
         self._bar = ThinBar(tokens, self)
         self.setVerticalScrollBar(self._bar)
-        self._rows = RowStore(self._model)
+        self._maker = RowMaker(self._model, self._widget_height)
+        self._rows = RowStore(self._model, self._maker)
         self._scroller = RowScroller(RowHeights(self._style.estimate(self.viewport().width())), self._measure)
         self._placed: list[Placed] = []
         self._dirty: set[str] = set()
@@ -90,104 +97,6 @@ class TranscriptCanvas(QAbstractScrollArea):
         """Speak another language."""
         self._restyle(self._style.tokens, texts)
 
-    def show_session(self, session: Session, messages: Sequence[Message]) -> None:
-        """Show a session's messages, from the end."""
-        self._model.reset(session, messages)
-        self._rows.clear()
-        self._dirty.clear()
-        self._frame.stop()
-        for message in messages:
-            if message.state == STREAMING:
-                self._model.begin_live(message)
-        heights = RowHeights(self._style.estimate(self.viewport().width()))
-        heights.prepend([self._model.size(index) for index in range(len(messages))])
-        self._typing.stop()
-        self._placed = []
-        self._scroller = RowScroller(heights, self._measure)
-        self._refresh(None)
-
-    def prepend(self, messages: Sequence[Message]) -> None:
-        """Add earlier messages; what is on screen stays where it is."""
-        messages = [message for message in messages if message.id not in self._model]
-        if not messages:
-            return
-        self._model.prepend(messages)
-        self._scroller.heights.prepend(
-            [(len(message.content), message.content.count("\n")) for message in messages]
-        )
-        self._scroller.rows_prepended(len(messages))
-        self._placed = [replace(each, row=each.row + len(messages)) for each in self._placed]
-        self._context_changed(len(messages))
-        self._refresh(())
-
-    def message_started(self, message: Message) -> None:
-        """Add a message at the end, usually empty and streaming."""
-        if message.id in self._model:
-            return
-        self._model.append(message)
-        if message.state == STREAMING:
-            self._model.begin_live(message)
-        self._scroller.heights.append(*self._model.size(len(self._model.messages) - 1))
-        if self._typing.active:
-            self._typing.stop()
-            self._scroller.footer = 0
-            self.viewport().update()
-        self._refresh(())
-
-    def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
-        """Add what came in to a growing message; it is drawn with the next frame."""
-        live = self._model.live.get(message_id)
-        if live is None:
-            return
-        if thinking:
-            message = self._model.messages[self._model.index(message_id)]
-            self._model.replace(replace(message, thinking=message.thinking + thinking))
-        first = not live.characters
-        live.add(text)
-        self._dirty.add(message_id)
-        if first:
-            self._on_frame()
-        elif not self._frame.isActive():
-            self._frame.start(self._interval())
-
-    def message_finished(self, message: Message) -> None:
-        """Show a message as it is stored."""
-        if message.id not in self._model:
-            self.message_started(message)
-            return
-        self._model.replace(message)
-        self._model.live.pop(message.id, None)
-        self._dirty.discard(message.id)
-        index = self._model.index(message.id)
-        row = self._rows.get(message.id)
-        if row:
-            row.finish(message, message.content, self._context(index))
-        self._scroller.heights.set_size(index, *self._model.size(index))
-        self._refresh((message.id,))
-
-    def message_removed(self, message_id: str) -> None:
-        """Take a message out."""
-        if message_id not in self._model:
-            return
-        self._rows.drop(message_id)
-        index = self._model.remove(message_id)
-        self._scroller.heights.remove(index)
-        self._scroller.row_removed(index)
-        self._placed = []
-        self._context_changed(index)
-        self._refresh(None)
-
-    def set_speaking(self, author: Author, role_label: str = "", words: str = "") -> None:
-        """Show under the last row that somebody is about to speak; `words` say what is waited for."""
-        speaker = self._model.speaker(author, ASSISTANT, self._style.tokens, self._style.texts)
-        self._typing.start(speaker, role_label, words)
-        self._set_footer(self._typing.height)
-
-    def clear_speaking(self) -> None:
-        """Show that nobody is about to speak."""
-        self._typing.stop()
-        self._set_footer(0)
-
     def jump_to_latest(self) -> None:
         """Go to the end and stay there."""
         self._scroller.to_end()
@@ -201,8 +110,8 @@ class TranscriptCanvas(QAbstractScrollArea):
     @property
     def place(self) -> tuple[str, int]:
         """What is read: the message at the upper edge, and how many pixels of it are above."""
-        messages = self._model.messages
-        return (messages[self._scroller.row].id if messages else "", self._scroller.offset)
+        model = self._model
+        return (model.id(self._scroller.row) if model.entries else "", self._scroller.offset)
 
     def go_to(self, message_id: str, offset: int) -> bool:
         """Put a `place` back at the upper edge; False where the message is not there."""
@@ -220,26 +129,24 @@ class TranscriptCanvas(QAbstractScrollArea):
 
     @property
     def message_ids(self) -> list[str]:
-        """The messages in order."""
-        return [message.id for message in self._model.messages]
+        """The rows in order; that of a message's text has the message's id."""
+        return [entry.id for entry in self._model.entries]
 
     def message_at(self, point: QPoint) -> str:
         """Return the message under a point of the viewport, or nothing."""
         under = [each.row for each in self._placed if each.top <= point.y() < each.top + each.height]
-        return self._model.messages[under[0]].id if under else ""
+        return self._model.id(under[0]) if under else ""
 
     def message_rect(self, message_id: str) -> QRect | None:
         """Return where a message is in the viewport; None while it is off screen."""
         for placed in self._placed:
-            if self._model.messages[placed.row].id == message_id:
+            if self._model.id(placed.row) == message_id:
                 return QRect(0, placed.top, self.viewport().width(), placed.height)
         return None
 
     def describe(self, message_id: str) -> str:
         """Return who speaks and the finished text, as a screen reader says it."""
-        index = self._model.index(message_id)
-        message, text = self._model.messages[index], self._model.text(index)
-        return MessageRow(message, text, self._style, self._context(index), 600).describe()
+        return self._maker.make(self._model.index(message_id), self._style, 600).describe()
 
     def _set_footer(self, height: int) -> None:
         if self._scroller.footer != height:
@@ -247,34 +154,38 @@ class TranscriptCanvas(QAbstractScrollArea):
             self._refresh(None)
 
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
-        self._style = RowStyle(self._layout, body_font(self.font()), tokens, texts)
+        self._style = RowStyle(self._layout, body_font(self.font()), tokens, texts, self._picture)
         self._bar.set_theme(tokens)
         self._rows.clear()
         self._typing.set_style(self._style)
         self._hold_place(self._forget_heights)
         self._refresh(None)
 
-    def _context(self, index: int) -> RowContext:
-        return self._model.context(index, self._style.tokens, self._style.texts)
-
     def _context_changed(self, index: int) -> None:
         """The row above a row is another one: its separator may come or go."""
-        if 0 <= index < len(self._model.messages):
-            row = self._rows.get(self._model.messages[index].id)
+        if 0 <= index < len(self._model.entries):
+            row = self._rows.get(self._model.id(index))
             if row:
-                row.set_context(self._context(index))
+                self._maker.renew(index, row)
 
-    def _row(self, index: int) -> MessageRow:
+    def _widget_height(self, message: Message, width: int) -> int:
+        """Return the height of the widget over an open question; the feed knows who makes it."""
+        return 0
+
+    def _row(self, index: int) -> PaintedRow:
         return self._rows.row(index, self._style, self._width, self._seen)
 
     def _seen(self) -> set[str]:
-        return {self._model.messages[placed.row].id for placed in self._placed}
+        return {self._model.id(placed.row) for placed in self._placed}
 
     def _measure(self, index: int) -> int:
         row = self._row(index)
-        if row.message.id in self._dirty:
-            row.feed(self._model.text(index))
-            self._dirty.discard(row.message.id)
+        if row.row_id in self._dirty:
+            if self._model.entries[index].kind == MESSAGE and not self._model.message(index).thinking:
+                row.feed(self._model.text(index))
+            else:
+                self._maker.renew(index, row)
+            self._dirty.discard(row.row_id)
         row.set_width(self._width)
         if row.counted != row.height:
             row.counted = row.height
@@ -282,7 +193,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         return row.height
 
     def _interval(self) -> int:
-        streams = sum(1 for placed in self._placed if self._model.messages[placed.row].id in self._model.live)
+        streams = sum(1 for placed in self._placed if self._model.id(placed.row) in self._model.live)
         base = SINGLE_FRAME_MS if streams <= 1 else FRAME_MS
         return round(min(SLOWEST_FRAME_MS, max(base, 10 * self._last_cost)))
 
@@ -292,7 +203,9 @@ class TranscriptCanvas(QAbstractScrollArea):
         visible = self._seen()
         grown = tuple(self._dirty)
         for message_id in grown:
-            if message_id not in visible:
+            if message_id not in self._model:
+                self._dirty.discard(message_id)
+            elif message_id not in visible:
                 index = self._model.index(message_id)
                 self._scroller.heights.set_size(index, *self._model.size(index))
                 self._rows.drop(message_id)
@@ -317,8 +230,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         """Called after every change of what is on screen; the view shows the way to the end."""
 
     def _shift(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
-        messages = self._model.messages
-        rows = {placed.row for placed in self._placed if messages[placed.row].id in changed}
+        rows = {placed.row for placed in self._placed if self._model.id(placed.row) in changed}
         return shift(self.viewport(), self._overlays, old, self._placed, rows, self._painted_to)
 
     def _painted_to(self, index: int) -> int:
@@ -399,7 +311,7 @@ class TranscriptCanvas(QAbstractScrollArea):
             row = self._row(scroller.row)
             position = row.position_at(QPoint(0, scroller.offset))
             below = scroller.offset - row.position_rect(position).top()
-            self._resize_place = (row.message.id, position, below)
+            self._resize_place = (row.row_id, position, below)
         change()
         message_id, position, below = self._resize_place
         index = self._model.index(message_id)

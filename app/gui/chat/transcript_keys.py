@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, Qt
 
-from app.gui.chat.message_row import COPY_CODE, MessageRow
+from app.gui.chat.painted_row import COPY_CODE, PaintedRow
 from app.gui.chat.row_scroller import Placed
 from app.gui.chat.selection import TO_END, Place
 from app.gui.chat.transcript_model import TranscriptModel
@@ -23,7 +23,7 @@ class Target:
     action: str = ""
 
 
-def targets(rows: Iterable[tuple[Placed, MessageRow]]) -> list[Target]:
+def targets(rows: Iterable[tuple[Placed, PaintedRow]]) -> list[Target]:
     """Return the links and actions of the rows on screen, from top to bottom."""
     found: list[Target] = []
     for _placed, row in rows:
@@ -31,16 +31,16 @@ def targets(rows: Iterable[tuple[Placed, MessageRow]]) -> list[Target]:
             rect = row.position_rect(position).adjusted(-2, 0, 0, 0)
             end = row.position_rect(position + len(span.text))
             rect.setRight(end.right() + 2 if end.top() == rect.top() else rect.left() + 40)
-            found.append(Target(row.message.id, rect, rect.center(), span.link, span.text))
+            found.append(Target(row.row_id, rect, rect.center(), span.link, span.text))
         for rect in row.copy_rects:
-            found.append(Target(row.message.id, rect, rect.center(), action=COPY_CODE))
+            found.append(Target(row.row_id, rect, rect.center(), action=COPY_CODE))
         for action, rect in row.action_rects:
-            found.append(Target(row.message.id, rect, rect.center(), action=action))
+            found.append(Target(row.row_id, rect, rect.center(), action=action))
     return found
 
 
 def moved(
-    model: TranscriptModel, row_of: Callable[[int], MessageRow], place: Place, key: int
+    model: TranscriptModel, row_of: Callable[[int], PaintedRow], place: Place, key: int
 ) -> Place | None:
     """Return where an arrow key takes the cursor of the selection; None for another key."""
     index = model.index(place.message_id)
@@ -55,20 +55,20 @@ def moved(
     elif key in (keys.Key_Up, keys.Key_Down):
         position = _line_moved(row, position, key == keys.Key_Down)
     elif key == keys.Key_Home:
-        return Place(model.messages[0].id, 0)
+        return Place(model.id(0), 0)
     elif key == keys.Key_End:
-        return Place(model.messages[-1].id, TO_END)
+        return Place(model.id(-1), TO_END)
     else:
         return None
     if position < 0 and index > 0:
         above = row_of(index - 1)
-        return Place(above.message.id, above.length)
-    if position > length and index < len(model.messages) - 1:
-        return Place(model.messages[index + 1].id, 0)
+        return Place(above.row_id, above.length)
+    if position > length and index < len(model.entries) - 1:
+        return Place(model.id(index + 1), 0)
     return Place(place.message_id, max(0, min(position, length)))
 
 
-def _line_moved(row: MessageRow, position: int, down: bool) -> int:
+def _line_moved(row: PaintedRow, position: int, down: bool) -> int:
     rect = row.position_rect(position)
     y = rect.bottom() + rect.height() // 2 if down else rect.top() - rect.height() // 2
     result = row.position_at(QPoint(rect.left(), y))

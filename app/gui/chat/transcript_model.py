@@ -1,13 +1,18 @@
-"""What a transcript shows, without a screen: messages in order, growing texts, who looks how."""
+"""What a transcript shows, without a screen: rows in order, growing texts, who looks how."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import monotonic
+from typing import NamedTuple
 
 from app.core.message import USER, Author, Message
-from app.core.session import DebateSession, Session
+from app.core.session import RUNNING, ChatSession, DebateSession, Session
 from app.core.texts import Texts
 from app.gui.chat.message_row import RowContext
+from app.gui.chat.painted_row import RowFrame
 from app.gui.chat.row_header import Speaker
+from app.gui.chat.row_tree import MESSAGE, Entry, group_id, plain_rows, tree_rows
+from app.gui.chat.turn_book import TurnBook
 from app.gui.markdown.blocks import clean
 from app.gui.theme import Tokens
 
@@ -21,6 +26,7 @@ class LiveText:
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
     lines: int = 0
+    began: float = field(default_factory=monotonic)
 
     def add(self, text: str) -> None:
         """Add a piece."""
@@ -36,52 +42,155 @@ class LiveText:
         return self.pieces[0] if self.pieces else ""
 
 
+class Splice(NamedTuple):
+    """Rows that were put in the place of others: from `start`, `removed` went and `added` came."""
+
+    start: int
+    removed: tuple[Entry, ...]
+    added: tuple[Entry, ...]
+
+
 class TranscriptModel:
-    """The messages of one session by index and by id; prepending moves no stored number."""
+    """The messages of one session as rows by index and by id; prepending moves no stored number."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.entries: list[Entry] = []
         self.live: dict[str, LiveText] = {}
         self.unfolded: set[str] = set()
+        self.whole: set[str] = set()
+        self.folded: set[str] = set()
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.thought_s: dict[str, float] = {}
+        self.book = TurnBook()
         self.can_retry = False
+        self.chat = False
+        self.runs = False
         self._numbers: dict[str, int] = {}
         self._first = 0
+        self._starts: dict[str, str] = {}
         self._speakers: dict[str, int] = {}
         self._roles: dict[str, str] = {}
         self._debate = False
 
     def reset(self, session: Session, messages: Sequence[Message]) -> None:
         """Hold another session's messages."""
-        self.messages = list(messages)
         self.live = {}
-        self.unfolded = set()
-        self._first = 0
-        self._numbers = {message.id: index for index, message in enumerate(messages)}
+        self.unfolded, self.whole, self.folded = set(), set(), set()
+        self.versions, self.thought_s = {}, {}
         self._debate = isinstance(session, DebateSession)
+        self.chat = isinstance(session, ChatSession)
+        self.runs = session.status == RUNNING
         participants = session.debate.participants if isinstance(session, DebateSession) else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
+        self.load(messages)
         for message in messages[-1:]:
             self._see(message.author)
 
-    def __contains__(self, message_id: str) -> bool:
-        return message_id in self._numbers
+    def load(self, messages: Sequence[Message]) -> None:
+        """Hold these messages; what the reader opened and folded stays so."""
+        self.book = TurnBook(messages)
+        self._first = 0
+        self._starts = {}
+        if not self.chat:
+            self.entries = plain_rows(messages)
+        else:
+            for message in messages:
+                self._see(message.author)
+            self.entries = tree_rows(messages, self.folded)
+            for entry in self.entries:
+                self._starts.setdefault(self._root_of(entry), entry.id)
+        self._number_from(0)
 
-    def index(self, message_id: str) -> int:
-        """Return where a message stands; KeyError when it does not."""
-        return self._numbers[message_id] - self._first
+    def __contains__(self, row_id: str) -> bool:
+        return row_id in self._numbers
+
+    def knows(self, message_id: str) -> bool:
+        """Whether a message is held, on a row of its own or not."""
+        return message_id in self.book.messages
+
+    def index(self, row_id: str) -> int:
+        """Return where a row stands; KeyError when it does not."""
+        return self._numbers[row_id] - self._first
+
+    def id(self, index: int) -> str:
+        """Return the id of a row; that of a message's row is the message's."""
+        return self.entries[index].id
+
+    def message(self, index: int) -> Message:
+        """Return the message a row is drawn from."""
+        return self.book.messages[self.entries[index].message_id]
 
     def prepend(self, messages: Sequence[Message]) -> None:
-        """Add earlier messages."""
+        """Add earlier messages, each a row of its own."""
+        for message in messages:
+            self.book.put(message)
         self._first -= len(messages)
-        self.messages[:0] = messages
+        self.entries[:0] = plain_rows(messages)
         numbers = range(self._first, self._first + len(messages))
         self._numbers.update(zip([message.id for message in messages], numbers, strict=True))
 
-    def append(self, message: Message) -> None:
-        """Add a message at the end."""
-        self._numbers[message.id] = self._first + len(self.messages)
-        self.messages.append(message)
+    def put(self, message: Message) -> Splice:
+        """Add a message, or replace the one with its id; return which rows are others now."""
+        if self.chat:
+            self._see(message.author)
+            self.book.put(message)
+            return self.arrange(message.turn_id)
+        known = message.id in self
+        self.book.put(message)
+        if known:
+            return Splice(self.index(message.id), (), ())
+        entry = Entry(message.id, MESSAGE, message.id)
+        self._numbers[message.id] = self._first + len(self.entries)
+        self.entries.append(entry)
+        return Splice(len(self.entries) - 1, (), (entry,))
+
+    def arrange(self, turn_id: str) -> Splice:
+        """Bring the rows of a turn's whole tree up to date; return which are others now."""
+        root = self.book.root(turn_id)
+        start, end = self._span(root)
+        now = tree_rows(self.book.block(root), self.folded)
+        before = self.entries[start:end]
+        same = 0
+        while same < min(len(now), len(before)) and now[same] == before[same]:
+            same += 1
+        tail = 0
+        while tail < min(len(now), len(before)) - same and now[-1 - tail] == before[-1 - tail]:
+            tail += 1
+        removed = tuple(before[same : len(before) - tail])
+        added = tuple(now[same : len(now) - tail])
+        if not removed and not added:
+            return Splice(start + same, (), ())
+        self.entries[start + same : end - tail] = added
+        for entry in removed:
+            del self._numbers[entry.id]
+        if now:
+            self._starts[root] = now[0].id
+        else:
+            self._starts.pop(root, None)
+        moved = len(added) != len(removed)
+        self._number_from(start + same, None if moved else start + same + len(added))
+        return Splice(start + same, removed, added)
+
+    def _span(self, root: str) -> tuple[int, int]:
+        """Return first and end of the rows of a root turn; where it has none, the end of all."""
+        first = self._starts.get(root)
+        if first is None:
+            return len(self.entries), len(self.entries)
+        start = end = self.index(first)
+        while end < len(self.entries) and self._root_of(self.entries[end]) == root:
+            end += 1
+        return start, end
+
+    def _root_of(self, entry: Entry) -> str:
+        return self.book.root(self.book.messages[entry.message_id].turn_id)
+
+    def _number_from(self, start: int, end: int | None = None) -> None:
+        if not start and end is None:
+            self._numbers = {entry.id: self._first + number for number, entry in enumerate(self.entries)}
+            return
+        for number in range(start, len(self.entries) if end is None else end):
+            self._numbers[self.entries[number].id] = self._first + number
 
     def begin_live(self, message: Message) -> None:
         """Gather what comes in of a message that still grows."""
@@ -89,36 +198,74 @@ class TranscriptModel:
         if message.content:
             live.add(message.content)
 
-    def replace(self, message: Message) -> None:
-        """Put a message in the place of the one with its id."""
-        self.messages[self.index(message.id)] = message
-
-    def remove(self, message_id: str) -> int:
-        """Take a message out; return where it stood."""
-        index = self.index(message_id)
-        del self.messages[index]
+    def end_live(self, message_id: str) -> None:
+        """Stop gathering."""
         self.live.pop(message_id, None)
-        self._numbers = {each.id: self._first + number for number, each in enumerate(self.messages)}
-        return index
+
+    def remove(self, message_id: str) -> Splice:
+        """Take a message out; return which rows are others now."""
+        turn_id = self.book.messages[message_id].turn_id
+        index = self.index(message_id) if message_id in self else -1
+        root = self.book.root(turn_id)
+        if self.chat:
+            start, end = self._span(root)
+            self.book.remove(message_id)
+            self.live.pop(message_id, None)
+            now = tree_rows(self.book.block(root), self.folded)
+            removed = tuple(self.entries[start:end])
+            self.entries[start:end] = now
+            self._starts.pop(root, None)
+            if now:
+                self._starts[root] = now[0].id
+            self._number_from(0)
+            return Splice(start, removed, tuple(now))
+        entry = self.entries.pop(index)
+        self.book.remove(message_id)
+        self.live.pop(message_id, None)
+        self._number_from(0)
+        return Splice(index, (entry,), ())
+
+    def group_rows(self, turn_id: str) -> list[str]:
+        """Return the rows that head a turn and those around it, as far as they are shown."""
+        return [group_id(each) for each in self.book.above(turn_id) if group_id(each) in self]
+
+    def card_rows(self, message: Message) -> list[str]:
+        """Return the rows of a message's calls, as far as they are shown."""
+        ids = [f"{message.id}/{place}" for place in range(len(message.tool_calls))]
+        return [each for each in ids if each in self]
+
+    def caller_rows(self, turn_id: str, call_id: str) -> list[str]:
+        """Return the card rows of a call of a turn, and the row of the message that made it."""
+        return [
+            row
+            for message in self.book.said(turn_id)
+            if any(call.id == call_id for call in message.tool_calls)
+            for row in [*self.card_rows(message), *([message.id] if message.id in self else [])]
+        ]
 
     def text(self, index: int) -> str:
         """Return a message's text as it is now."""
-        message = self.messages[index]
-        live = self.live.get(message.id)
-        return live.text if live else message.content
+        entry = self.entries[index]
+        if entry.kind != MESSAGE:
+            return ""
+        live = self.live.get(entry.message_id)
+        return live.text if live else self.book.messages[entry.message_id].content
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return how many characters and line ends a message has."""
-        message = self.messages[index]
+        """Return how many characters and line ends a row has."""
+        entry = self.entries[index]
+        if entry.kind != MESSAGE:
+            return 0, 0
+        message = self.book.messages[entry.message_id]
         live = self.live.get(message.id)
         if live:
             return live.characters, live.lines
         return len(message.content), message.content.count("\n")
 
     def context(self, index: int, tokens: Tokens, texts: Texts) -> RowContext:
-        """Return what a row shows besides its message."""
-        message = self.messages[index]
-        before = self.messages[index - 1].round if index else 0
+        """Return what a message's row shows besides its message."""
+        entry, message = self.entries[index], self.message(index)
+        before = self.message(index - 1).round if index else 0
         separator = ""
         if self._debate and message.round and message.round != before:
             separator = texts("transcript.round", round=message.round)
@@ -126,10 +273,35 @@ class TranscriptModel:
             self.speaker(message.author, message.role, tokens, texts),
             self.role(message, texts),
             separator,
-            first=index == 0,
             can_retry=self.can_retry,
+            can_continue=self.chat and self.can_retry,
             unfolded=message.id in self.unfolded,
+            frame=self.frame(index, tokens),
+            chat=self.chat,
+            headed=entry.headed,
+            waiting=self.chat and entry.headed and self.book.asks_in(message),
+            versions=self._versions_of(message),
+            thought_open=f"thought {message.id}" in self.unfolded,
+            thought_s=self.thought_s.get(message.id),
         )
+
+    def frame(self, index: int, tokens: Tokens) -> RowFrame:
+        """Return where a row stands."""
+        entry = self.entries[index]
+        if not self.chat:
+            return RowFrame(first=index == 0)
+        lines = tuple([self._colour(turn_id, tokens) for turn_id in entry.groups])
+        return RowFrame(entry.gap, 0, lines, index == 0)
+
+    def _colour(self, turn_id: str, tokens: Tokens) -> str:
+        said = self.book.said(turn_id)
+        return tokens.speaker(self._see(said[0].author))[0] if said else tokens.line_strong
+
+    def _versions_of(self, message: Message) -> tuple[int, int]:
+        versions = self.versions.get(message.turn_id)
+        if versions is None or self.book.said(message.turn_id)[0].id != message.id:
+            return 1, 1
+        return versions
 
     def role(self, message: Message, texts: Texts) -> str:
         """Return the role as words; for the user, whom it was said to."""
@@ -140,7 +312,7 @@ class TranscriptModel:
 
     def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
         """Return how a speaker is painted."""
-        name = texts("transcript.you") if role == USER else _shown_name(author)
+        name = texts("transcript.you") if role == USER else shown_name(author)
         if role == USER:
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
         colour, background = tokens.speaker(self._see(author))
@@ -148,11 +320,12 @@ class TranscriptModel:
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return who speaks, as it is shown."""
-        return texts("transcript.you") if message.role == USER else _shown_name(message.author)
+        return texts("transcript.you") if message.role == USER else shown_name(message.author)
 
     def _see(self, author: Author) -> int:
         return self._speakers.setdefault(author.id, len(self._speakers))
 
 
-def _shown_name(author: Author) -> str:
+def shown_name(author: Author) -> str:
+    """Return a speaker's name on one line, without what could deceive."""
     return " ".join(clean(author.name).split())[:80] or author.id

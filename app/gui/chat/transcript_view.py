@@ -3,7 +3,7 @@
 Selecting and copying across messages, links, finding, keys, the menu and the way to the end.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -22,18 +22,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import STREAMING, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.chat import accessible
+from app.gui.chat.card_row import FOLD, SHOW_ALL, CardRow
 from app.gui.chat.finder import Finder
+from app.gui.chat.group_row import STOP_TURN, GroupRow
 from app.gui.chat.jump_pill import JumpPill
-from app.gui.chat.message_row import COPY_CODE, UNFOLD, MessageRow
-from app.gui.chat.row_style import COMPACT
+from app.gui.chat.message_row import EARLIER, LATER, THOUGHT, UNFOLD
+from app.gui.chat.painted_row import COPY_CODE, PaintedRow
+from app.gui.chat.row_style import COMPACT, Picture
 from app.gui.chat.segments import Range
 from app.gui.chat.selection import Place, Selection
-from app.gui.chat.transcript_canvas import TranscriptCanvas
+from app.gui.chat.transcript_feed import TranscriptFeed, Versions
 from app.gui.chat.transcript_keys import Target, moved, targets
 from app.gui.theme import Tokens
 
@@ -41,7 +43,7 @@ AUTO_SCROLL_MS = 40
 REST_MS = 150
 
 
-class TranscriptView(TranscriptCanvas):
+class TranscriptView(TranscriptFeed):
     """The messages of one session.
 
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
@@ -56,10 +58,16 @@ class TranscriptView(TranscriptCanvas):
     version_requested = Signal(str, int)
 
     def __init__(
-        self, tokens: Tokens, texts: Texts, parent: QWidget | None = None, layout: str = COMPACT
+        self,
+        tokens: Tokens,
+        texts: Texts,
+        parent: QWidget | None = None,
+        layout: str = COMPACT,
+        picture: Picture | None = None,
     ) -> None:
+        """`picture` gives the tools' icons (`Look.picture`)."""
         accessible.install()
-        super().__init__(tokens, texts, parent, layout)
+        super().__init__(tokens, texts, parent, layout, picture)
         self._selection = Selection(self._model)
         self._finder = Finder(self._model)
         self._unseen: set[str] = set()
@@ -94,60 +102,24 @@ class TranscriptView(TranscriptCanvas):
         self,
         session: Session,
         messages: Sequence[Message],
-        versions: Mapping[str, tuple[int, int]] | None = None,
+        versions: Versions | None = None,
     ) -> None:
-        self._session = session
         self._selection.clear()
         self._finder.search("")
         self._unseen.clear()
         self._target = None
-        super().show_session(session, messages)
-
-    def set_card_factory(self, factory: Callable[[Message], QWidget]) -> None:
-        """Say who makes the widget that is laid over a message with an open question."""
-        self._card_factory = factory
-
-    def session_changed(self, session: Session) -> None:
-        """Take the session as it is now: whether it runs decides whether anything ticks."""
-        self._session = session
-
-    def reload(
-        self, messages: Sequence[Message], versions: Mapping[str, tuple[int, int]] | None = None
-    ) -> None:
-        """Show another path of the same session; what is read stays where it is, as far as it is there.
-
-        `versions` maps turn ids to (number from 1, how many).
-        """
-        place = self.place
-        self.show_session(self._session, messages)
-        self.set_versions(versions or {})
-        if place[0]:
-            self.go_to(*place)
-
-    def set_versions(self, versions: Mapping[str, tuple[int, int]]) -> None:
-        """Show `‹ 2/3 ›` on turns with several versions: turn id -> (number from 1, how many)."""
-        self._versions = dict(versions)
-
-    def calls_streamed(self, event: CallsStreamed) -> None:
-        """Show the calls of a message while their arguments still grow."""
-
-    def tool_started(self, event: ToolStarted) -> None:
-        """Show that a call runs."""
-
-    def tool_finished(self, event: ToolFinished) -> None:
-        """Show how a call ended; its tool message says the same and may come before or after."""
-
-    def turn_finished(self, event: TurnFinished) -> None:
-        """Let a sub-agent's group rest."""
+        super().show_session(session, messages, versions)
 
     def message_started(self, message: Message) -> None:
-        if message.id not in self._model and not self._scroller.follow:
-            self._unseen.add(message.id)
+        fresh = not self._model.knows(message.id) and not self._scroller.follow
         super().message_started(message)
+        if fresh and message.id in self._model:
+            self._unseen.add(message.id)
+            self._place_changed()
 
     def message_finished(self, message: Message) -> None:
         super().message_finished(message)
-        if message.state != STREAMING:
+        if message.state != STREAMING and message.id in self._model:
             accessible.announce(self, message.id)
 
     # Finding
@@ -180,7 +152,7 @@ class TranscriptView(TranscriptCanvas):
 
     def author_of(self, message_id: str) -> str:
         """Return the id of who said a message."""
-        return self._model.messages[self._model.index(message_id)].author.id
+        return self._model.book.messages[message_id].author.id
 
     def select_all(self) -> None:
         """Select every message."""
@@ -197,7 +169,8 @@ class TranscriptView(TranscriptCanvas):
 
     def copy_message(self, message_id: str) -> None:
         """Put a message's Markdown on the clipboard."""
-        self._copy_text(self._model.text(self._model.index(message_id)))
+        live = self._model.live.get(message_id)
+        self._copy_text(live.text if live else self._model.book.messages[message_id].content)
 
     def _copy_text(self, text: str) -> None:
         if text:
@@ -207,7 +180,7 @@ class TranscriptView(TranscriptCanvas):
     def _ranges(self, row: int) -> Sequence[Range]:
         tokens = self._style.tokens
         ranges: list[Range] = []
-        for hit in self._finder.in_message(self._model.messages[row].id):
+        for hit in self._finder.in_message(self._model.id(row)):
             if self._finder.is_current(hit):
                 ranges.append(Range(hit.start, hit.end, tokens.accent, tokens.on_accent))
             else:
@@ -219,7 +192,7 @@ class TranscriptView(TranscriptCanvas):
 
     # Mouse
 
-    def _hit(self, point: QPoint) -> tuple[MessageRow, QPoint] | None:
+    def _hit(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
         """Return the row nearest to a point of the viewport, and the point in it."""
         for placed in self._placed:
             if point.y() < placed.top + placed.height:
@@ -231,7 +204,7 @@ class TranscriptView(TranscriptCanvas):
 
     def _place_at(self, point: QPoint) -> Place | None:
         hit = self._hit(point)
-        return Place(hit[0].message.id, hit[0].position_at(hit[1])) if hit else None
+        return Place(hit[0].row_id, hit[0].position_at(hit[1])) if hit else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -290,8 +263,8 @@ class TranscriptView(TranscriptCanvas):
         if hit:
             row, point = hit
             start, end = row.word_at(row.position_at(point))
-            self._selection.start(Place(row.message.id, start))
-            self._selection.extend(Place(row.message.id, end))
+            self._selection.start(Place(row.row_id, start))
+            self._selection.extend(Place(row.row_id, end))
             self.viewport().update()
 
     def _extend_to(self, point: QPoint) -> None:
@@ -306,16 +279,44 @@ class TranscriptView(TranscriptCanvas):
         bar.setValue(bar.value() + over // 2 + (1 if over > 0 else -1))
         self._extend_to(self._drag)
 
-    def _act(self, row: MessageRow, action: str, point: QPoint) -> None:
+    def _act(self, row: PaintedRow, action: str, point: QPoint) -> None:
         if action == COPY_CODE:
             self._copy_text(row.code_at(point))
         elif action == UNFOLD:
-            self._model.unfolded.add(row.message.id)
-            self._rows.drop(row.message.id)
+            self._model.unfolded.add(row.row_id)
+            self._rows.drop(row.row_id)
             self._scroller.follow = False
             self._refresh(None)
+        elif action in (FOLD, SHOW_ALL, THOUGHT):
+            self.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
+        elif action == STOP_TURN:
+            self.stop_turn_requested.emit(row.message.turn_id)
+        elif action in (EARLIER, LATER):
+            self.version_requested.emit(row.message.turn_id, -1 if action == EARLIER else 1)
         else:
             self.action_requested.emit(row.message.id, action)
+
+    def set_open(self, row_id: str, *, open_: bool | None, whole: bool = False) -> bool:
+        """Unfold or fold a group, a card or a thought (None: the other way round); False where it stood so.
+
+        `whole` shows all of what an unfolded card holds.
+        """
+        row = self._row(self._model.index(row_id))
+        if isinstance(row, GroupRow):
+            folded = not row.context.folded if open_ is None else not open_
+            changed = folded != row.context.folded
+            self.fold(row.turn_id, folded)
+            return changed
+        name = row_id if isinstance(row, CardRow) else f"thought {row_id}"
+        unfolded = self._model.unfolded
+        if whole:
+            self._model.whole.add(row_id)
+        elif (name in unfolded) == open_ or (not isinstance(row, CardRow) and not row.message.thinking):
+            return False
+        else:
+            (unfolded.discard if name in unfolded else unfolded.add)(name)
+        self._keeping(row_id, lambda: self._renew([row_id]))
+        return True
 
     # Keys
 
@@ -353,7 +354,7 @@ class TranscriptView(TranscriptCanvas):
         if cursor is None:
             if not self._placed:
                 return False
-            cursor = Place(self._model.messages[self._placed[0].row].id, 0)
+            cursor = Place(self._model.id(self._placed[0].row), 0)
             self._selection.start(cursor)
         place = moved(self._model, self._row, cursor, key)
         if place is None:
@@ -432,7 +433,7 @@ class TranscriptView(TranscriptCanvas):
             painter = QPainter(self.viewport())
             painter.setPen(QPen(self._style.colour("accent"), 2))
             for placed in self._placed:
-                if self._model.messages[placed.row].id == self._target.message_id:
+                if self._model.id(placed.row) == self._target.message_id:
                     painter.drawRoundedRect(self._target.rect.translated(0, placed.top), 4, 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

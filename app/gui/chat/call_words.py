@@ -1,0 +1,75 @@
+"""A tool call as plain text: one line for its card, and everything with what hides made visible."""
+
+import json
+import re
+
+from app.core.message import ToolCall
+from app.gui.markdown.blocks import clean
+
+SHOWN = 20_000
+TITLE = 240
+_HIDDEN = re.compile(
+    "[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
+)
+SUB_AGENT = "subAgent"
+_ICONS = {
+    SUB_AGENT: "workflow",
+    "switchAssistant": "users",
+    "setPlan": "list-checks",
+    "promptUser": "message-circle",
+    "web_fetch": "globe",
+    "web_search": "search",
+    "open_url": "external-link",
+    "get_pages": "file-text",
+    "get_current_page": "file-text",
+}
+
+
+def visible(text: str) -> str:
+    """Show control and direction characters as what they are, so that nothing reads as it is not."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return chr(0x2400 + code) if code < 0x20 else f"⟨U+{code:04X}⟩"
+
+
+def icon_of(name: str) -> str:
+    """Return the name of a tool's icon."""
+    return _ICONS.get(name, "wrench")
+
+
+def title(call: ToolCall) -> str:
+    """Return a call in one line: the tool's name and its arguments' values."""
+    name = _one_line(visible(call.name[:TITLE]))
+    return f"{name}({_arguments(call)})"
+
+
+def _arguments(call: ToolCall) -> str:
+    text = call.arguments.strip()
+    if len(text) > 2_000:
+        return _one_line(visible(text[:TITLE])) + "…"
+    try:
+        values = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return _one_line(visible(text[:TITLE])) + "…"
+    if not isinstance(values, dict):
+        return _value(values)
+    shown = [_value(value) for value in values.values()]
+    first = next(iter(values.values()), None)
+    if call.name == SUB_AGENT and isinstance(first, str):
+        shown[0] = _one_line(visible(first))
+    return ", ".join(shown)[: 2 * TITLE]
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _one_line(visible(text[:TITLE]))
+    return f'"{text}"' if isinstance(value, str) else text
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -1,0 +1,194 @@
+"""Turns the messages of a conversation into the rows of its transcript, in the order of the calls.
+
+Pure: the same messages give the same rows, live or read from the disk. Used by `TranscriptModel`.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from app.core.message import ASSISTANT, STREAMING, SYSTEM, TOOL, Message
+
+MESSAGE = "message"
+CARD = "card"
+GROUP = "group"
+QUESTION = "question"
+
+TURN_GAP = 22
+STEP_GAP = 16
+CARD_GAP = 4
+TEXT_GAP = 8
+
+
+class Entry(NamedTuple):
+    """One row: what it shows and where it stands.
+
+    `message_id` is the message it is drawn from, `call` the place of a CARD's call in it and
+    `result_id` the tool message that answers it. `groups` are the sub-agents' turns around the row,
+    outermost first; a GROUP row is the head of the last of them. `gap` is the space over the row in
+    pixels, `headed` whether a message says who speaks.
+    """
+
+    id: str
+    kind: str
+    message_id: str
+    groups: tuple[str, ...] = ()
+    call: int = -1
+    result_id: str = ""
+    gap: int = 0
+    headed: bool = True
+
+
+def plain_rows(messages: Iterable[Message]) -> list[Entry]:
+    """Return one row a message: all there is in a conversation without calls."""
+    return [Entry(message.id, MESSAGE, message.id) for message in messages]
+
+
+def group_id(turn_id: str) -> str:
+    """Return the id of the row over a sub-agent's turn."""
+    return f"group {turn_id}"
+
+
+def tree_rows(messages: Sequence[Message], folded: Collection[str] = ()) -> list[Entry]:
+    """Return the rows of some root turns and all that was called in them; `folded` are turn ids."""
+    tree = _Tree(messages, folded)
+    rows: list[Entry] = []
+    for root in tree.roots():
+        rows += _spaced(tree.walk(root))
+    return rows
+
+
+class _Tree:
+    """The turns of some messages, and which call started which."""
+
+    def __init__(self, messages: Sequence[Message], folded: Collection[str]) -> None:
+        self._folded = folded
+        self._turns: dict[str, list[Message]] = {}
+        self._started: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._seen: set[str] = set()
+        for message in messages:
+            self._turns.setdefault(message.turn_id, []).append(message)
+        for turn_id, said in self._turns.items():
+            if self._has_parent(turn_id):
+                parent, call_id = said[0].parent_turn_id or "", said[0].parent_call_id or ""
+                self._started[parent][call_id].append(turn_id)
+        self._calls = {
+            turn_id: {call.id for message in said for call in message.tool_calls}
+            for turn_id, said in self._turns.items()
+        }
+
+    def _has_parent(self, turn_id: str) -> bool:
+        parent = self._turns[turn_id][0].parent_turn_id
+        return parent is not None and parent != turn_id and parent in self._turns
+
+    def roots(self) -> Iterator[str]:
+        """Return the turns nothing shown has called; last those that call each other in a ring."""
+        yield from [turn_id for turn_id in self._turns if not self._has_parent(turn_id)]
+        yield from [turn_id for turn_id in self._turns if turn_id not in self._seen]
+
+    def walk(self, root: str) -> Iterator[Entry]:
+        """Return the rows of a turn and of the turns under it; without recursion, so as deep as it goes."""
+        stack = [self._turn(root, ())]
+        while stack:
+            for step in stack[-1]:
+                if isinstance(step, Entry):
+                    yield step
+                else:
+                    turn_id, groups = step
+                    stack.append(self._turn(turn_id, groups))
+                    break
+            else:
+                stack.pop()
+
+    def _turn(self, turn_id: str, groups: tuple[str, ...]) -> Iterator[Entry | tuple[str, tuple[str, ...]]]:
+        if turn_id in self._seen:
+            return
+        self._seen.add(turn_id)
+        said = self._turns[turn_id]
+        speaker = ""
+        if said[0].parent_turn_id is not None:
+            groups = (*groups, turn_id)
+            speaker = said[0].author.id
+            yield Entry(group_id(turn_id), GROUP, said[0].id, groups)
+            if turn_id in self._folded:
+                self._hide(turn_id)
+                return
+        results: dict[str, deque[Message]] = defaultdict(deque)
+        questions: dict[str, deque[Message]] = defaultdict(deque)
+        for message in said:
+            if message.role == TOOL:
+                results[message.tool_call_id or ""].append(message)
+            elif message.role == SYSTEM and message.prompt is not None:
+                questions[message.tool_call_id or ""].append(message)
+        asked = {message.id for message in said if message.prompt is not None}
+        for message in said:
+            of_call = message.tool_call_id in self._calls[turn_id]
+            if message.prompt is not None and not of_call:
+                yield Entry(message.id, QUESTION, message.id, groups)
+            elif message.role in (TOOL, SYSTEM) or (message.answers and message.answers in asked):
+                continue
+            else:
+                headed = message.author.id != speaker or message.role != ASSISTANT
+                speaker = message.author.id if message.role == ASSISTANT else ""
+                if headed or not _is_empty(message):
+                    yield Entry(message.id, MESSAGE, message.id, groups, headed=headed)
+            for place, call in enumerate(message.tool_calls):
+                result = results[call.id].popleft() if results[call.id] else None
+                if result is not None and result.prompt is not None:
+                    yield Entry(result.id, QUESTION, result.id, groups)
+                else:
+                    row_id = f"{message.id}/{place}"
+                    result_id = result.id if result is not None else ""
+                    yield Entry(row_id, CARD, message.id, groups, place, result_id)
+                while questions[call.id]:
+                    question = questions[call.id].popleft()
+                    yield Entry(question.id, QUESTION, question.id, groups)
+                yield from [(child, groups) for child in self._children(turn_id, call.id)]
+        yield from [
+            (child, groups) for call_id in self._left(turn_id) for child in self._children(turn_id, call_id)
+        ]
+
+    def _children(self, turn_id: str, call_id: str) -> list[str]:
+        """Return the turns a call started, once."""
+        return self._started[turn_id].pop(call_id, []) if turn_id in self._started else []
+
+    def _left(self, turn_id: str) -> list[str]:
+        return list(self._started.get(turn_id, ()))
+
+    def _hide(self, turn_id: str) -> None:
+        """Count everything under a folded turn as seen."""
+        below = [turn_id]
+        while below:
+            for children in self._started.pop(below.pop(), {}).values():
+                fresh = [child for child in children if child not in self._seen]
+                self._seen.update(fresh)
+                below += fresh
+
+
+def _is_empty(message: Message) -> bool:
+    """Whether a message has nothing to show but its calls."""
+    if message.content or message.thinking:
+        return False
+    if message.state == STREAMING:
+        return bool(message.tool_calls)
+    return message.error is None
+
+
+def _spaced(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Give each row of a root turn the space over it."""
+    before: Entry | None = None
+    for entry in entries:
+        yield entry._replace(gap=_gap(before, entry))
+        before = entry
+
+
+def _gap(before: Entry | None, entry: Entry) -> int:
+    if before is None or (entry.kind == MESSAGE and entry.headed):
+        return TURN_GAP
+    if entry.kind == GROUP or len(before.groups) > len(entry.groups):
+        return STEP_GAP
+    if before.kind == GROUP:
+        return 0
+    if entry.kind == MESSAGE:
+        return TEXT_GAP
+    return CARD_GAP
