@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from typing import Annotated
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
