@@ -1,6 +1,7 @@
 """The built-in model really answers, in a process of its own that may die."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -89,6 +90,57 @@ async def test_it_answers_beginning_with_the_opener(models: RemoteModels) -> Non
     assert 20 < heard.finished.input_tokens < 200
     assert 5 <= heard.finished.output_tokens <= 60
     assert heard.finished.cost_usd == 0.0
+
+
+TRIP = {
+    "type": "object",
+    "properties": {
+        "tool": {"enum": ["web_search", "add_todo", "none"]},
+        "title": {"type": "string", "maxLength": 40, "minLength": 1},
+        "steps": {
+            "type": "array",
+            "items": {"type": "string", "maxLength": 30},
+            "minItems": 1,
+            "maxItems": 3,
+        },
+        "sure": {"type": "boolean"},
+    },
+    "required": ["tool", "title", "steps", "sure"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    "wish", ["Plan a trip to the sea.", "Remind me to call Mum.", "바다로 가는 여행을 계획해 줘.", ""]
+)
+async def test_with_a_schema_it_answers_with_an_object_that_fits(models: RemoteModels, wish: str) -> None:
+    messages = ({"role": "user", "content": f"Fill in the form for this wish: {wish}"},)
+    asked = debate_turn(messages=messages, schema=TRIP, opener="", stop=(), max_tokens=220)
+    heard = await ask(models, asked)
+    assert heard.error is None, heard.error
+    assert heard.outcome == "stop"
+    made = json.loads(heard.text)
+    assert made.keys() == {"tool", "title", "steps", "sure"}
+    assert made["tool"] in ("web_search", "add_todo", "none") and isinstance(made["sure"], bool)
+    assert 1 <= len(made["title"]) <= 40 and 1 <= len(made["steps"]) <= 3
+    assert all(isinstance(step, str) and len(step) <= 30 for step in made["steps"])
+
+
+async def test_an_object_cut_at_the_limit_says_so(models: RemoteModels) -> None:
+    messages = ({"role": "user", "content": "Fill in the form for a trip to the sea."},)
+    heard = await ask(models, debate_turn(messages=messages, schema=TRIP, opener="", stop=(), max_tokens=5))
+    assert heard.outcome == "length"
+
+
+async def test_a_chat_with_calls_of_another_model_does_not_break_it(models: RemoteModels) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "web_search", "arguments": '{"q": "sea"}'}}
+    messages = (
+        {"role": "user", "content": "How deep is the sea?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "The sea is 11 km deep at most."},
+    )
+    heard = await ask(models, debate_turn(messages=messages, opener="", max_tokens=30))
+    assert heard.outcome in ("stop", "length"), heard.error
 
 
 async def test_three_voices_at_once(models: RemoteModels) -> None:
