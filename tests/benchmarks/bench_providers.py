@@ -1,4 +1,5 @@
-"""What a token costs on its way through host and engine to the disk, against LiteLLM alone in one process.
+"""What a token costs on its way through host and engine to the disk, against LiteLLM alone in one process,
+and what a call with tools takes through the host.
 
 Both read the same paced streams of the same local server; its own work is counted for neither.
 """
@@ -11,14 +12,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import aclosing
 from pathlib import Path
 from typing import IO
 
 from app.children.processes import child_environment
 from app.core.events import Event, MessageStarted, TurnStarted
+from app.core.provider import CallPiece, ModelRequest, ProviderConfig
 from app.core.session import COMPLETED, Participant
 from app.engine.engine import DebateSetup
+from app.providers.remote import RemoteModels
 from app.wiring import Moot, open_moot
+from tests.benchmarks import model_calls
 from tests.benchmarks.table import Benchmark, Result
 from tests.wire import Answer, Recorded, Reply, WireServer, write_providers
 
@@ -175,9 +180,47 @@ def per_token(short: bool) -> Result:
     )
 
 
+def per_call(short: bool) -> Result:
+    """Compare the time a call with ten tools takes through the host."""
+    with WireServer("openai") as server, tempfile.TemporaryDirectory(prefix="moot-calls-") as folder:
+        server.script(server.model, model_calls.answer)
+        return asyncio.run(_compare_calls(server, Path(folder), 20 if short else 60))
+
+
+async def _compare_calls(server: WireServer, folder: Path, rounds: int) -> Result:
+    config = ProviderConfig(id=server.provider_id, kind=server.kind, base_url=server.address)
+    models = RemoteModels(providers=lambda _: config, key=lambda _: server.key, log_dir=folder)
+    request = ModelRequest(
+        provider=config.id,
+        model=server.model,
+        messages=model_calls.MESSAGES,
+        tools=model_calls.TOOLS,
+        max_tokens=200,
+    )
+
+    async def once() -> None:
+        called = ""
+        async with aclosing(models.stream(request)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, CallPiece):
+                    called += delta.arguments
+        assert called == model_calls.CALL.arguments
+
+    try:
+        await models.warm()
+        return await model_calls.compare_calls(server, once, rounds)
+    finally:
+        await models.close()
+
+
 BENCHMARKS = (
     Benchmark(
         name="engine and host per token, against LiteLLM alone in one process", target=1.2, run=per_token
+    ),
+    Benchmark(
+        name="model call with 10 tools through the host, against LiteLLM alone in one process",
+        target=1.1,
+        run=per_call,
     ),
 )
 
