@@ -4,7 +4,8 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.events import EventBus
+from app.core.events import EventBus, ServersChanged
+from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
 from app.engine.provider_list import configured, provider_of
@@ -16,6 +17,9 @@ from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
+from app.tools.mcp import McpServers
+from app.tools.tool_host_client import ToolHostClient
+from app.tools.toolbox import Toolbox
 
 
 @dataclass(kw_only=True)
@@ -28,6 +32,7 @@ class Moot:
     documents: JsonDocuments
     secrets: KeyringSecrets
     models: RemoteModels
+    tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
 
@@ -35,6 +40,7 @@ class Moot:
         """Pause what runs, write what is left, end the child processes, let go of the directory."""
         try:
             await self.engine.shutdown()
+            await self.tools.close()
             await self.models.close()
             await self.store.close()
         finally:
@@ -83,6 +89,18 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
     )
     if lock is not None:
         autosave(bus, store)
+
+    async def show_link(address: str) -> bool:
+        return await engine.links(address)
+
+    host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
+    servers = McpServers(
+        documents,
+        host,
+        log_dir=paths.logs,
+        on_change=lambda: bus.publish(ServersChanged(session_id="")),
+    )
+    tools = Toolbox(host, servers, documents.settings, show_link)
     engine = Engine(
         store=store,
         documents=documents,
@@ -90,6 +108,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         models=models,
         bus=bus,
         prompts=Prompts(resources_dir() / "prompts"),
+        tools=tools,
+        built_in=read_built_in(resources_dir() / "agents"),
         embedded_problem=models.embedded_problem,
     )
     return Moot(
@@ -99,6 +119,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         documents=documents,
         secrets=secrets,
         models=models,
+        tools=tools,
         lock=lock,
         bus=bus,
     )

@@ -24,7 +24,8 @@ from app.core.session import (
     SessionSummary,
 )
 from app.core.settings import Settings
-from app.core.store import Documents, Problem, SessionStore, StoredSession
+from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession
+from app.core.tool import McpServer, ServerStatus, Tool, Tools
 from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
@@ -134,6 +135,34 @@ class ScriptedModels(Models):
         return provider not in self.silent
 
 
+class MemoryTools(Tools):
+    """An allow-list of tools made by a test; no servers."""
+
+    def __init__(self, *tools: Tool) -> None:
+        self._tools = tools
+
+    def allowed(self) -> tuple[Tool, ...]:
+        return self._tools
+
+    def servers(self) -> tuple[ServerStatus, ...]:
+        return ()
+
+    def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
+        return ()
+
+    async def attach(self, servers: Sequence[str]) -> None:
+        return None
+
+    async def consent(self, server: str) -> None:
+        return None
+
+    async def restart(self, server: str) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
+
+
 class MemoryDocuments(Documents):
     """Small documents in memory."""
 
@@ -156,6 +185,28 @@ class MemoryDocuments(Documents):
 
     def agents(self) -> tuple[Agent, ...]:
         return self._agents
+
+    async def save_agent(self, agent: Agent) -> Agent:
+        self._agents = (*(one for one in self._agents if one.id != agent.id), agent)
+        return agent
+
+    async def delete_agent(self, agent_id: str) -> None:
+        self._agents = tuple(one for one in self._agents if one.id != agent_id)
+
+    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
+        return ()
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        return ()
+
+    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
+        return None
+
+    def consents(self) -> frozenset[str]:
+        return frozenset()
+
+    async def save_consents(self, consents: frozenset[str]) -> None:
+        return None
 
     def problems(self) -> tuple[Problem, ...]:
         return ()
@@ -258,6 +309,9 @@ class MemoryStore(SessionStore):
             self.fails -= 1
             raise StorageError("disk_full")
 
+    async def search(self, text: str, limit: int) -> list[Hit]:
+        return []
+
     async def discard(self, session_id: str) -> None:
         self.batches = [batch for batch in self.batches if batch[0].session_id != session_id]
 
@@ -329,6 +383,7 @@ def a_bench(
     agents: Sequence[Agent] = (),
     secrets: MemorySecrets | None = None,
     embedded_problem: str = "",
+    tools: Sequence[Tool] = (),
 ) -> Bench:
     """Return an engine on a store, with scripted models and a clock of its own."""
     bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
@@ -343,6 +398,8 @@ def a_bench(
         models=models,
         bus=bus,
         prompts=PROMPTS,
+        tools=MemoryTools(*tools),
+        built_in=(),
         embedded_problem=lambda: embedded_problem,
         sleep=time.sleep,
         clock=time.clock,

@@ -107,7 +107,8 @@ class Message:
     a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
     same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
     the answer, the question's id. `model` is "provider/model", `provider_state` what that provider
-    must be sent back as it came (signed thinking).
+    must be sent back as it came (signed thinking). `control` is, in a tool's result, what the loop does
+    next where that is not to go on: wait or end.
 
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
@@ -130,6 +131,7 @@ class Message:
     tool_call_id: str | None = None
     provider_state: dict[str, object] | None = None
     resources: tuple[dict[str, object], ...] = ()
+    control: str = ""
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
     round: int = 0

@@ -2,18 +2,33 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
+from app.core.agent import Agent
 from app.core.catalog import TRANSCRIPT
-from app.core.errors import BadInput, NotFound, StorageError
-from app.core.events import EventBus, SessionDeleted, SessionRestored, utc_now
+from app.core.errors import BadInput, NotFound
+from app.core.events import EventBus, ServersChanged, SessionDeleted, SessionRestored, utc_now
 from app.core.ids import new_id
-from app.core.message import USER, Author, Message
+from app.core.message import USER, Message
 from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
-from app.core.session import ENDED, RUNNING, STOPPED, DebateSession, Participant, Session, SessionSummary
+from app.core.session import (
+    ENDED,
+    RUNNING,
+    ChatSession,
+    DebateSession,
+    Participant,
+    Session,
+    SessionSummary,
+)
 from app.core.settings import Settings
-from app.core.store import Documents, Problem, Secrets, SessionStore, StoredSession
+from app.core.store import Documents, Hit, Problem, Secrets, SessionStore
 from app.core.text import clean_text
+from app.core.texts import choose_language
+from app.core.tool import McpServer, ServerStatus, Tools
+from app.engine.assistants import Assistants
+from app.engine.cast import Cast
+from app.engine.chat_run import USER_AUTHOR, ChatRun, ChatTerms
+from app.engine.chats import Chats
 from app.engine.debate_run import DebateRun, DebateTerms
 from app.engine.director import Speak, World
 from app.engine.event_lines import session_document
@@ -32,17 +47,24 @@ from app.engine.provider_list import (
     status_of,
 )
 from app.engine.roles import form_of, system_prompt
-from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.runner import Run, Surroundings
+from app.engine.sessions import Sessions
 from app.engine.setup import DebateSetup, Seat, draft_of, seats_of, session_of
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
 MAX_SAY = 100_000
-USER_AUTHOR = Author(id="user", name="User", kind="user")
+
+
+async def _no_links(_: str) -> bool:
+    return False
 
 
 class Engine:
-    """Runs sessions and answers for everything that is kept."""
+    """Runs sessions and answers for everything that is kept.
+
+    `links` shows an address in the system's browser, once the user has allowed it; a face sets it.
+    """
 
     def __init__(
         self,
@@ -53,21 +75,27 @@ class Engine:
         models: Models,
         bus: EventBus,
         prompts: Prompts,
+        tools: Tools,
+        built_in: Sequence[Agent],
         embedded_problem: Callable[[], str],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.bus = bus
+        self.links: Callable[[str], Awaitable[bool]] = _no_links
         self._store = store
         self._documents = documents
         self._secrets = secrets
         self._models = models
         self._prompts = prompts
         self._embedded_problem = embedded_problem
-        self._live: dict[str, LiveSession] = {}
-        self._runs: dict[str, Run] = {}
         self._silent: frozenset[str] = frozenset()
         self._surroundings = Surroundings(models=models, store=store, sleep=sleep, clock=clock)
+        self._sessions = Sessions(store, bus, self._run_of)
+        self._tools = tools
+        self._cast = Cast(documents, tools, self.providers, built_in)
+        self.chats = Chats(self._sessions, self._cast, prompts, self._language)
+        self.assistants = Assistants(documents, tools, self._cast, bus)
 
     # Sessions
 
@@ -77,28 +105,25 @@ class Engine:
 
     def tail(self, session_id: str, count: int = 60) -> list[Message]:
         """Return the last messages of a session, without opening it."""
-        live = self._live.get(session_id)
+        live = self._sessions.live(session_id)
         return list(live.whole_messages())[-count:] if live else self._store.tail(session_id, count)
 
     def live(self, session_id: str) -> LiveSession | None:
         """Return an open session, None where it is not open."""
-        return self._live.get(session_id)
+        return self._sessions.live(session_id)
 
     async def open(self, session_id: str) -> LiveSession:
         """Open a session. Raises NotFound, StorageError."""
-        live = self._live.get(session_id)
-        if live is None:
-            stored = await self._store.load(session_id)
-            live = self._live.setdefault(session_id, LiveSession(stored, self.bus))
-        return live
+        return await self._sessions.open(session_id)
+
+    async def search(self, text: str, limit: int = 50) -> list[Hit]:
+        """Find a text in all sessions, the newest first."""
+        return await self._store.search(text, limit)
 
     async def delete(self, session_id: str) -> None:
         """Stop a session and move it to the bin; `restore` brings it back."""
-        run = self._runs.pop(session_id, None)
-        if run is not None:
-            await run.stop()
+        await self._sessions.forget(session_id)
         await self._store.delete(session_id)
-        self._live.pop(session_id, None)
         self.bus.publish(SessionDeleted(session_id=session_id))
 
     async def restore(self, session_id: str) -> None:
@@ -114,6 +139,43 @@ class Engine:
     def session_document(self, live: LiveSession) -> dict[str, object]:
         """Return a session as `moot show --json` prints it."""
         return session_document(live)
+
+    async def pause(self, session_id: str) -> None:
+        """Pause after the turn in flight; asked twice, at once."""
+        run = self._sessions.running(session_id)
+        if run is not None:
+            await run.pause()
+        else:
+            await self.open(session_id)
+
+    async def resume(self, session_id: str) -> None:
+        """Let a paused session go on. Raises BadInput where it has ended."""
+        live = await self.open(session_id)
+        run = self._sessions.running(session_id)
+        if run is not None:
+            if live.session.status == RUNNING:
+                run.go_on()
+                return
+            # It has just paused and still writes that down: it would not see a wish to go on.
+            await run.wait()
+        self._check_open(live)
+        if isinstance(live.session, ChatSession):
+            self.chats.resume(live)
+        else:
+            self._sessions.run(live)
+
+    async def stop(self, session_id: str) -> None:
+        """End what runs; what was said so far is kept. A debate has then ended for good."""
+        await self._sessions.stop(await self.open(session_id))
+
+    async def wait(self, session_id: str) -> Session:
+        """Return the session once it no longer runs."""
+        return await self._sessions.wait(session_id)
+
+    async def shutdown(self) -> None:
+        """Pause what runs, write what is left, let go of the disk."""
+        await self._sessions.close()
+        await self._store.close()
 
     # Debates
 
@@ -133,61 +195,20 @@ class Engine:
 
     async def start_debate(self, setup: DebateSetup) -> str:
         """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
-        session = session_of(setup, self.providers())
-        live = LiveSession(StoredSession(session=session, messages=[]), self.bus)
-        self._live[session.id] = live
-        live.begin()
-        try:
-            await self._store.flush(session.id)
-        except StorageError:
-            del self._live[session.id]
-            await self._store.discard(session.id)
-            self.bus.publish(SessionDeleted(session_id=session.id))
-            raise
-        self._run(live)
-        return session.id
-
-    async def pause(self, session_id: str) -> None:
-        """Pause after the turn in flight; asked twice, at once."""
-        run = self._runs.get(session_id)
-        if run is not None:
-            await run.pause()
-        else:
-            await self.open(session_id)
-
-    async def resume(self, session_id: str) -> None:
-        """Let a paused debate go on. Raises BadInput where it has ended."""
-        live = await self.open(session_id)
-        run = self._runs.get(session_id)
-        if run is not None and not run.over:
-            if live.session.status == RUNNING:
-                run.go_on()
-                return
-            # It has just paused and still writes that down: it would not see a wish to go on.
-            await run.wait()
-        self._check_open(live)
-        self._run(live)
-
-    async def stop(self, session_id: str) -> None:
-        """End a debate for good; what was said so far is kept."""
-        live = await self.open(session_id)
-        run = self._runs.get(session_id)
-        if run is not None and not run.over:
-            await run.stop()
-        elif live.session.status not in ENDED:
-            live.change(status=STOPPED, reason=BY_USER)
-            await self._store.flush(session_id)
+        live = await self._sessions.begin(session_of(setup, self.providers()))
+        self._sessions.run(live)
+        return live.id
 
     async def say(self, session_id: str, text: str) -> None:
         """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
         live = await self.open(session_id)
         self._check_open(live)
+        debate = live.debate_session.debate
         text = clean_text(text).strip()
         if not text:
             raise BadInput("text_empty")
         if len(text) > MAX_SAY:
             raise BadInput("text_too_long", characters=len(text), most=MAX_SAY)
-        debate = live.debate_session.debate
         live.finish_message(
             Message(
                 id=new_id(),
@@ -200,19 +221,6 @@ class Engine:
             )
         )
         await self._store.flush(session_id)
-
-    async def wait(self, session_id: str) -> Session:
-        """Return the session once it no longer runs."""
-        live = await self.open(session_id)
-        while (run := self._runs.get(session_id)) is not None and not run.over:
-            await run.wait()
-        return live.session
-
-    async def shutdown(self) -> None:
-        """Pause what runs, write what is left, let go of the disk."""
-        await asyncio.gather(*(run.close() for run in self._runs.values()))
-        self._runs.clear()
-        await self._store.close()
 
     # Providers and settings
 
@@ -276,9 +284,33 @@ class Engine:
         """Write the settings."""
         await self._documents.save_settings(settings)
 
+    def servers(self) -> tuple[ServerStatus, ...]:
+        """Return the MCP servers with their state."""
+        return self._tools.servers()
+
+    async def attach(self, servers: Sequence[str]) -> None:
+        """Connect to MCP servers that may run."""
+        await self._tools.attach(servers)
+
+    async def consent(self, server: str) -> None:
+        """Allow an MCP server as it is now, and connect."""
+        await self._tools.consent(server)
+
+    async def restart_server(self, server: str) -> None:
+        """Connect to an MCP server anew."""
+        await self._tools.restart(server)
+
+    async def save_servers(self, servers: tuple[McpServer, ...]) -> None:
+        """Write `mcp.json`. Raises StorageError."""
+        await self._documents.save_mcp_servers(servers)
+        self.bus.publish(ServersChanged(session_id=""))
+
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""
         return self._documents.problems()
+
+    def _language(self) -> str:
+        return choose_language(self._documents.settings().language)
 
     def _provider(self, provider_id: str) -> ProviderConfig:
         config = provider_of(self._documents, provider_id)
@@ -286,15 +318,15 @@ class Engine:
             raise NotFound("provider_not_found", provider=provider_id)
         return config
 
-    def _run(self, live: LiveSession) -> None:
-        run = DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))
-        self._runs[live.id] = run
-        run.start()
+    def _run_of(self, live: LiveSession) -> Run:
+        if isinstance(live.session, ChatSession):
+            return ChatRun(live, self._surroundings, ChatTerms(self._cast, self._prompts))
+        return DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))
 
     def _check_open(self, live: LiveSession) -> None:
         if live.read_only:
             raise BadInput("session_read_only", title=live.session.title)
-        if live.debate_session.status in ENDED:
+        if live.session.status in ENDED:
             raise BadInput("session_ended", title=live.session.title)
 
     def _world(self, session: DebateSession) -> World:

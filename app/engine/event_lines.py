@@ -11,14 +11,17 @@ from app.core.events import (
     MessageFinished,
     MessageStarted,
     Notice,
+    PromptAsked,
     RetryScheduled,
     SessionChanged,
     SessionStarted,
+    ToolFinished,
+    ToolStarted,
     TurnStarted,
     UsageReported,
 )
 from app.core.message import Author, Message
-from app.core.session import DebateSession
+from app.core.session import ChatSession, DebateSession
 from app.engine.live_session import LiveSession
 
 
@@ -61,6 +64,12 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
             return "message.delta", values
         case MessageFinished(message=message):
             return "message.finished", {"message": message_object(message)}
+        case ToolStarted():
+            return "tool.started", {**_call(event), "arguments": event.arguments}
+        case ToolFinished():
+            return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
+        case PromptAsked():
+            return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():
@@ -71,6 +80,10 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
             text = " ".join(value for value in details.values() if value) or event.code
             return "notice", {"level": event.level, "code": event.code, "text": text}
     return None
+
+
+def _call(event: ToolStarted | ToolFinished) -> dict[str, object]:
+    return {"turn_id": event.turn_id, "tool_call_id": event.tool_call_id, "name": event.name}
 
 
 def author_object(author: Author) -> dict[str, object]:
@@ -104,6 +117,15 @@ def session_document(live: LiveSession) -> dict[str, object]:
         "messages": [message_object(message) for message in live.whole_messages()],
         "plan": None,
     }
+    if isinstance(session, ChatSession):
+        chat = session.chat
+        document["chat"] = {
+            "assistant_id": chat.assistant_id,
+            "assistant_name": chat.assistant_name,
+            "mode": chat.mode,
+            "head": chat.head,
+            "queue": [asdict(queued) for queued in chat.queue],
+        }
     if isinstance(session, DebateSession):
         debate = session.debate
         document["debate"] = {

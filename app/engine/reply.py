@@ -12,6 +12,7 @@ from app.engine.names import USER_NAMES, aliases_of
 
 _NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"
+_NOBODY = re.compile(r"(?!)")
 _CLOSING = r"[\])*_ \t\"'”]*"
 _THINK = re.compile(r"<(think|thinking|thought)>", re.IGNORECASE)
 _TAG_STARTS = ("<think>", "<thinking>", "<thought>")
@@ -55,6 +56,12 @@ class ReplyCleaner:
         others += USER_NAMES
         labels = tuple(name.casefold() for name in own + others)
         return cls(own=_label(own), others=_label(others), labels=labels)
+
+    @classmethod
+    def for_name(cls, name: str) -> "ReplyCleaner":
+        """Return a cleaner for somebody who speaks alone: thinking apart, their own `[Name]:` off."""
+        own = re.compile(rf"[\[［]{re.escape(name)}[\]］][:：][ \t]*", re.IGNORECASE)
+        return cls(own=own, others=_NOBODY, labels=(name.casefold(),))
 
     def feed(self, piece: str) -> tuple[str, str]:
         """Take a piece; return the text and the thinking that may be shown now."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.core.errors import StorageError
 from app.core.events import Notice
 from app.core.provider import Models
-from app.core.session import PAUSED, RUNNING, STOPPED
+from app.core.session import ENDED, PAUSED, RUNNING, STOPPED
 from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
 
@@ -79,8 +79,13 @@ class Run(ABC):
         self._pausing = False
 
     async def stop(self) -> None:
-        """End it now; the requests are cancelled and the text so far is kept."""
-        await self._cut(self.stopped_status, BY_USER)
+        """End it now, also where it only waits; requests are cancelled and the text so far is kept."""
+        if not self.over:
+            await self._cut(self.stopped_status, BY_USER)
+        elif self._live.session.status not in (*ENDED, self.stopped_status):
+            self._settle(self.stopped_status)
+            self._live.change(status=self.stopped_status, reason=BY_USER)
+            await self._save()
 
     async def close(self) -> None:
         """Pause at once because the program ends."""

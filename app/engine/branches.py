@@ -1,0 +1,104 @@
+"""The tree of a chat's turns: the version that is shown, and the versions a turn has; pure.
+
+A turn without a parent follows another one ("" the first); turns that follow the same one and begin
+with the same role are versions of each other. Used by the request, the chat's commands and the window.
+"""
+
+from collections.abc import Iterator
+
+from app.core.message import Message
+from app.engine.live_session import LiveSession
+
+
+def back_from(live: LiveSession, turn_id: str) -> Iterator[str]:
+    """Yield the ids of a turn and those before it, the newest first."""
+    seen: set[str] = set()
+    while turn_id and turn_id not in seen:
+        messages = live.turn(turn_id)
+        if not messages:
+            return
+        seen.add(turn_id)
+        yield turn_id
+        turn_id = messages[0].follows or ""
+
+
+def root_of(live: LiveSession, turn_id: str) -> str:
+    """Return the id of the turn at the top of a sub-agent's turn, the turn itself where it is one."""
+    while messages := live.turn(turn_id):
+        parent = messages[0].parent_turn_id
+        if parent is None:
+            break
+        turn_id = parent
+    return turn_id
+
+
+def shown(live: LiveSession) -> list[Message]:
+    """Return the messages of the chosen version with their text so far, sub-agents' included, in order."""
+    chosen = set(back_from(live, live.chat_session.chat.head))
+    roots: dict[str, str] = {}
+    found = []
+    for message in live.whole_messages():
+        root = roots.get(message.turn_id)
+        if root is None:
+            parent = message.parent_turn_id
+            root = message.turn_id if parent is None else roots.get(parent) or root_of(live, parent)
+            roots[message.turn_id] = root
+        if root in chosen:
+            found.append(message)
+    return found
+
+
+def versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:
+    """Return the ids of a turn's versions, itself among them, in the order in which they were made."""
+    messages = live.turn(turn_id)
+    if not messages:
+        return ()
+    first = messages[0]
+    return tuple(
+        other
+        for other in live.turn_ids()
+        for start in live.turn(other)[:1]
+        if start.parent_turn_id is None and start.follows == first.follows and start.role == first.role
+    )
+
+
+def versions_shown(live: LiveSession) -> dict[str, tuple[int, int]]:
+    """Return (number from 1, how many) of each shown turn that has more than one version."""
+    groups: dict[tuple[str | None, str], list[str]] = {}
+    for turn_id in live.turn_ids():
+        start = live.turn(turn_id)[0]
+        if start.parent_turn_id is None:
+            groups.setdefault((start.follows, start.role), []).append(turn_id)
+    found = {}
+    for turn_id in back_from(live, live.chat_session.chat.head):
+        start = live.turn(turn_id)[0]
+        group = groups[start.follows, start.role]
+        if len(group) > 1:
+            found[turn_id] = (group.index(turn_id) + 1, len(group))
+    return found
+
+
+def latest_leaf(live: LiveSession, turn_id: str) -> str:
+    """Return the newest turn that a turn leads to, itself where nothing follows it."""
+    following: dict[str, str] = {}
+    for other in live.turn_ids():
+        start = live.turn(other)[0]
+        if start.parent_turn_id is None and start.follows:
+            following[start.follows] = other
+    while turn_id in following:
+        turn_id = following[turn_id]
+    return turn_id
+
+
+def last_answer(messages: list[Message]) -> Message | None:
+    """Return the newest whole answer or failure of a turn; None where the turn has none yet."""
+    for message in reversed(messages):
+        if message.role == "assistant" and message.state in ("done", "failed"):
+            return message
+    return None
+
+
+def is_over(messages: list[Message]) -> bool:
+    """Whether an assistant's turn has said its last word: an answer without calls, or a failure."""
+    answer = last_answer(messages)
+    return answer is not None and not answer.tool_calls

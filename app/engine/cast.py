@@ -1,0 +1,138 @@
+"""Who is there and what they may use: assistants, their models and their tools; asked by turn and commands."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.core.agent import Agent
+from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.provider import ProviderStatus
+from app.core.settings import Settings
+from app.core.store import Documents
+from app.core.tool import Tool, Tools
+from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """The model an agent speaks with, and the catalogue's row of its provider."""
+
+    provider: str
+    model: str
+    row: ProviderKind | None
+
+    @property
+    def name(self) -> str:
+        """The model as a message names it."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def guided(self) -> bool:
+        """Whether Moot must offer the tool that fits, because the model cannot choose one."""
+        return self.row is not None and self.row.guided
+
+
+class Cast:
+    """The assistants of the user and of the program, and what they may use now."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        tools: Tools,
+        providers: Callable[[], Sequence[ProviderStatus]],
+        built_in: Sequence[Agent],
+    ) -> None:
+        self._documents = documents
+        self._tools = tools
+        self._providers = providers
+        self._built_in = {agent.id: agent for agent in built_in}
+
+    def agents(self) -> tuple[Agent, ...]:
+        """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""
+        known = {agent.id: agent for agent in self._documents.agents()} | self._built_in
+        order = {agent_id: place for place, agent_id in enumerate(self.settings().assistant_order)}
+        return tuple(sorted(known.values(), key=lambda agent: order.get(agent.id, len(order))))
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """Return an assistant by its id."""
+        return self._built_in.get(agent_id) or next(
+            (agent for agent in self._documents.agents() if agent.id == agent_id), None
+        )
+
+    def is_built_in(self, agent_id: str) -> bool:
+        """Whether an assistant is the program's own."""
+        return agent_id in self._built_in
+
+    def settings(self) -> Settings:
+        """Return the user's settings."""
+        return self._documents.settings()
+
+    def voice(self, agent: Agent, caller: Voice | None = None) -> Voice:
+        """Return what an agent speaks with: its own model, its caller's, or the first that is ready."""
+        if agent.provider:
+            return self._voice(agent.provider, agent.model)
+        if caller is not None:
+            return caller
+        ready = [one for one in self._providers() if one.ready]
+        ready.sort(key=lambda one: one.config.kind == EMBEDDED)
+        if not ready:
+            return self._voice(EMBEDDED, "")
+        return self._voice(ready[0].config.id, ready[0].default_model)
+
+    def tools(self, agent: Agent, mode: str) -> dict[str, Tool]:
+        """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
+        its MCP servers. Keys that are not on the list are nobody's (row S8).
+        """
+        keys = set(agent.tools)
+        found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
+        found += self._tools.server_tools(agent.mcp_servers)
+        return {tool.key: tool for tool in found if mode in tool.modes}
+
+    def consent_of(self, key: str) -> str:
+        """Return what "always" stands for with a tool: the tool as it is now."""
+        names = [status.server.name for status in self._tools.servers()]
+        known = (*self._tools.allowed(), *self._tools.server_tools(names))
+        return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
+
+    def may_delegate(self, agent: Agent) -> bool:
+        """Whether an agent may call others."""
+        return SUB_AGENT in agent.tools and bool(agent.sub_agents)
+
+    def helpers(self, agent: Agent, stack: Sequence[str]) -> tuple[Agent, ...]:
+        """Return whom an agent may call from where it stands."""
+        return callable_by(agent, stack, self.agents()) if self.may_delegate(agent) else ()
+
+    def functions(self, agent: Agent, stack: Sequence[str], mode: str) -> tuple[Mapping[str, object], ...]:
+        """Return the tools of an agent as a model is shown them; `stack` are the ids from the root to it."""
+        offered = [(one.key, one.description, one.parameters) for one in self.tools(agent, mode).values()]
+        if whom := self.helpers(agent, stack):
+            offered.append((SUB_AGENT, description(whom), PARAMETERS))
+        return tuple(
+            {"type": "function", "function": {"name": name, "description": text, "parameters": dict(schema)}}
+            for name, text, schema in offered
+        )
+
+    async def attach(self, agent: Agent) -> None:
+        """Connect the MCP servers an agent names (row G2)."""
+        if agent.mcp_servers:
+            await self._tools.attach(agent.mcp_servers)
+
+    def _voice(self, provider_id: str, model: str) -> Voice:
+        status = next((one for one in self._providers() if one.config.id == provider_id), None)
+        row = provider_kind(status.config.kind) if status else None
+        return Voice(provider=provider_id, model=model or (status.default_model if status else ""), row=row)
+
+
+def read_built_in(folder: Path) -> tuple[Agent, ...]:
+    """Read the program's own assistants, one JSON file each."""
+    names = set(Agent.__dataclass_fields__)
+    found = []
+    for file in sorted(folder.glob("*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        values: dict[str, Any] = {
+            name: tuple(item) if isinstance(item, list) else item for name, item in document.items()
+        }
+        found.append(Agent(**{name: value for name, value in values.items() if name in names}))
+    return tuple(found)

@@ -1,0 +1,243 @@
+"""What a turn of an assistant sends to its model: the conversation as this assistant sees it; pure.
+
+Legal for every provider whatever was cut, stopped or lost: each call has one result right after it,
+the first message is the user's, neighbours of one role are merged (hard case 5, reliability G11).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.core.agent import Agent
+from app.core.message import APPROVAL, ASSISTANT, DONE, FAILED, STOPPED, SYSTEM, TOOL, USER, Author, Message
+from app.core.provider import ModelRequest
+from app.core.session import SETTINGS_MODE
+from app.engine.branches import back_from
+from app.engine.call_arguments import is_object
+from app.engine.cast import Voice
+from app.engine.live_session import LiveSession
+from app.engine.model_call import Attempt
+from app.engine.perspective import SHORT_WINDOW
+from app.engine.prompts import Prompts
+
+MAX_OLD_RESULT = 4_000
+SHORT_RESULT = 1_000
+
+Item = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTurn:
+    """An agent's turn: who speaks with which model, and where in the tree of turns.
+
+    `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given.
+    """
+
+    turn_id: str
+    agent: Agent
+    voice: Voice
+    stack: tuple[str, ...]
+    mode: str
+    follows: str | None = None
+    parent_turn_id: str | None = None
+    parent_call_id: str | None = None
+    task: str = ""
+
+    @property
+    def author(self) -> Author:
+        """The agent as the author of its messages (row S4)."""
+        return Author(
+            id=self.agent.id,
+            name=self.agent.name,
+            kind="sub" if self.parent_turn_id else "main",
+            path=self.stack,
+            depth=len(self.stack) - 1,
+        )
+
+
+def build_request(
+    turn: AgentTurn,
+    live: LiveSession,
+    functions: Sequence[Mapping[str, object]],
+    attempt: Attempt,
+    prompts: Prompts,
+    language: str,
+    *,
+    wrap_up: bool = False,
+) -> ModelRequest:
+    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
+    words = prompts.lines(language, "assistant")
+    short = attempt.window <= SHORT_WINDOW
+    images = turn.voice.row is not None and turn.voice.row.images
+    own = _turn_items(live.turn(turn.turn_id), turn, words, SHORT_RESULT if short else None, images)
+    if turn.parent_turn_id:
+        items: list[Item] = [{"role": USER, "content": turn.task}]
+        labelled = False
+    else:
+        items, labelled = _history(turn, live, attempt.window, words, images)
+    items += own
+    nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
+    if nudge:
+        items.append({"role": USER, "content": nudge})
+    if not items or items[0]["role"] != USER:
+        items.insert(0, {"role": USER, "content": words["left_out"]})
+    if items[-1]["role"] == ASSISTANT:
+        items.append({"role": USER, "content": words["continue"]})
+    system = {"role": SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
+    return ModelRequest(
+        provider=turn.voice.provider,
+        model=turn.voice.model,
+        messages=(system, *_merged(items)),
+        tools=tuple(functions),
+    )
+
+
+def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools: bool) -> str:
+    agent = turn.agent
+    parts = [words["who"].format(name=agent.name)]
+    parts += [words["role"].format(role=agent.role)] if agent.role else []
+    parts += [agent.instructions.strip()] if agent.instructions.strip() else []
+    parts += [words["sub"]] if turn.parent_turn_id else []
+    parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
+    parts += [words["settings"]] if turn.mode == SETTINGS_MODE else []
+    parts += [words["others"]] if labelled else []
+    parts += [words["data"]] if has_tools else []
+    return "\n\n".join(parts)
+
+
+def _history(
+    turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], images: bool
+) -> tuple[list[Item], bool]:
+    """Return the turns before this one, whole ones only, and whether another assistant speaks in them."""
+    chosen: list[list[Item]] = []
+    size, labelled, cut = 0, False, False
+    for turn_id in back_from(live, turn.follows or ""):
+        messages = live.turn(turn_id)
+        if messages[0].role == USER:
+            items = [_user_item(messages[0], words, images)]
+        elif messages[0].author.id == turn.agent.id:
+            items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
+        else:
+            items = _foreign(messages)
+            labelled = labelled or bool(items)
+        if chosen and size + len(items) > window:
+            cut = True
+            break
+        size += len(items)
+        chosen.append(items)
+    found = [item for items in reversed(chosen) for item in items]
+    if cut:
+        found.insert(0, {"role": USER, "content": words["left_out"]})
+    return found, labelled
+
+
+def _turn_items(
+    messages: Sequence[Message],
+    turn: AgentTurn,
+    words: Mapping[str, str],
+    most: int | None,
+    images: bool,
+    *,
+    past: bool = False,
+) -> list[Item]:
+    """Return an agent's own turn: its answers, each with its calls' results and the user's answers behind.
+
+    What failed is nobody's words. What was cut counts only in turns that are past.
+    """
+    results: dict[str, Message] = {}
+    answers: dict[str, list[Message]] = {}
+    asked_by: dict[str, str] = {}
+    for message in messages:
+        if message.role == TOOL and message.tool_call_id:
+            results[message.tool_call_id] = message
+            asked_by[message.id] = message.tool_call_id
+        elif message.role == USER and message.answers in asked_by:
+            answers.setdefault(asked_by[message.answers or ""], []).append(message)
+    items: list[Item] = []
+    for message in messages:
+        if message.role != ASSISTANT or not (message.state == DONE or (past and message.state == STOPPED)):
+            continue
+        item: Item = {"role": ASSISTANT, "content": message.content}
+        if message.tool_calls:
+            item["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name or "unknown", "arguments": _sound(call.arguments)},
+                }
+                for call in message.tool_calls
+            ]
+        elif not message.content.strip():
+            continue
+        if not past and message.provider_state and message.model == turn.voice.name:
+            item |= message.provider_state
+        items.append(item)
+        for call in message.tool_calls:
+            content = _result_text(results.get(call.id), words, most)
+            items.append({"role": TOOL, "tool_call_id": call.id, "content": content})
+        for call in message.tool_calls:
+            items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
+    return items
+
+
+def _result_text(result: Message | None, words: Mapping[str, str], most: int | None) -> str:
+    if result is None or result.state not in (DONE, FAILED):
+        return words["lost"]
+    if result.prompt is not None and result.prompt.type != APPROVAL:
+        return words["asked"] if result.prompt.answered_by else words["skipped"]
+    text = result.content or "(nothing)"
+    return text if most is None or len(text) <= most else text[:most] + " …"
+
+
+def _foreign(messages: Sequence[Message]) -> list[Item]:
+    """Return another assistant's turn as this one reads it: labelled words, without its tools."""
+    texts = [
+        f"[{message.author.name}]: {message.content.strip()}"
+        for message in messages
+        if message.role == ASSISTANT and message.state in (DONE, STOPPED) and message.content.strip()
+    ]
+    return [{"role": USER, "content": "\n\n".join(texts)}] if texts else []
+
+
+def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item:
+    texts = [message.content] if message.content.strip() else []
+    pictures: list[Item] = []
+    for attachment in message.attachments:
+        if attachment.data and images:
+            url = f"data:{attachment.media_type};base64,{attachment.data}"
+            pictures.append({"type": "image_url", "image_url": {"url": url}})
+        else:
+            title = words["attachment"].format(name=" ".join(attachment.name.split()))
+            texts.append(f"{title}\n{attachment.text or attachment.media_type}")
+    text = "\n\n".join(texts) or "…"
+    if not pictures:
+        return {"role": USER, "content": text}
+    return {"role": USER, "content": [{"type": "text", "text": text}, *pictures]}
+
+
+def _sound(arguments: str) -> str:
+    """Return arguments that every provider takes back: an object; what the model garbled is told in words
+    by the call's result.
+    """
+    return arguments if is_object(arguments) else "{}"
+
+
+def _merged(items: Sequence[Item]) -> list[Item]:
+    merged: list[Item] = []
+    for item in items:
+        last = merged[-1] if merged else None
+        plain = item["role"] != TOOL and "tool_calls" not in item
+        if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
+            merged.append(item)
+        else:
+            merged[-1] = {**last, **item, "content": _joined(last["content"], item["content"])}
+    return merged
+
+
+def _joined(first: object, second: object) -> object:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*_parts(first), *_parts(second)]
+
+
+def _parts(content: object) -> list[object]:
+    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]

@@ -1,0 +1,205 @@
+"""A chat that runs: the assistant's turn is taken, what was queued meanwhile is sent, until the user's turn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
+from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat
+from app.engine.branches import last_answer
+from app.engine.budget import Budget
+from app.engine.cast import Cast
+from app.engine.chat import Answer, SendQueued, YourTurn, decide
+from app.engine.chat_request import AgentTurn
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.stage import HELD, Stage
+from app.engine.stage import WAITING as TURN_WAITS
+from app.engine.turn import Tree
+
+USER_AUTHOR = Author(id="user", name="User", kind="user")
+QUESTION = "question"
+NO_ASSISTANT = "no_assistant"
+STOPPED_RESULT = "The user stopped this."
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTerms:
+    """Who is there and which words go to models."""
+
+    cast: Cast
+    prompts: Prompts
+
+
+class ChatRun(Run):
+    """A chat that runs, in a task of its own."""
+
+    stopped_status = IDLE
+
+    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
+        super().__init__(live, surroundings)
+        self._terms = terms
+        self._tree: Tree | None = None
+
+    def answered(self) -> None:
+        """Let what waits for the user look again."""
+        if self._tree is not None:
+            self._tree.answered()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one sub-agent; false where it does not run."""
+        return self._tree is not None and self._tree.stop_turn(turn_id)
+
+    def _begin(self) -> None:
+        if self._live.session.status != RUNNING:
+            self._live.change(status=RUNNING, reason="")
+
+    async def _step(self) -> None:
+        chat = self._live.chat_session.chat
+        match decide(chat, self._live.turn(chat.head)):
+            case YourTurn():
+                self._live.change(status=IDLE, reason="")
+            case _ if self._pausing:
+                self._live.change(status=PAUSED, reason=BY_USER)
+            case SendQueued(queued):
+                message = user_message(queued.text, queued.attachments, chat.head)
+                changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
+                self._live.finish_message(message, chat=changed)
+            case Answer() as answer:
+                await self._answer(chat, answer)
+
+    async def _answer(self, chat: Chat, answer: Answer) -> None:
+        cast = self._terms.cast
+        begun = self._live.turn(answer.turn_id)
+        agent = cast.agent(begun[0].author.id if begun else chat.assistant_id)
+        if agent is None:
+            self._fail(chat, answer)
+            return
+        await cast.attach(agent)
+        turn = AgentTurn(
+            turn_id=answer.turn_id or new_id(),
+            agent=agent,
+            voice=cast.voice(agent),
+            stack=(agent.id,),
+            mode=chat.mode,
+            follows=answer.follows,
+        )
+        budget = Budget(cast.settings(), tuple(_spent_by(self._live)), self._around.clock)
+        self._tree = Tree(
+            Stage(
+                live=self._live,
+                cast=cast,
+                models=self._around.models,
+                store=self._around.store,
+                prompts=self._terms.prompts,
+                budget=budget,
+                language=chat.language,
+                wait=self._wait,
+                clock=self._around.clock,
+            )
+        )
+        try:
+            outcome = await self._tree.take(turn)
+        finally:
+            self._tree = None
+        if outcome.state == TURN_WAITS:
+            self._live.change(status=WAITING, reason=QUESTION)
+        elif outcome.state == HELD:
+            self._live.change(status=PAUSED, reason=outcome.reason)
+
+    def _fail(self, chat: Chat, answer: Answer) -> None:
+        """Say that the assistant is gone; another one can be chosen and asked again."""
+        self._live.finish_message(
+            Message(
+                id=new_id(),
+                turn_id=answer.turn_id or new_id(),
+                role="assistant",
+                author=Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,)),
+                follows=answer.follows,
+                state=FAILED,
+                error=Failure(kind=NO_ASSISTANT, detail=chat.assistant_name),
+                created_at=utc_now(),
+            )
+        )
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == IDLE:
+            close_turns(self._live, self._live.chat_session.chat.head)
+
+
+def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, **fields: object) -> Message:
+    """Return what the user said as a message and turn of its own."""
+    message = Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=USER,
+        author=USER_AUTHOR,
+        content=text,
+        attachments=attachments,
+        follows=follows,
+        created_at=utc_now(),
+    )
+    return replace(message, **fields)  # type: ignore[arg-type]
+
+
+def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:
+    """Bring a turn and those below it to an end: dismiss open questions and give a result to each call
+    that has none, so that nothing waits for what will not come. With `only_call`, that call alone.
+    """
+    written = []
+    for turn_id in [top] if only_call else _tree_turns(live, top):
+        messages = live.turn(turn_id)
+        written += [
+            replace(one, prompt=replace(one.prompt, dismissed=True))
+            for one in messages
+            if one.prompt is not None and one.asks and only_call in (None, one.tool_call_id)
+        ]
+        answer = last_answer(messages)
+        finished = {one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)}
+        for call in answer.tool_calls if answer else ():
+            if call.id not in finished and answer is not None and only_call in (None, call.id):
+                written.append(
+                    replace(
+                        answer,
+                        id=new_id(),
+                        role=TOOL,
+                        content=STOPPED_RESULT,
+                        tool_calls=(),
+                        tool_call_id=call.id,
+                        state=FAILED,
+                        usage=None,
+                        thinking="",
+                        provider_state=None,
+                        created_at=utc_now(),
+                    )
+                )
+    if written:
+        live.finish_messages(written)
+
+
+def open_questions(live: LiveSession) -> Iterator[Message]:
+    """Yield the questions of the chosen version that wait for the user, oldest first."""
+    for turn_id in _tree_turns(live, live.chat_session.chat.head):
+        yield from (one for one in live.turn(turn_id) if one.asks and one.role in (TOOL, SYSTEM))
+
+
+def _tree_turns(live: LiveSession, turn_id: str) -> list[str]:
+    """Return a turn and the turns of the sub-agents below it."""
+    found = [turn_id]
+    for one in found:
+        for message in live.turn(one):
+            for call in message.tool_calls:
+                child = live.child_turn(one, call.id)
+                if child is not None:
+                    found.append(child)
+    return found
+
+
+def _spent_by(live: LiveSession) -> Iterator[Message]:
+    """Yield the messages that the budget of the user's last message has paid for."""
+    start = live.chat_session.chat.budget_from
+    for turn_id in _tree_turns(live, live.chat_session.chat.head):
+        yield from (one for one in live.turn(turn_id) if one.id > start)

@@ -1,0 +1,355 @@
+"""The commands of chats: say, queue, answer, ask again, branch; `engine.chats` for the faces."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.core.errors import BadInput, NotFound
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import (
+    ALLOW,
+    ALWAYS,
+    APPROVAL,
+    ASSISTANT,
+    DENY,
+    OPTIONS,
+    USER,
+    YESNO,
+    Attachment,
+    Message,
+    Prompt,
+)
+from app.core.session import (
+    DEFAULT_MODE,
+    IDLE,
+    RUNNING,
+    WAITING,
+    Chat,
+    ChatSession,
+    QueuedMessage,
+)
+from app.core.text import clean_text
+from app.engine.branches import latest_leaf, root_of
+from app.engine.cast import Cast
+from app.engine.chat_run import ChatRun, close_turns, open_questions, user_message
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.sessions import Sessions
+
+MAX_TEXT = 400_000
+MAX_TITLE = 80
+
+
+class Chats:
+    """What a face may do to a chat; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str]) -> None:
+        self._sessions = sessions
+        self._cast = cast
+        self._prompts = prompts
+        self._language = language
+
+    async def start(
+        self,
+        assistant_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] = (),
+        mode: str = DEFAULT_MODE,
+    ) -> str:
+        """Start a chat with its first message and return its id."""
+        agent = self._cast.agent(assistant_id)
+        if agent is None:
+            raise NotFound("assistant_not_found", assistant=assistant_id)
+        text = _checked(text, attachments)
+        message = user_message(text, attachments, "")
+        now = utc_now()
+        session = ChatSession(
+            id=new_id(),
+            title=_title(text, attachments),
+            status=RUNNING,
+            created_at=now,
+            updated_at=now,
+            chat=Chat(
+                assistant_id=agent.id,
+                assistant_name=agent.name,
+                mode=mode,
+                budget_from=message.id,
+                language=self._language(),
+            ),
+        )
+        live = await self._sessions.begin(session, message)
+        self._sessions.run(live)
+        return live.id
+
+    async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        """Say something; it answers the question that waits, queues while the assistant is busy (P6)."""
+        live = await self._open(session_id)
+        text = _checked(text, attachments)
+        question = next(
+            (one for one in open_questions(live) if one.prompt and one.prompt.type != APPROVAL), None
+        )
+        if question is not None and not attachments:
+            await self._answer(live, question, text)
+        elif live.session.status in (RUNNING, WAITING):
+            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
+            self._change(live, queue=(*live.chat_session.chat.queue, queued))
+        else:
+            await self._say(live, text, attachments)
+
+    # The queue
+
+    async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
+        """Change a message that waits."""
+        live = await self._open(session_id)
+        queued = _queued(live, queued_id)
+        changed = replace(queued, text=_checked(text, queued.attachments))
+        queue = live.chat_session.chat.queue
+        self._change(live, queue=tuple(changed if one is queued else one for one in queue))
+
+    async def remove_queued(self, session_id: str, queued_id: str) -> None:
+        """Take a message that waits away."""
+        live = await self._open(session_id)
+        queued = _queued(live, queued_id)
+        self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
+
+    async def move_queued(self, session_id: str, queued_id: str, place: int) -> None:
+        """Put a message that waits to another place, counted from 0."""
+        live = await self._open(session_id)
+        queued = _queued(live, queued_id)
+        rest = [one for one in live.chat_session.chat.queue if one is not queued]
+        place = max(0, min(place, len(rest)))
+        self._change(live, queue=(*rest[:place], queued, *rest[place:]))
+
+    async def send_now(self, session_id: str, queued_id: str) -> None:
+        """Stop what runs, keep its text, and say a message of the queue at once."""
+        live = await self._open(session_id)
+        _queued(live, queued_id)
+        await self._sessions.stop(live)
+        queued = _queued(live, queued_id)
+        rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
+        await self._say(live, queued.text, queued.attachments, queue=rest)
+
+    # Questions
+
+    async def answer(self, session_id: str, message_id: str, answer: str) -> None:
+        """Answer a question; an approval with allow, always or deny. The innermost turn goes on first."""
+        live = await self._open(session_id)
+        await self._answer(live, _question(live, message_id), answer)
+
+    async def dismiss(self, session_id: str, message_id: str) -> None:
+        """Skip a question: whoever asked goes on without an answer."""
+        live = await self._open(session_id)
+        question = _question(live, message_id)
+        assert question.prompt is not None
+        live.finish_message(replace(question, prompt=replace(question.prompt, dismissed=True)))
+        await self._go_on(live)
+
+    def needs_you(self) -> list[tuple[str, Message]]:
+        """Return the open questions of all open chats, as (session id, question)."""
+        return [
+            (live.id, question)
+            for live in self._sessions.all_live()
+            if isinstance(live.session, ChatSession)
+            for question in open_questions(live)
+        ]
+
+    # Versions
+
+    async def retry(self, session_id: str, message_id: str) -> None:
+        """Have the turn of a message again, as a new version; behind a user's message, a new answer."""
+        live = await self._open(session_id)
+        first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
+        await self._sessions.stop(live)
+        head = first.turn_id if first.role == USER else first.follows or ""
+        if not head:
+            raise BadInput("nothing_to_retry")
+        self._change(live, head=head, budget_from=new_id())
+        self._sessions.run(live)
+
+    async def edit(
+        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
+    ) -> None:
+        """Say a message differently, as a new version, and have it answered."""
+        live = await self._open(session_id)
+        message = _message(live, message_id)
+        if message.role != USER or message.follows is None:
+            raise BadInput("not_your_message")
+        kept = message.attachments if attachments is None else attachments
+        text = _checked(text, kept)
+        await self._sessions.stop(live)
+        await self._say(live, text, kept, follows=message.follows)
+
+    async def continue_from(self, session_id: str, message_id: str) -> None:
+        """Let an answer that was cut go on; go on from any other message, leaving what came after."""
+        live = await self._open(session_id)
+        message = _message(live, message_id)
+        turn_id = root_of(live, message.turn_id)
+        await self._sessions.stop(live)
+        self._change(live, head=turn_id)
+        if message.role == ASSISTANT and (message.state != "done" or message.note):
+            await self._say(
+                live, self._prompts.line(live.chat_session.chat.language, "assistant", "continue"), ()
+            )
+
+    async def choose_version(self, session_id: str, turn_id: str) -> None:
+        """Show another version of a turn, with what last followed it."""
+        live = await self._open(session_id)
+        if not live.turn(turn_id):
+            raise NotFound("message_not_found", message=turn_id)
+        await self._sessions.stop(live)
+        self._change(live, head=latest_leaf(live, turn_id))
+
+    # The rest
+
+    async def stop_turn(self, session_id: str, turn_id: str) -> None:
+        """Stop one sub-agent; its caller is told and goes on."""
+        live = await self._open(session_id)
+        messages = live.turn(turn_id)
+        if not messages or messages[0].parent_turn_id is None:
+            raise NotFound("message_not_found", message=turn_id)
+        run = self._chat_run(live)
+        if run is not None and run.stop_turn(turn_id):
+            return
+        close_turns(live, turn_id)
+        parent, call_id = messages[0].parent_turn_id, messages[0].parent_call_id
+        close_turns(live, parent, only_call=call_id)
+        await self._go_on(live)
+
+    async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
+        """Let another assistant answer from now on."""
+        live = await self._open(session_id)
+        agent = self._cast.agent(assistant_id)
+        if agent is None:
+            raise NotFound("assistant_not_found", assistant=assistant_id)
+        self._change(live, assistant_id=agent.id, assistant_name=agent.name)
+        await self._cast.attach(agent)
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session of any kind another title."""
+        live = await self._sessions.open(session_id)
+        title = " ".join(clean_text(title).split())[:MAX_TITLE]
+        if not title:
+            raise BadInput("title_empty")
+        live.change(title=title)
+
+    def resume(self, live: LiveSession) -> None:
+        """Go on with a chat that was paused, with a new budget."""
+        if live.session.status in (RUNNING, WAITING, IDLE):
+            return
+        self._change(live, budget_from=new_id())
+        self._sessions.run(live)
+
+    async def _open(self, session_id: str) -> LiveSession:
+        live = await self._sessions.open(session_id)
+        if live.read_only:
+            raise BadInput("session_read_only", title=live.session.title)
+        _ = live.chat_session
+        return live
+
+    def _change(self, live: LiveSession, **fields: object) -> None:
+        live.change(chat=replace(live.chat_session.chat, **fields))  # type: ignore[arg-type]
+
+    async def _say(
+        self,
+        live: LiveSession,
+        text: str,
+        attachments: tuple[Attachment, ...],
+        *,
+        follows: str | None = None,
+        **fields: object,
+    ) -> None:
+        chat = live.chat_session.chat
+        message = user_message(text, attachments, chat.head if follows is None else follows)
+        fields = {"head": message.turn_id, "budget_from": message.id, **fields}
+        live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
+        self._sessions.run(live)
+
+    async def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
+        prompt = question.prompt
+        assert prompt is not None
+        answer = _fitting(prompt, answer)
+        said = replace(
+            user_message(answer, (), "", answers=question.id),
+            turn_id=question.turn_id,
+            parent_turn_id=question.parent_turn_id,
+            parent_call_id=question.parent_call_id,
+            follows=question.follows,
+        )
+        answered = replace(prompt, answer=answer, answered_by=said.id)
+        fields = {}
+        if answer == ALWAYS and prompt.type == APPROVAL:
+            chat = live.chat_session.chat
+            consent = self._cast.consent_of(prompt.tool)
+            fields = {"chat": replace(chat, always=(*chat.always, consent))}
+        live.finish_messages((said, replace(question, prompt=answered)), **fields)
+        await self._go_on(live)
+
+    async def _go_on(self, live: LiveSession) -> None:
+        """Wake what waits, or run the session again where nothing does any more."""
+        run = self._chat_run(live)
+        if run is not None and live.session.status == RUNNING:
+            run.answered()
+            return
+        if run is not None:
+            # It has just stopped to wait and still writes that down.
+            await run.wait()
+        if live.session.status == WAITING:
+            self._sessions.run(live)
+
+    def _chat_run(self, live: LiveSession) -> ChatRun | None:
+        run = self._sessions.running(live.id)
+        return run if isinstance(run, ChatRun) else None
+
+
+def _checked(text: str, attachments: tuple[Attachment, ...]) -> str:
+    text = clean_text(text).strip()
+    if not text and not attachments:
+        raise BadInput("text_empty")
+    if len(text) > MAX_TEXT:
+        raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
+    return text
+
+
+def _title(text: str, attachments: tuple[Attachment, ...]) -> str:
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = first or (attachments[0].name if attachments else "")
+    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
+
+
+def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
+    found = next((one for one in live.chat_session.chat.queue if one.id == queued_id), None)
+    if found is None:
+        raise NotFound("queued_not_found")
+    return found
+
+
+def _message(live: LiveSession, message_id: str) -> Message:
+    try:
+        return live.message(message_id)
+    except KeyError:
+        raise NotFound("message_not_found", message=message_id) from None
+
+
+def _question(live: LiveSession, message_id: str) -> Message:
+    message = _message(live, message_id)
+    if message.prompt is None:
+        raise BadInput("not_a_question")
+    if not message.asks:
+        raise BadInput("already_answered")
+    return message
+
+
+def _fitting(prompt: Prompt, answer: str) -> str:
+    """Return an answer as its question takes it. Raises BadInput that says what would fit."""
+    answer = clean_text(answer).strip()
+    if not answer:
+        raise BadInput("text_empty")
+    if prompt.type == APPROVAL and answer not in (ALLOW, ALWAYS, DENY):
+        raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")
+    if prompt.type == YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
+        return "yes"
+    if prompt.type == YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
+        return "no"
+    if prompt.type == OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
+        return answer if answer in prompt.options else prompt.options[int(answer) - 1]
+    return answer

@@ -1,0 +1,89 @@
+"""The open sessions and those that run; used by the engine and the chats' commands."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from app.core.errors import StorageError
+from app.core.events import EventBus, SessionDeleted
+from app.core.message import Message
+from app.core.session import Session
+from app.core.store import SessionStore, StoredSession
+from app.engine.live_session import LiveSession
+from app.engine.runner import Run
+
+
+class Sessions:
+    """Opens sessions and keeps what runs; `run_of` makes the run of a session's kind."""
+
+    def __init__(self, store: SessionStore, bus: EventBus, run_of: Callable[[LiveSession], Run]) -> None:
+        self._store = store
+        self._bus = bus
+        self._run_of = run_of
+        self._live: dict[str, LiveSession] = {}
+        self._runs: dict[str, Run] = {}
+
+    def live(self, session_id: str) -> LiveSession | None:
+        """Return an open session, None where it is not open."""
+        return self._live.get(session_id)
+
+    def all_live(self) -> Iterable[LiveSession]:
+        """Return the open sessions."""
+        return tuple(self._live.values())
+
+    async def open(self, session_id: str) -> LiveSession:
+        """Open a session. Raises NotFound, StorageError."""
+        live = self._live.get(session_id)
+        if live is None:
+            stored = await self._store.load(session_id)
+            live = self._live.setdefault(session_id, LiveSession(stored, self._bus))
+        return live
+
+    async def begin(self, session: Session, *messages: Message) -> LiveSession:
+        """Start a session with its first messages. Raises StorageError; then nothing started."""
+        live = LiveSession(StoredSession(session=session, messages=[]), self._bus)
+        self._live[session.id] = live
+        live.begin()
+        for message in messages:
+            live.finish_message(message)
+        try:
+            await self._store.flush(session.id)
+        except StorageError:
+            del self._live[session.id]
+            await self._store.discard(session.id)
+            self._bus.publish(SessionDeleted(session_id=session.id))
+            raise
+        return live
+
+    def run(self, live: LiveSession) -> None:
+        """Let a session run."""
+        run = self._run_of(live)
+        self._runs[live.id] = run
+        run.start()
+
+    def running(self, session_id: str) -> Run | None:
+        """Return the run of a session, None where it does not run."""
+        run = self._runs.get(session_id)
+        return run if run is not None and not run.over else None
+
+    async def stop(self, live: LiveSession) -> None:
+        """End what runs and keep what was said; a debate has then ended for good, a chat is the user's turn."""
+        await (self.running(live.id) or self._run_of(live)).stop()
+
+    async def wait(self, session_id: str) -> Session:
+        """Return the session once it no longer runs."""
+        live = await self.open(session_id)
+        while (run := self.running(session_id)) is not None:
+            await run.wait()
+        return live.session
+
+    async def forget(self, session_id: str) -> None:
+        """Stop a session and close it."""
+        run = self._runs.pop(session_id, None)
+        if run is not None:
+            await run.stop()
+        self._live.pop(session_id, None)
+
+    async def close(self) -> None:
+        """Pause what runs."""
+        await asyncio.gather(*(run.close() for run in self._runs.values()))
+        self._runs.clear()

@@ -1,0 +1,45 @@
+"""What the turns of a tree share, and how far a turn came; used by turn, tool_calls and the chat's run."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from app.core.message import Message
+from app.core.provider import Models
+from app.core.store import SessionStore
+from app.engine.budget import Budget
+from app.engine.cast import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+
+FINISHED = "done"
+WAITING = "waiting"
+HELD = "held"
+BROKEN = "failed"
+STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How far a turn came: done, waiting (for the user), held (`reason`: the session must pause) or failed.
+
+    `message` is the turn's last word where it has one.
+    """
+
+    state: str
+    reason: str = ""
+    message: Message | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What every turn of a tree needs: the session, who is there, models, disk, time and the budget."""
+
+    live: LiveSession
+    cast: Cast
+    models: Models
+    store: SessionStore
+    prompts: Prompts
+    budget: Budget
+    language: str
+    wait: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
