@@ -1,6 +1,8 @@
 """What the tests of MCP share: entries of the servers in `servers/`, and the window's end with real documents."""
 
 import asyncio
+import os
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -97,3 +99,43 @@ async def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come about"
         await asyncio.sleep(0.02)
+
+
+def python(script: str) -> tuple[str, str]:
+    return sys.executable, str(SERVERS / script)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def running(*words: str, port: int) -> AsyncIterator[None]:
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        env={**os.environ, "PORT": str(port)},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(30):
+            while not await listens(port):
+                assert process.returncode is None
+                await asyncio.sleep(0.1)
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True

@@ -4,19 +4,15 @@
 `mcp-proxy` into environments of their own, and MCP_TEST_SERVERS names the folders of the commands.
 """
 
-import asyncio
 import json
 import os
 import shutil
-import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from app.core.tool import CONNECTED, McpServer
-from tests.tools.serving import Bench, Context, bench
+from tests.tools.serving import Bench, Context, bench, free_port, running
 
 FOLDERS = os.environ.get("MCP_TEST_SERVERS", "")
 
@@ -26,42 +22,6 @@ def command(name: str) -> str:
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@asynccontextmanager
-async def running(*words: str, port: int) -> AsyncIterator[None]:
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        env={**os.environ, "PORT": str(port)},
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with asyncio.timeout(30):
-            while not await listens(port):
-                assert process.returncode is None
-                await asyncio.sleep(0.1)
-        yield
-    finally:
-        process.kill()
-        await process.wait()
-
-
-async def listens(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    await writer.wait_closed()
-    return True
 
 
 async def everything(one: Bench) -> None:

@@ -34,9 +34,12 @@ def offered_tool(tool: Json) -> dict[str, Any]:
     }
 
 
-def usable_name(name: str) -> bool:
-    """Say whether a tool of this name can be offered."""
-    return 0 < len(name) <= _NAME_CHARACTERS
+def for_models(tool: Json) -> bool:
+    """Say whether a tool can be offered to a model: some are for the server's own pages only."""
+    ui = (tool.get("_meta") or {}).get("ui")
+    visibility = ui.get("visibility") if isinstance(ui, Mapping) else None
+    named = 0 < len(str(tool.get("name", ""))) <= _NAME_CHARACTERS
+    return named and (not isinstance(visibility, list) or "model" in visibility)
 
 
 def visible(text: str) -> str:

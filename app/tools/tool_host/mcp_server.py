@@ -233,11 +233,12 @@ class Server:
         cursor: str | None = None
         for _ in range(_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-            tools += [mcp_results.offered_tool(_json(tool)) for tool in page.tools]
+            plain = [_json(tool) for tool in page.tools]
+            tools += [mcp_results.offered_tool(tool) for tool in plain if mcp_results.for_models(tool)]
             cursor = page.next_cursor
             if cursor is None or len(tools) >= _TOOLS:
                 break
-        return [tool for tool in tools if mcp_results.usable_name(tool["name"])][:_TOOLS]
+        return tools[:_TOOLS]
 
     async def _listen(self, client: Client) -> None:
         # From 2026 on a server tells of changes only to those who listen.

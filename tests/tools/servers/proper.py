@@ -3,12 +3,26 @@
 import asyncio
 import os
 import sys
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.apps import Apps
 from mcp.server.mcpserver import Context
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp.types import EmbeddedResource, ImageContent, TextContent, TextResourceContents, ToolAnnotations
+from pydantic import BaseModel
 
-server = MCPServer("proper")
+apps = Apps()
+apps.add_html_resource("ui://clock/app.html", "<p>It is time</p>")
+
+
+@apps.tool(resource_uri="ui://clock/app.html")
+def clock() -> str:
+    """Tell the time, with a page."""
+    return "twelve"
+
+
+server = MCPServer("proper", extensions=[apps])
 
 
 @server.tool()
@@ -45,6 +59,34 @@ async def slow(seconds: float, context: Context) -> str:
 def long(characters: int) -> str:
     """Return a long text."""
     return "x" * characters
+
+
+@server.tool()
+def page() -> list[Any]:
+    """Return a page in the way of MCP-UI, and a picture."""
+    resource = TextResourceContents(uri="ui://form/1", mime_type="text/html", text="<p>Hello</p>")
+    return [
+        EmbeddedResource(type="resource", resource=resource),
+        TextContent(type="text", text="A form"),
+        ImageContent(type="image", data="AAAA", mime_type="image/png"),
+    ]
+
+
+class Name(BaseModel):
+    """What the server wants to know."""
+
+    name: str
+    old: bool = False
+
+
+def ask_name() -> Elicit[Name]:
+    return Elicit("Who is it?", Name)
+
+
+@server.tool()
+def greet(person: Annotated[Name, Resolve(ask_name)]) -> str:
+    """Greet somebody, after asking who it is."""
+    return f"Hello {person.name}, {person.old}"
 
 
 if __name__ == "__main__":
