@@ -1,0 +1,293 @@
+"""Sub-agents: the guard, the tree that waits for the user three deep, stopping one, budgets, versions."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent
+from app.core.message import FAILED
+from app.core.provider import ModelRequest, Text
+from app.core.session import IDLE, RUNNING, WAITING
+from app.core.tool import ToolError
+from app.engine.branches import shown, versions, versions_shown
+from app.engine.sub_agents import callable_by, delegation
+from tests.builders import Bench, Script, a_bench, a_log_store, until
+from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
+
+_made: list[Bench] = []
+
+
+@pytest.fixture(autouse=True)
+async def engines_are_closed() -> AsyncIterator[None]:
+    yield
+    while _made:
+        await _made.pop().engine.shutdown()
+
+
+def crew() -> tuple[Agent, ...]:
+    """Return a master who may call a and b, and a who may call c, who may ask the user."""
+    return (
+        agent("main", tools=("subAgent",), sub_agents=("a", "b")),
+        agent("a", tools=("subAgent",), sub_agents=("c",), provider="", model=""),
+        agent("b", provider="", model=""),
+        agent("c", tools=("promptUser",), provider="", model=""),
+    )
+
+
+def who(request: ModelRequest) -> str:
+    """Return the id of the agent a request is for."""
+    return str(request.messages[0]["content"]).split(".")[0].removeprefix("You are ").lower()
+
+
+def tree_of_four(request: ModelRequest) -> Script:
+    """Answer as the crew's models would: a function of what each has said and heard."""
+    name = who(request)
+    heard = [one for one in request.messages if one["role"] == "tool"]
+    if name == "main" and not heard:
+        return calling(
+            ("subAgent", {"name": "a", "task": "Ask around."}), ("subAgent", {"name": "b", "task": "Check."})
+        )
+    if name == "a" and not heard:
+        return calling(("subAgent", {"name": "c", "task": "Ask the user."}))
+    if name == "c" and not heard:
+        return calling(("promptUser", {"question": "Red or blue?"}))
+    return [f"{name} is done."]
+
+
+def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script], agents: Sequence[Agent]) -> Bench:
+    made = a_bench(a_log_store(tmp_path), agents=agents, tools=(_asker(), a_tool("echo")))
+    made.models.otherwise = answer
+    _made.append(made)
+    return made
+
+
+async def test_the_tree_waits_for_the_user_and_goes_on_from_the_innermost(tmp_path: Path) -> None:
+    made = bench(tmp_path, tree_of_four, crew())
+    session_id = await made.engine.chats.start("main", "Find out.")
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == WAITING
+    [question] = [one for one in made.messages(session_id) if one.asks]
+    assert question.author.path == ("main", "a", "c")
+    assert question.author.depth == 2
+    assert [one.id for _, one in made.engine.chats.needs_you()] == [question.id]
+    await made.engine.chats.answer(session_id, question.id, "Blue")
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == IDLE
+    order = [one.author.id for one in made.messages(session_id) if one.content.endswith("is done.")]
+    assert order == ["b", "c", "a", "main"]
+    answers = {one.author.id: one for one in made.messages(session_id) if one.content.endswith("is done.")}
+    told = {
+        json.loads(content)["messageId"] for _, content in results(made, session_id) if "messageId" in content
+    }
+    assert told == {answers[name].id for name in "abc"}
+    ids = [one.id for one in made.messages(session_id)]
+    assert len(ids) == len(set(ids))
+
+
+async def test_the_tree_survives_a_restart_while_it_waits(tmp_path: Path) -> None:
+    made = bench(tmp_path, tree_of_four, crew())
+    session_id = await made.engine.chats.start("main", "Find out.")
+    await made.engine.wait(session_id)
+    await made.engine.shutdown()
+    _made.clear()
+    again = bench(tmp_path, tree_of_four, crew())
+    await again.engine.open(session_id)
+    await again.engine.chats.send(session_id, "Blue")
+    await again.engine.wait(session_id)
+    assert status(again, session_id) == IDLE
+    assert [who(one) for one in again.models.requests] == ["c", "a", "main"]
+
+
+async def test_a_sibling_still_runs_while_one_waits_and_the_answer_wakes_it(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    def slow_b(request: ModelRequest) -> Script:
+        return [_Gate(gate), "b is done."] if who(request) == "b" else tree_of_four(request)
+
+    made = bench(tmp_path, tree_of_four, crew())
+    _let_wait(made, slow_b)
+    session_id = await made.engine.chats.start("main", "Find out.")
+    await until(lambda: any(one.asks for one in made.messages(session_id)))
+    assert status(made, session_id) == RUNNING
+    [question] = [one for one in made.messages(session_id) if one.asks]
+    await made.engine.chats.answer(session_id, question.id, "Blue")
+    await until(lambda: any(one.content == "a is done." for one in made.messages(session_id)))
+    assert status(made, session_id) == RUNNING
+    gate.set()
+    await made.engine.wait(session_id)
+    assert made.messages(session_id)[-1].content == "main is done."
+
+
+async def test_stopping_one_leaves_its_parent_and_sibling_running(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    def hang_b(request: ModelRequest) -> Script:
+        if who(request) == "b":
+            return ["I begin", _Gate(gate), "never"]
+        return ["a is done."] if who(request) == "a" else tree_of_four(request)
+
+    made = bench(tmp_path, tree_of_four, crew())
+    _let_wait(made, hang_b)
+    session_id = await made.engine.chats.start("main", "Find out.")
+    await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
+    [mine] = [one for one in made.messages(session_id) if one.content == "I begin"]
+    await made.engine.chats.stop_turn(session_id, mine.turn_id)
+    await made.engine.wait(session_id)
+    assert made.messages(session_id)[-1].content == "main is done."
+    stopped = [json.loads(content) for state, content in results(made, session_id) if state == FAILED]
+    assert stopped == [{"ok": False, "error": "The user stopped it.", "partial": "I begin"}]
+
+
+async def test_stopping_one_that_waits_for_the_user(tmp_path: Path) -> None:
+    made = bench(tmp_path, tree_of_four, crew())
+    session_id = await made.engine.chats.start("main", "Find out.")
+    await made.engine.wait(session_id)
+    [question] = [one for one in made.messages(session_id) if one.asks]
+    await made.engine.chats.stop_turn(session_id, question.turn_id)
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == IDLE
+    assert made.messages(session_id)[-1].content == "main is done."
+    assert not made.engine.chats.needs_you()
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("nobody", "is unknown"),
+        ("main", "is not on your list"),
+        ("off", "is switched off"),
+        ("loop", "already at work above you"),
+        ("stranger", "is not on your list"),
+        ("flat", "Too deep"),
+    ],
+)
+async def test_a_refusal_asks_no_model(tmp_path: Path, target: str, says: str) -> None:
+    agents = (
+        agent("main", tools=("subAgent",), sub_agents=("loop", "off", "flat")),
+        agent("loop", tools=("subAgent",), sub_agents=("loop", "off", "flat")),
+        agent("off", enabled=False),
+        agent("flat", max_depth=1),
+        agent("stranger"),
+    )
+
+    def answer(request: ModelRequest) -> Script:
+        if any(one["role"] == "tool" for one in request.messages):
+            return [ANSWER]
+        name = "loop" if who(request) == "main" else target
+        return calling(("subAgent", {"name": name, "task": "Go."}))
+
+    made = bench(tmp_path, answer, agents)
+    session_id = await made.engine.chats.start("main", "Go.")
+    await made.engine.wait(session_id)
+    refused = json.loads(results(made, session_id)[0][1])
+    assert refused["ok"] is False
+    assert says in refused["error"]
+    assert [who(one) for one in made.models.requests] == ["main", "loop", "loop", "main"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"name": "a"}, {"name": "a", "task": " "}, {"name": 3, "task": "x"}, {"name": "a", "task": "x", "context": "y"},
+     {"name": "a", "task": "x", "options": {"mode": "root"}}, {"name": "a", "task": "x" * 30_000}],
+)  # fmt: skip
+def test_arguments_that_do_not_fit_are_refused(arguments: Mapping[str, object]) -> None:
+    with pytest.raises(ToolError):
+        delegation(arguments, crew()[0], ("main",), "default", crew())
+
+
+def test_settings_mode_is_handed_down_and_never_left() -> None:
+    agents = crew()
+    wide = {"name": "a", "task": "x", "options": {"mode": "default"}}
+    assert delegation(wide, agents[0], ("main",), "settings", agents).mode == "settings"
+    assert delegation({"name": "A", "task": "x"}, agents[0], ("main",), "default", agents).mode == "default"
+
+
+def test_who_may_be_called_is_what_the_guard_lets_through() -> None:
+    agents = (agent("main", sub_agents=("a", "b", "gone")), agent("a"), agent("b", enabled=False))
+    assert [one.id for one in callable_by(agents[0], ("main",), agents)] == ["a"]
+
+
+async def test_a_budget_stops_a_tree_of_fifty_in_time(tmp_path: Path) -> None:
+    def spread(request: ModelRequest) -> Script:
+        if any(one["role"] == "tool" for one in request.messages):
+            return [ANSWER]
+        if who(request) == "main":
+            return calling(*[("subAgent", {"name": "a", "task": f"Part {n}"}) for n in range(50)])
+        return ["part done"]
+
+    made = bench(tmp_path, spread, (agent("main", tools=("subAgent",), sub_agents=("a",)), agent("a")))
+    session_id = await made.engine.chats.start("main", "Go.")
+    await made.engine.wait(session_id)
+    assert len([one for one in made.models.requests if who(one) == "a"]) == 20
+    outcomes = [json.loads(content) for _, content in results(made, session_id)]
+    assert len(outcomes) == 50
+    assert sum(one["ok"] for one in outcomes) == 20
+    assert status(made, session_id) == IDLE
+
+
+async def test_a_sub_agent_that_says_nothing_is_asked_once_more_and_then_failed(tmp_path: Path) -> None:
+    def mute(request: ModelRequest) -> Script:
+        return [] if who(request) == "b" else tree_of_four(request)
+
+    agents = (agent("main", tools=("subAgent",), sub_agents=("a", "b")), agent("a"), agent("b"))
+    made = bench(tmp_path, lambda one: ["a is done."] if who(one) == "a" else mute(one), agents)
+    session_id = await made.engine.chats.start("main", "Go.")
+    await made.engine.wait(session_id)
+    assert len([one for one in made.models.requests if who(one) == "b"]) == 2
+    refused = [json.loads(content) for state, content in results(made, session_id) if state == FAILED]
+    assert [one["error"] for one in refused] == ["It could not finish (empty)."]
+
+
+async def test_retry_and_edit_keep_versions_that_can_be_chosen(tmp_path: Path) -> None:
+    texts = iter(["one", "two", "three", "four"])
+    made = bench(tmp_path, lambda _: [next(texts)], (agent("main"),))
+    chats = made.engine.chats
+    session_id = await chats.start("main", "Hello")
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    assert live is not None
+    first_user, first = shown(live)
+    await chats.retry(session_id, first.id)
+    await made.engine.wait(session_id)
+    assert [one.content for one in shown(live)] == ["Hello", "two"]
+    assert versions_shown(live) == {shown(live)[1].turn_id: (2, 2)}
+    await chats.send(session_id, "And then?")
+    await made.engine.wait(session_id)
+    await chats.choose_version(session_id, first.turn_id)
+    assert [one.content for one in shown(live)] == ["Hello", "one"]
+    await chats.choose_version(session_id, versions(live, first.turn_id)[1])
+    assert [one.content for one in shown(live)] == ["Hello", "two", "And then?", "three"]
+    await chats.edit(session_id, first_user.id, "Good morning")
+    await made.engine.wait(session_id)
+    assert [one.content for one in shown(live)] == ["Good morning", "four"]
+    assert [one["content"] for one in made.models.requests[-1].messages[1:]] == ["Good morning"]
+
+
+class _Gate:
+    """In a script: the model waits."""
+
+    def __init__(self, event: asyncio.Event) -> None:
+        self.event = event
+
+
+def _let_wait(made: Bench, answer: Callable[[ModelRequest], Script]) -> None:
+    """Answer by a function whose scripts may hold gates."""
+    real = made.models.stream
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        pieces = list(answer(request))
+        for place, piece in enumerate(pieces):
+            if isinstance(piece, _Gate):
+                for early in pieces[:place]:
+                    yield Text(text=str(early))
+                await piece.event.wait()
+                pieces = pieces[place + 1 :]
+                break
+        made.models.script.insert(0, pieces)
+        async for delta in real(request):
+            yield delta
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
