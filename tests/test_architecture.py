@@ -108,7 +108,7 @@ def test_korean_is_korean() -> None:
         "HTML",
         "JSON",
     }
-    names |= {"English", "URL", "API", "https", "http", "localhost", "SHA", "WARNING", "moot", "DIR"}
+    names |= {"English", "URL", "API", "https", "http", "localhost", "SHA", "WARNING", "moot", "DIR", "DuckDuckGo"}
     assert words <= names, same
 
 

@@ -1,4 +1,4 @@
-"""The side bar's list of sessions: grouped by day, filtered by the search box, painted row by row."""
+"""The side bar's list of sessions: grouped by day, painted row by row, as tall as its rows."""
 
 from operator import attrgetter
 
@@ -35,18 +35,16 @@ class SessionRows(QAbstractListModel):
         self._language = language
         self._rows: list[str | SessionSummary] = []
 
-    def show(self, summaries: list[SessionSummary], search: str) -> None:
-        """Replace the rows by the sessions whose title, speakers or kind hold the words searched.
+    def show(self, summaries: list[SessionSummary]) -> None:
+        """Replace the rows; what runs stands first, in the order it began.
 
-        What runs stands first, in the order it began: nothing jumps away under the pointer.
+        So nothing jumps away under the pointer.
         """
         self.beginResetModel()
         self._rows = []
         day = ""
         running = sorted((one for one in summaries if one.status == RUNNING), key=attrgetter("created_at"))
         for summary in [*reversed(running), *(one for one in summaries if one.status != RUNNING)]:
-            if not matches(summary, search):
-                continue
             its_day = self._language.day(summary.updated_at)
             if its_day != day:
                 day = its_day
@@ -60,6 +58,11 @@ class SessionRows(QAbstractListModel):
             if isinstance(content, SessionSummary) and content.id == session_id:
                 return row
         return -1
+
+    def height(self) -> int:
+        """Return how tall all rows are together."""
+        headers = sum(isinstance(content, str) for content in self._rows)
+        return headers * HEADER_HEIGHT + (len(self._rows) - headers) * ROW_HEIGHT
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._rows)
@@ -157,10 +160,14 @@ class SessionRowDelegate(QStyledItemDelegate):
 
 
 class SessionList(QListView):
-    """The list of sessions; emits what the user wants of one."""
+    """The list of sessions; emits what the user wants of one.
+
+    It is as tall as its rows: whoever holds it scrolls, and `row_reached` says to where.
+    """
 
     session_requested = Signal(str)
     delete_requested = Signal(str)
+    row_reached = Signal(QRect)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,18 +179,19 @@ class SessionList(QListView):
         self.setItemDelegate(SessionRowDelegate(language, look, self))
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QListView.Shape.NoFrame)
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
         look.changed.connect(self.viewport().update)
 
-    def show_sessions(self, summaries: list[SessionSummary], search: str) -> None:
-        """Show the sessions that match, keeping selection and scroll."""
-        position = self.verticalScrollBar().value()
-        self._rows.show(summaries, search)
+    def show_sessions(self, summaries: list[SessionSummary]) -> None:
+        """Show these sessions, keeping the selection."""
+        self._rows.show(summaries)
+        self.setFixedHeight(self._rows.height())
+        # An empty list has nothing to show the focus on.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
         self.select(self._selected)
-        self.verticalScrollBar().setValue(position)
 
     def select(self, session_id: str) -> None:
         """Mark a session as the one on screen; an empty id marks none."""
@@ -194,9 +202,10 @@ class SessionList(QListView):
         else:
             self.clearSelection()
 
-    def count(self) -> int:
-        """Return how many rows are shown, headers included."""
-        return self._rows.rowCount()
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        super().currentChanged(current, previous)
+        if current.isValid() and self.hasFocus():
+            self.row_reached.emit(self.visualRect(current))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         summary = self._summary_at(self.currentIndex())

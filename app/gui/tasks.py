@@ -28,10 +28,14 @@ class Tasks:
 
     def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
         """Run `work` as the task `name` instead of the one that runs."""
+        self.cancel(name)
+        self.start(name, work)
+
+    def cancel(self, name: str) -> None:
+        """End the task of that name, where one runs."""
         running = self._running.pop(name, None)
         if running is not None:
             running.cancel()
-        self.start(name, work)
 
     def running(self, name: str) -> bool:
         """Say whether a task of that name runs."""

@@ -1,10 +1,10 @@
-"""The settings: providers with their keys, appearance and language, and where the data is."""
+"""The settings: providers with keys, MCP servers, limits, appearance and language, where the data is."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QColor, QDesktopServices, QPainter
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -12,64 +12,28 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from app.core.errors import MootError
 from app.core.provider import ProviderConfig
+from app.core.settings import Settings
 from app.core.texts import LANGUAGES
 from app.engine.engine import Engine
+from app.gui.dialogs.limits_page import LimitsPage
 from app.gui.dialogs.provider_page import ProviderPage
+from app.gui.dialogs.servers_page import ServersPage
+from app.gui.dialogs.two_lines import TwoLineDelegate
 from app.gui.i18n import Language
-from app.gui.style import Look, sized
+from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import plain_label
 
-PAGES = ("providers", "appearance", "data")
+PAGES = ("providers", "servers", "limits", "appearance", "data")
 THEMES = ("system", "light", "dark")
-PROVIDER_HEIGHT = 48
 SERVER_KIND = "openai-compatible"
-
-
-class ProviderDelegate(QStyledItemDelegate):
-    """Paints a provider's name, and quieter under it whether it is ready."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, PROVIDER_HEIGHT)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        tokens = self._look.tokens
-        name, _, state = str(index.data()).partition("\n")
-        rect: QRect = option.rect
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            focused = selected and bool(option.state & QStyle.StateFlag.State_HasFocus)
-            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        room = rect.adjusted(10, 6, -8, -6)
-        for text, pixels, colour, line in (
-            (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
-            (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
-        ):
-            painter.setFont(sized(painter.font(), pixels))
-            painter.setPen(QColor(colour))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, line, shown)
-        painter.restore()
 
 
 class SettingsDialog(QDialog):
@@ -99,7 +63,7 @@ class SettingsDialog(QDialog):
         self.providers = QListWidget()
         self.providers.setObjectName("settings_providers")
         self.providers.setFixedWidth(210)
-        self.providers.setItemDelegate(ProviderDelegate(look, self.providers))
+        self.providers.setItemDelegate(TwoLineDelegate(look, self.providers))
         self.providers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._provider_stack = QStackedWidget()
         self._lead = plain_label("card_text", wrap=True)
@@ -110,6 +74,8 @@ class SettingsDialog(QDialog):
         self._language_choice = Choice(look)
         self._language_choice.setObjectName("settings_language")
         self._theme_label, self._language_label = plain_label("field"), plain_label("field")
+        self.servers = ServersPage(language, look, engine, self._tasks)
+        self.limits = LimitsPage(language, look, self._settings)
         self._data_text = plain_label("card_text", wrap=True)
         self._data_path = plain_label("value", wrap=True)
         self._data_path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -164,7 +130,7 @@ class SettingsDialog(QDialog):
         column.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._problems)
         column.addStretch(1)
-        for page in (providers, appearance, data):
+        for page in (providers, self.servers, self.limits, appearance, data):
             self._stack.addWidget(page)
         side = QFrame()
         side.setProperty("kind", "side")
@@ -193,6 +159,7 @@ class SettingsDialog(QDialog):
         self._open_folder.clicked.connect(
             lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
         )
+        self.limits.changed.connect(self._on_limits)
         self._close.clicked.connect(self.accept)
         self._language.changed.connect(self._retranslate)
 
@@ -233,6 +200,11 @@ class SettingsDialog(QDialog):
             theme=str(self._theme.currentData()),
             language=str(self._language_choice.currentData()),
         )
+        self.settings_chosen.emit(self._settings)
+
+    def _on_limits(self, chosen: Settings) -> None:
+        # Theme and language may have been chosen after that page was made.
+        self._settings = replace(chosen, theme=self._settings.theme, language=self._settings.language)
         self.settings_chosen.emit(self._settings)
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSlider,
+    QSpinBox,
     QToolButton,
     QWidget,
 )
@@ -214,6 +215,21 @@ class Choice(QComboBox):
         super().paintEvent(event)
         chevron = self._look.picture("chevron-down", "text_2", 14, self.devicePixelRatioF())
         QPainter(self).drawPixmap(self.width() - 23, (self.height() - 14) // 2, chevron)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class NumberBox(QSpinBox):
+    """A small box for a number; the wheel scrolls the page, not the number."""
+
+    def __init__(self, name: str, least: int, most: int) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setRange(least, most)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        digits = self.fontMetrics().horizontalAdvance("0" * len(str(most)))
+        self.setFixedWidth(digits + 26)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

@@ -1,0 +1,337 @@
+"""What a user may do with assistants, and the search over everything: side bar, page and palette wired.
+
+Made by the desk, which listens to its signals for what concerns sessions.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFileDialog
+
+from app.core.agent import Agent
+from app.core.errors import BadInput, MootError
+from app.core.ids import new_id
+from app.core.tool import ASKING, OFF, ServerStatus
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.main_window import MainWindow
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.tasks import Tasks
+
+if TYPE_CHECKING:
+    from app.gui.dialogs.palette import Palette
+    from app.gui.dialogs.palette_entry import Command
+    from app.gui.panels.assistants.assistant_form import Choices
+    from app.gui.panels.assistants.assistants_page import AssistantsPage
+
+MOST_BYTES = 1_000_000
+MOST_NAME = 60
+SEARCH = "search everything"
+MOST_HITS = 50
+
+
+class AssistantCommands(QObject):
+    """Turns requests about assistants into tasks on the engine; what concerns sessions it hands on."""
+
+    chat_requested = Signal(str)
+    session_requested = Signal(str)
+
+    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._window = window
+        self._language = window.language
+        self._engine = engine
+        self._tasks = Tasks(self._on_task_failed)
+        self._page: AssistantsPage | None = None
+        self._palette: Palette | None = None
+        self._commands: Sequence[Command] = ()
+        self._unsaved: dict[str, Agent] = {}
+        self._all_saved = asyncio.Event()
+        self._all_saved.set()
+        self._asking = {status.server.name for status in engine.servers() if status.state == ASKING}
+        self._wire(bridge)
+        self.refresh()
+        self._show_servers()
+
+    def set_commands(self, commands: Sequence["Command"]) -> None:
+        """Say what the palette can do."""
+        self._commands = commands
+
+    async def close(self) -> None:
+        """Save what is being written, and end what runs."""
+        if self._page is not None:
+            self._page.editor.save_now()
+        await self._all_saved.wait()
+        await self._tasks.close()
+
+    def refresh(self) -> None:
+        """Show the assistants, and what they can be made of, as they are now."""
+        agents, built_in = self._engine.assistants.all(), self._built_in()
+        self._window.side_bar.show_assistants(agents, self._engine.providers(), built_in)
+        if self._page is not None:
+            self._page.set_assistants(agents, built_in, self._choices(agents))
+
+    # What the user asks for
+
+    def show_page(self, agent_id: str = "") -> None:
+        """Show the assistants in the main area, one of them in the editor."""
+        page, window = self._made_page(), self._window
+        page.show_assistant(agent_id)
+        window.main_area.setCurrentWidget(page)
+        window.top_bar.show_title(self._language("side.assistants"))
+        window.top_bar.show_session_tools(False)
+        window.side_bar.sessions.select("")
+        page.cards.setFocus()
+
+    def search(self, typed: str = "") -> None:
+        """Open the palette, or close it."""
+        palette = self._made_palette()
+        palette.come(self._commands, self._engine.assistants.all(), self._engine.sessions(), typed)
+
+    def make_new(self) -> None:
+        """Make an assistant and open it in the editor, its name ready to be written."""
+        taken = {agent.name for agent in self._engine.assistants.all()}
+        name = _free(self._language("assistant.new"), taken)
+        self._tasks.start("new assistant", self._save_and_show(Agent(id=new_id(), name=name)))
+
+    def duplicate(self, agent_id: str) -> None:
+        """Make a copy and open it in the editor."""
+        self._tasks.start(f"duplicate {agent_id}", self._duplicate(agent_id))
+
+    def delete(self, agent_id: str) -> None:
+        """Delete an assistant, and offer to bring it back."""
+        self._tasks.start(f"delete {agent_id}", self._delete(agent_id))
+
+    def share(self, agent_id: str) -> None:
+        """Ask where to, then write an assistant as a file."""
+        agent = self._engine.assistants.find(agent_id)
+        dialog = QFileDialog(self._window, self._language("assistant.share"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in agent.name)[:MOST_NAME])
+        dialog.fileSelected.connect(
+            lambda path: self._tasks.start(f"share {agent_id}", self._share(agent_id, Path(path)))
+        )
+        dialog.open()
+
+    def bring_in(self) -> None:
+        """Ask for a file, then show what it would bring in."""
+        dialog = QFileDialog(self._window, self._language("assistant.bring_in"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter("JSON (*.json)")
+        dialog.fileSelected.connect(
+            lambda path: self._tasks.replace("bring in", self.bring_in_file(Path(path)))
+        )
+        dialog.open()
+
+    async def bring_in_file(self, path: Path) -> None:
+        """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
+        from app.gui.dialogs.bring_in_dialog import BringInDialog
+
+        shared = self._engine.assistants.read_shared(await asyncio.to_thread(_read, path))
+        dialog = BringInDialog(self._language, self._window.look, shared.agent, shared.dropped, self._window)
+        dialog.agreed.connect(
+            lambda: self._tasks.start("keep what came in", self._save_and_show(shared.agent))
+        )
+        dialog.open()
+
+    # How it is done
+
+    def _wire(self, bridge: Bridge) -> None:
+        side = self._window.side_bar
+        side.search_requested.connect(self.search)
+        side.new_assistant_requested.connect(self.make_new)
+        side.bring_in_requested.connect(self.bring_in)
+        side.assistants.chat_requested.connect(self.chat_requested)
+        side.assistants.edit_requested.connect(self.show_page)
+        side.assistants.duplicate_requested.connect(self.duplicate)
+        side.assistants.share_requested.connect(self.share)
+        side.assistants.delete_requested.connect(self.delete)
+        side.assistants.order_chosen.connect(
+            lambda ids: self._tasks.replace("order", self._engine.assistants.reorder(ids))
+        )
+        bridge.assistants_changed.connect(self.refresh)
+        bridge.servers_changed.connect(self._on_servers_changed)
+
+    def _made_page(self) -> "AssistantsPage":
+        """Return the page; it is made when it is first looked at."""
+        if self._page is None:
+            from app.gui.panels.assistants.assistants_page import AssistantsPage
+
+            page = AssistantsPage(self._language, self._window.look)
+            page.new_requested.connect(self.make_new)
+            page.bring_in_requested.connect(self.bring_in)
+            page.editor.save_requested.connect(self._on_save)
+            page.editor.chat_requested.connect(self._on_chat)
+            page.editor.share_requested.connect(self.share)
+            page.editor.duplicate_requested.connect(self.duplicate)
+            page.editor.versions_requested.connect(
+                lambda agent_id: self._tasks.replace("versions", self._show_versions(agent_id))
+            )
+            self._window.main_area.addWidget(page)
+            self._page = page
+            self.refresh()
+        return self._page
+
+    def _made_palette(self) -> "Palette":
+        if self._palette is None:
+            from app.gui.dialogs.palette import Palette
+
+            palette = Palette(self._language, self._window.look, self._window)
+            palette.search_requested.connect(lambda typed: self._tasks.replace(SEARCH, self._search(typed)))
+            palette.search_dropped.connect(lambda: self._tasks.cancel(SEARCH))
+            palette.session_requested.connect(self.session_requested)
+            palette.hit_requested.connect(self._on_hit)
+            palette.assistant_requested.connect(self.chat_requested)
+            self._palette = palette
+        return self._palette
+
+    def _built_in(self) -> frozenset[str]:
+        assistants = self._engine.assistants
+        return frozenset(agent.id for agent in assistants.all() if assistants.is_built_in(agent.id))
+
+    def _choices(self, agents: tuple[Agent, ...]) -> "Choices":
+        from app.gui.panels.assistants.assistant_form import Choices
+
+        return Choices(
+            providers=tuple(self._engine.providers()),
+            tools=self._engine.assistants.tools(),
+            agents=agents,
+            servers=self._engine.servers(),
+        )
+
+    async def _search(self, typed: str) -> None:
+        hits = await self._engine.search(typed, MOST_HITS)
+        self._made_palette().show_hits(typed, hits)
+
+    async def _save_and_show(self, agent: Agent) -> None:
+        saved = await self._engine.assistants.save(agent)
+        self.refresh()
+        self.show_page(saved.id)
+        self._made_page().name_it()
+
+    async def _duplicate(self, agent_id: str) -> None:
+        assistants = self._engine.assistants
+        taken = {agent.name for agent in assistants.all()}
+        name = _free(self._language("assistant.copy_of", name=assistants.find(agent_id).name), taken)
+        copy = await assistants.duplicate(agent_id, name)
+        self.refresh()
+        self.show_page(copy.id)
+        self._made_page().name_it()
+
+    async def _delete(self, agent_id: str) -> None:
+        assistants = self._engine.assistants
+        agent = assistants.find(agent_id)
+        await assistants.delete(agent_id)
+        self._window.toasts.show_toast(
+            self._language("assistant.deleted", name=agent.name),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(f"restore {agent_id}", assistants.restore(agent)),
+        )
+
+    async def _share(self, agent_id: str, path: Path) -> None:
+        text = self._engine.assistants.share(agent_id)
+        try:
+            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        except OSError as error:
+            detail = error.strerror or str(error)
+            self._window.toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))
+        else:
+            self._window.toasts.show_toast(self._language("export.done", name=path.name))
+
+    async def _show_versions(self, agent_id: str) -> None:
+        page = self._made_page()
+        page.editor.save_now()
+        await self._all_saved.wait()
+        versions = await self._engine.assistants.versions(agent_id)
+        if page.editor.agent_id == agent_id and page.isVisible():
+            page.editor.show_versions(versions)
+
+    def _on_save(self, agent: Agent) -> None:
+        self._unsaved[agent.id] = agent
+        self._all_saved.clear()
+        self._tasks.start(f"save {agent.id}", self._save(agent.id))
+
+    async def _save(self, agent_id: str) -> None:
+        """Save an assistant, again when it was written on meanwhile; say in the editor how it went."""
+        editor = self._made_page().editor
+        try:
+            while (agent := self._unsaved.pop(agent_id, None)) is not None:
+                try:
+                    editor.show_saved(await self._engine.assistants.save(agent))
+                except MootError as error:
+                    text = self._language.problem(error.code, **error.details)
+                    editor.show_failure(agent_id, text, str(error.details.get("field", "")))
+        finally:
+            if not self._unsaved:
+                self._all_saved.set()
+
+    def _on_hit(self, session_id: str, message_id: str) -> None:
+        """Open a session where a message begins: as if it had been left there."""
+        page = self._window.main_area.currentWidget()
+        if isinstance(page, ConversationView) and page.session_id == session_id:
+            page.go_to(f"{message_id}:0")
+            return
+        self._window.state.keep_place(session_id, f"{message_id}:0")
+        self.session_requested.emit(session_id)
+
+    def _on_chat(self, agent_id: str) -> None:
+        """Start a chat once what is being written is saved: it is with the assistant as it reads."""
+        self._made_page().editor.save_now()
+        self._tasks.replace("chat", self._chat(agent_id))
+
+    async def _chat(self, agent_id: str) -> None:
+        await self._all_saved.wait()
+        self.chat_requested.emit(agent_id)
+
+    # What has happened
+
+    def _on_servers_changed(self) -> None:
+        statuses = self._engine.servers()
+        asking = {status.server.name: status for status in statuses if status.state == ASKING}
+        for name in asking.keys() - self._asking:
+            self._tell_asking(asking[name])
+        self._asking = set(asking)
+        self._show_servers()
+        if self._page is not None:
+            self._page.editor.set_choices(self._choices(self._engine.assistants.all()))
+
+    def _tell_asking(self, status: ServerStatus) -> None:
+        from app.gui.dialogs.consent_dialog import ConsentDialog
+
+        def ask() -> None:
+            dialog = ConsentDialog(self._language, status, self._window)
+            name = status.server.name
+            dialog.allowed.connect(lambda: self._tasks.start(f"allow {name}", self._engine.consent(name)))
+            dialog.open()
+
+        text = self._language("server.asks", name=status.server.name)
+        self._window.toasts.show_toast(text, self._language("server.review"), ask)
+
+    def _show_servers(self) -> None:
+        servers = [status for status in self._engine.servers() if status.state != OFF]
+        self._window.side_bar.show_servers(len(servers))
+
+    def _on_task_failed(self, _name: str, error: MootError) -> None:
+        self._window.toasts.show_toast(self._language.problem(error.code, **error.details))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name nobody has, numbered where it must be."""
+    if name not in taken:
+        return name
+    return next(text for number in range(2, 10_000) if (text := f"{name} {number}") not in taken)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInput("file_too_large", name=path.name)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput("context_unreadable", path=str(path), detail=str(error)) from error

@@ -1,0 +1,84 @@
+"""Before an MCP server may run: what exactly would be run or asked, and what it has changed since."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.core.tool import ServerStatus
+from app.gui.i18n import Language
+from app.gui.server_looks import server_line
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph, plain_label
+
+
+class ConsentDialog(QDialog):
+    """Shows a server's exact command line or address; emits `allowed` when the user agrees.
+
+    The default is no: Enter and Escape both refuse.
+    """
+
+    allowed = Signal()
+
+    def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("consent_dialog")
+        server = status.server
+        self.setWindowTitle(words("consent.title"))
+        title = plain_label("page_title", wrap=True)
+        title.setText(words("consent.of", name=server.name))
+        lead = Paragraph("card_text")
+        lead.setText(words("consent.url" if server.url else "consent.command"))
+        exact = _exact("consent_line", server_line(server))
+        exact.setAccessibleName(words("server.address" if server.url else "server.command"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        for widget in (title, lead, exact):
+            column.addWidget(widget)
+        more = [f"{words('server.folder')}: {server.cwd}"] if server.cwd else []
+        names = sorted({*server.env, *server.headers})
+        if names:
+            more.append(f"{words('server.variables')}: {', '.join(names)}")
+        if more:
+            surroundings = plain_label("hint", wrap=True)
+            surroundings.setText("\n".join(more))
+            column.addWidget(surroundings)
+        if status.changed:
+            warning = plain_label("warn", wrap=True)
+            warning.setText(words("consent.changed"))
+            column.addWidget(warning)
+            changed = _exact("consent_changed", "\n".join(status.changed))
+            changed.setAccessibleName(words("consent.changed"))
+            column.addWidget(changed)
+        refuse = button("", "consent_refuse")
+        refuse.setText(words("consent.refuse"))
+        allow = button("primary", "consent_allow")
+        allow.setText(words("consent.allow"))
+        allow.setAutoDefault(False)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(refuse)
+        foot.addWidget(allow)
+        column.addSpacing(4)
+        column.addLayout(foot)
+        self.resize(560, self.sizeHint().height())
+        refuse.setDefault(True)
+        refuse.setFocus()
+        refuse.clicked.connect(self.reject)
+        allow.clicked.connect(self._on_allowed)
+
+    def _on_allowed(self) -> None:
+        self.accept()
+        self.allowed.emit()
+
+
+def _exact(name: str, text: str) -> QPlainTextEdit:
+    """Return a field that shows a text to the letter, and lets it be copied."""
+    field = QPlainTextEdit(text)
+    field.setObjectName(name)
+    field.setReadOnly(True)
+    field.setTabChangesFocus(True)
+    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+    lines = max(2, min(6, len(text) // 60 + text.count("\n") + 1))
+    field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + 24)
+    return field

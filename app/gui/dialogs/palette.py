@@ -1,0 +1,348 @@
+"""The palette (Ctrl+K): one box that finds commands, assistants, sessions and messages.
+
+It lies over the window without stopping it; what is typed is answered at once from what is in memory,
+and a moment later from the disk.
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QColor, QInputMethodEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.agent import Agent
+from app.core.session import SessionSummary
+from app.core.store import Hit
+from app.gui.assistant_looks import colours_of
+from app.gui.dialogs.palette_entry import (
+    Command,
+    Entry,
+    assistant_entries,
+    fits,
+    hit_entries,
+    session_entries,
+)
+from app.gui.i18n import Language
+from app.gui.session_list import KIND_ICONS
+from app.gui.style import Look, sized
+from app.gui.widgets.badge import paint_avatar
+from app.gui.widgets.controls import paint_shortcut
+from app.gui.widgets.label import plain_label
+
+Index = QModelIndex | QPersistentModelIndex
+ENTRY = Qt.ItemDataRole.UserRole
+WIDTH = 620
+TOP = 70
+ROW_HEIGHT = 34
+HEADER_HEIGHT = 28
+SEARCH_AFTER_MS = 200
+LEAST_SEARCHED = 2
+
+
+class PaletteRows(QAbstractListModel):
+    """The lines found, each section under its name."""
+
+    def __init__(self, language: Language, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self.rows: list[str | Entry] = []
+
+    def show(self, entries: Sequence[Entry]) -> None:
+        """Replace the lines."""
+        self.beginResetModel()
+        self.rows = []
+        section = ""
+        for entry in entries:
+            if entry.section != section:
+                section = entry.section
+                self.rows.append(self._language(f"palette.section.{section}"))
+            self.rows.append(entry)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        content = self.rows[index.row()]
+        if role == ENTRY:
+            return content
+        if role == Qt.ItemDataRole.DisplayRole:
+            return content if isinstance(content, str) else content.text
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, Entry):
+            return f"{content.text}, {content.detail}" if content.detail else content.text
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if isinstance(self.rows[index.row()], str):
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class PaletteDelegate(QStyledItemDelegate):
+    """Paints a section's name or a line: icon or initial, words, and what stands quietly at the right."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(80, HEADER_HEIGHT if isinstance(index.data(ENTRY), str) else ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        tokens, rect, content = self._look.tokens, QRect(option.rect), index.data(ENTRY)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(content, str):
+            painter.setFont(sized(painter.font(), 11, 620))
+            painter.setPen(QColor(tokens.text_2))
+            painter.drawText(rect.adjusted(12, 4, -8, 0), middle, content.upper())
+            painter.restore()
+            return
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.accent_bg))
+            painter.drawRoundedRect(QRectF(rect).adjusted(4, 0.5, -4, -0.5), 7, 7)
+        if content.colour is not None:
+            tile = QRect(rect.left() + 11, rect.center().y() - 9, 20, 20)
+            paint_avatar(painter, tile, content.text, tokens.speaker(content.colour))
+        else:
+            ratio = painter.device().devicePixelRatioF()
+            picture = self._look.picture(content.icon, "text_2", 16, ratio)
+            painter.drawPixmap(rect.left() + 13, rect.center().y() - 7, picture)
+        painter.setFont(sized(painter.font(), 12))
+        metrics = painter.fontMetrics()
+        elide = Qt.TextElideMode.ElideRight
+        detail = metrics.elidedText(content.detail, elide, rect.width() // 3)
+        if content.section == "command":
+            paint_shortcut(painter, self._look, rect.adjusted(0, 0, -14, 0), content.detail)
+        else:
+            painter.setPen(QColor(tokens.text_2))
+            painter.drawText(rect.adjusted(0, 0, -14, 0), middle | Qt.AlignmentFlag.AlignRight, detail)
+        room = rect.adjusted(42, 0, -(metrics.horizontalAdvance(detail) + 26), 0)
+        painter.setFont(sized(painter.font(), 13))
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(room, middle, painter.fontMetrics().elidedText(content.text, elide, room.width()))
+        painter.restore()
+
+
+class PaletteBox(QLineEdit):
+    """The box; hands on the keys that belong to the list, unless an input method composes."""
+
+    step_requested = Signal(int)
+    chosen = Signal()
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("palette_box")
+        self._composing = False
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+        key = Qt.Key(event.key())
+        if self._composing:
+            super().keyPressEvent(event)
+        elif key in steps:
+            self.step_requested.emit(steps[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.chosen.emit()
+        elif key == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class Palette(QFrame):
+    """The box and what it finds; emits what was chosen. Leaves with Escape, or when the focus goes."""
+
+    search_requested = Signal(str)
+    search_dropped = Signal()
+    session_requested = Signal(str)
+    hit_requested = Signal(str, str)
+    assistant_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, over: QWidget) -> None:
+        super().__init__(over)
+        self.setObjectName("palette")
+        self.setProperty("kind", "popup")
+        self._language = language
+        self._over = over
+        self._commands: Sequence[Command] = ()
+        self._agents: Sequence[Agent] = ()
+        self._sessions: Sequence[SessionSummary] = ()
+        self._hits: list[Entry] = []
+        self._before: QWidget | None = None
+        self.box = PaletteBox()
+        self.box.setProperty("kind", "palette")
+        self.rows = PaletteRows(language, self)
+        self.list = QListView()
+        self.list.setObjectName("palette_list")
+        self.list.setModel(self.rows)
+        self.list.setItemDelegate(PaletteDelegate(look, self.list))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self._note = plain_label("hint")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 8)
+        column.setSpacing(4)
+        column.addWidget(self.box)
+        column.addWidget(self.list, 1)
+        note = QVBoxLayout()
+        note.setContentsMargins(14, 2, 14, 2)
+        note.addWidget(self._note)
+        column.addLayout(note)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SEARCH_AFTER_MS)
+        self._timer.timeout.connect(self._on_pause)
+        self.box.textChanged.connect(self._on_typed)
+        self.box.step_requested.connect(self._step)
+        self.box.chosen.connect(lambda: self._choose(self.list.currentIndex()))
+        self.box.left.connect(self.leave)
+        self.list.clicked.connect(self._choose)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+        self.hide()
+
+    def come(
+        self,
+        commands: Sequence[Command],
+        agents: Sequence[Agent],
+        sessions: Sequence[SessionSummary],
+        typed: str = "",
+    ) -> None:
+        """Open over the window with these to choose from; opened already, it leaves."""
+        if self.isVisible():
+            self.leave()
+            return
+        self._before = QApplication.focusWidget()
+        self._commands, self._agents, self._sessions = commands, agents, sessions
+        self._hits = []
+        width = min(WIDTH, self._over.width() - 60)
+        height = min(480, self._over.height() - TOP - 60)
+        self.setGeometry((self._over.width() - width) // 2, TOP, width, height)
+        self.box.setText(typed)
+        self._on_typed()
+        self.show()
+        self.raise_()
+        self.box.setFocus()
+
+    def leave(self) -> None:
+        """Close, and give the focus back."""
+        self._timer.stop()
+        self.search_dropped.emit()
+        had_focus = self.box.hasFocus()
+        self.hide()
+        if had_focus and self._before is not None:
+            self._before.setFocus()
+        self._before = None
+
+    def show_hits(self, typed: str, hits: Sequence[Hit]) -> None:
+        """Show the messages found for what was typed; those of an earlier word are dropped."""
+        if typed != self.box.text().strip() or not self.isVisible():
+            return
+        self._hits = hit_entries(hits)
+        self._fill(keep=True)
+        self._say("" if self.rows.rows else self._language("palette.nothing"))
+
+    def _on_typed(self) -> None:
+        self._hits = []
+        self._timer.stop()
+        self.search_dropped.emit()
+        self._fill(keep=False)
+        if len(self.box.text().strip()) >= LEAST_SEARCHED:
+            self._timer.start()
+            self._say(self._language("palette.searching"))
+        else:
+            self._say("" if self.rows.rows else self._language("palette.nothing"))
+
+    def _on_pause(self) -> None:
+        self.search_requested.emit(self.box.text().strip())
+
+    def _fill(self, *, keep: bool) -> None:
+        typed = self.box.text()
+        chosen = self.list.currentIndex().data(ENTRY) if keep and self.list.currentIndex().isValid() else None
+        commands = [
+            Entry(section="command", text=text, detail=command.shortcut, icon=command.icon, act=command.act)
+            for command in self._commands
+            if fits(text := self._language(f"palette.{command.name}"), typed)
+        ]
+        sessions = session_entries(self._sessions, typed, KIND_ICONS, self._language.age)
+        assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
+        first = [*commands, *assistants, *sessions] if typed.strip() else [*sessions, *commands, *assistants]
+        self.rows.show([*first, *self._hits])
+        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
+        place = next((place for place in places if self.rows.rows[place] == chosen), None)
+        if places:
+            self._go_to(places[0] if place is None else place)
+
+    def _step(self, step: int) -> None:
+        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
+        if places:
+            now = self.list.currentIndex().row()
+            at = places.index(now) if now in places else 0
+            self._go_to(places[max(0, min(len(places) - 1, at + step))])
+
+    def _go_to(self, place: int) -> None:
+        index = self.rows.index(place)
+        self.list.setCurrentIndex(index)
+        # The first line's section comes into sight with it.
+        self.list.scrollTo(self.rows.index(0) if place == 1 else index)
+        self.box.setAccessibleDescription(str(index.data(Qt.ItemDataRole.AccessibleTextRole)))
+
+    def _choose(self, index: QModelIndex) -> None:
+        entry = index.data(ENTRY) if index.isValid() else None
+        if not isinstance(entry, Entry):
+            return
+        self.leave()
+        act: Callable[[], object] | None = entry.act
+        if act is not None:
+            act()
+        elif entry.message_id:
+            self.hit_requested.emit(entry.session_id, entry.message_id)
+        elif entry.session_id:
+            self.session_requested.emit(entry.session_id)
+        else:
+            self.assistant_requested.emit(entry.agent_id)
+
+    def _say(self, text: str) -> None:
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
+
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self.isVisible() and now is not None and now is not self.box:
+            self.leave()
+
+    def _retranslate(self) -> None:
+        self.box.setPlaceholderText(self._language("palette.placeholder"))
+        self.box.setAccessibleName(self._language("palette.placeholder"))
+        self.list.setAccessibleName(self._language("palette.found"))

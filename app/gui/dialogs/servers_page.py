@@ -1,0 +1,245 @@
+"""The MCP servers in the settings: their state, what exactly each runs, and what it may."""
+
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.errors import MootError
+from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
+from app.engine.engine import Engine
+from app.gui.dialogs.consent_dialog import ConsentDialog
+from app.gui.dialogs.server_dialog import ServerDialog
+from app.gui.dialogs.two_lines import TwoLineDelegate
+from app.gui.i18n import Language
+from app.gui.server_looks import server_line, server_state
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+
+TOOLS_SHOWN = 12
+
+
+class ServersPage(QWidget):
+    """Lists the servers and shows one of them; `refresh` shows them as they are now."""
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language = language
+        self._engine = engine
+        self._tasks = tasks
+        self._status: ServerStatus | None = None
+        self._removed: McpServer | None = None
+        self._lead = Paragraph("card_text")
+        self.list = QListWidget()
+        self.list.setObjectName("settings_servers")
+        self.list.setFixedWidth(190)
+        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._add = button("link", "settings_add_mcp")
+        self._add.dress(look, "plus", "accent")
+        self._name = ElidedLabel("page_title")
+        self._state = Chip(look)
+        self._label = plain_label("field")
+        self.line = QPlainTextEdit()
+        self.line.setObjectName("server_exact")
+        self.line.setReadOnly(True)
+        self.line.setTabChangesFocus(True)
+        self.line.setFixedHeight(64)
+        self._detail = plain_label("hint", wrap=True)
+        self._tools = plain_label("hint", wrap=True)
+        self._changed = plain_label("warn", wrap=True)
+        self.enabled = TickBox(look)
+        self.enabled.setObjectName("server_enabled")
+        self.allow = button("primary", "server_allow")
+        self._restart = button("", "server_restart")
+        self._remove = button("link", "server_remove")
+        self.result = plain_label("hint", wrap=True)
+        self.result.setObjectName("server_result")
+        self._undo = button("link", "server_undo")
+        self._undo.hide()
+        self._shown = QWidget()
+        self._lay_out()
+        self.list.currentRowChanged.connect(lambda _row: self._show())
+        self._add.clicked.connect(self._on_add)
+        self.enabled.clicked.connect(self._on_enabled)
+        self.allow.clicked.connect(self._on_allow)
+        self._restart.clicked.connect(self._on_restart)
+        self._remove.clicked.connect(self._on_remove)
+        self._undo.clicked.connect(self._on_undo)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Show the servers and their state as they are now."""
+        chosen = self._status.server.name if self._status is not None else ""
+        statuses = self._engine.servers()
+        self.list.blockSignals(True)
+        self.list.clear()
+        for row, status in enumerate(statuses):
+            item = QListWidgetItem(f"{status.server.name}\n{server_state(status, self._language)[0]}")
+            item.setData(Qt.ItemDataRole.UserRole, status.server.name)
+            self.list.addItem(item)
+            if status.server.name == chosen or row == 0:
+                self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self._show()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("server.text"))
+        self.list.setAccessibleName(words("settings.servers"))
+        self._add.setText(words("server.add"))
+        self.enabled.setText(words("server.enabled"))
+        self.allow.setText(words("server.allow"))
+        self._restart.setText(words("server.restart"))
+        self._remove.setText(words("provider.remove"))
+        self._undo.setText(words("toast.undo"))
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._name, 1)
+        head.addWidget(self._state)
+        foot = QHBoxLayout()
+        foot.addWidget(self._remove)
+        foot.addStretch(1)
+        foot.addWidget(self._restart)
+        foot.addWidget(self.allow)
+        right = QVBoxLayout(self._shown)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(8)
+        right.addLayout(head)
+        for widget in (self._label, self.line, self._changed, self._detail, self._tools, self.enabled):
+            right.addWidget(widget)
+        right.addStretch(1)
+        right.addLayout(foot)
+        left = QVBoxLayout()
+        left.addWidget(self.list, 1)
+        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout()
+        row.setSpacing(18)
+        row.addLayout(left)
+        row.addWidget(self._shown, 1)
+        said = QHBoxLayout()
+        said.addWidget(self.result, 1)
+        said.addWidget(self._undo)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addLayout(row, 1)
+        column.addLayout(said)
+
+    def _show(self) -> None:
+        """Show the server that is chosen in the list."""
+        words, name = self._language, self._name_at(self.list.currentRow())
+        statuses = [one for one in self._engine.servers() if one.server.name == name]
+        self._status = status = statuses[0] if statuses else None
+        self._shown.setVisible(status is not None)
+        if status is None:
+            return
+        server = status.server
+        self._name.setText(server.name)
+        self._state.set_text(*server_state(status, words))
+        self._label.setText(words("server.address" if server.url else "server.command"))
+        self.line.setAccessibleName(self._label.text())
+        self.line.setPlainText(server_line(server))
+        self._say(self._detail, status.detail)
+        tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
+        self._say(self._tools, words("server.tools", tools=tools) if tools else "")
+        changed = ", ".join(status.changed)
+        self._say(self._changed, words("server.changed", tools=changed) if changed else "")
+        self.enabled.setChecked(not server.disabled)
+        self.allow.setVisible(status.state == ASKING or server.disabled)
+        self._restart.setVisible(status.state in (CONNECTED, DOWN))
+
+    def _name_at(self, row: int) -> str:
+        return str(self.list.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""
+
+    def _say(self, label: QLabel, text: str) -> None:
+        label.setText(text)
+        label.setVisible(bool(text))
+
+    def _on_restart(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            self._tasks.start(f"restart server {server}", self._do(self._engine.restart_server(server)))
+
+    async def _do(self, work: Awaitable[None]) -> None:
+        """Await a change of the engine's, say what went wrong, and show the servers as they are then."""
+        try:
+            await work
+        except MootError as error:
+            self.result.setText(self._language.problem(error.code, **error.details))
+        else:
+            self.result.setText("")
+        self.refresh()
+
+    async def _keep(self, *servers: McpServer, without: str = "") -> None:
+        """Save these in place of those of their names, and all others as they are."""
+        fresh = {server.name: server for server in servers}
+        kept = [
+            fresh.pop(status.server.name, status.server)
+            for status in self._engine.servers()
+            if status.server.name != without
+        ]
+        await self._engine.save_servers((*kept, *fresh.values()))
+
+    def _on_add(self) -> None:
+        dialog = ServerDialog(self._language, self)
+        dialog.given.connect(lambda servers: self._tasks.start("add MCP servers", self._take_in(servers)))
+        dialog.open()
+
+    async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
+        await self._do(self._keep(*servers))
+        for row in range(self.list.count()):
+            if self._name_at(row) == servers[0].name:
+                self.list.setCurrentRow(row)
+
+    def _on_enabled(self) -> None:
+        if self._status is not None:
+            server = replace(self._status.server, disabled=not self.enabled.isChecked())
+            self._tasks.start(f"switch server {server.name}", self._do(self._keep(server)))
+
+    def _on_allow(self) -> None:
+        if self._status is not None:
+            server = self._status.server
+            dialog = ConsentDialog(self._language, self._status, self)
+            dialog.allowed.connect(
+                lambda: self._tasks.start(f"allow server {server.name}", self._do(self._allow(server)))
+            )
+            dialog.open()
+
+    async def _allow(self, server: McpServer) -> None:
+        if server.disabled:
+            await self._keep(replace(server, disabled=False))
+        await self._engine.consent(server.name)
+
+    def _on_remove(self) -> None:
+        if self._status is not None:
+            self._tasks.start("remove server", self._forget(self._status.server))
+
+    async def _forget(self, server: McpServer) -> None:
+        await self._do(self._keep(without=server.name))
+        self._removed = server
+        self.result.setText(self._language("server.removed", name=server.name))
+        self._undo.show()
+
+    def _on_undo(self) -> None:
+        if self._removed is not None:
+            server, self._removed = self._removed, None
+            self._undo.hide()
+            self._tasks.start("bring server back", self._take_in((server,)))

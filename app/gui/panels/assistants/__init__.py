@@ -1,0 +1,1 @@
+"""The page of the assistants: their cards and the editor of one."""

@@ -1,0 +1,20 @@
+"""How an MCP server is shown: its state in words with a tone, and its command line as it is."""
+
+import shlex
+
+from app.core.tool import ASKING, CONNECTED, CONNECTING, DOWN, OFF, McpServer, ServerStatus
+from app.gui.i18n import Language
+
+TONES = {CONNECTED: "ok", CONNECTING: "neutral", DOWN: "error", ASKING: "warn", OFF: "neutral"}
+
+
+def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
+    """Return a server's state in a word or two and the tone of its chip."""
+    if status.state not in TONES:
+        return status.state, "neutral"
+    return words(f"server.state.{status.state}"), TONES[status.state]
+
+
+def server_line(server: McpServer) -> str:
+    """Return what would be run or asked, exactly: the command with its arguments, or the address."""
+    return server.url or shlex.join([server.command, *server.args])
