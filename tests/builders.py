@@ -10,28 +10,24 @@ from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
-from app.core.errors import NotFound, StorageError
-from app.core.events import Event, EventBus, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import ASSISTANT, FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
+from app.core.events import Event, EventBus
+from app.core.message import ASSISTANT, FAILED, USER, Author, Failure, Message
 from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
 from app.core.session import (
-    PAUSED,
     RUNNING,
     Debate,
     DebateSession,
     Participant,
-    Session,
-    SessionSummary,
 )
-from app.core.settings import Settings
-from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession
-from app.core.tool import McpServer, ServerStatus, Tool, Tools
+from app.core.store import SessionStore
+from app.core.tool import Tool
 from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
 
 PROMPTS = Prompts(Path(__file__).parent.parent / "resources" / "prompts")
 NAMES = ("GPT", "Claude", "Gemini", "Llama", "Mistral", "Qwen")
@@ -135,115 +131,6 @@ class ScriptedModels(Models):
         return provider not in self.silent
 
 
-class MemoryTools(Tools):
-    """An allow-list of tools made by a test; no servers."""
-
-    def __init__(self, *tools: Tool) -> None:
-        self._tools = tools
-
-    def allowed(self) -> tuple[Tool, ...]:
-        return self._tools
-
-    def servers(self) -> tuple[ServerStatus, ...]:
-        return ()
-
-    def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
-        return ()
-
-    async def attach(self, servers: Sequence[str]) -> None:
-        return None
-
-    async def consent(self, server: str) -> None:
-        return None
-
-    async def restart(self, server: str) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
-
-
-class MemoryDocuments(Documents):
-    """Small documents in memory."""
-
-    def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
-        self._providers = tuple(providers)
-        self._agents = tuple(agents)
-        self._settings = Settings()
-
-    def settings(self) -> Settings:
-        return self._settings
-
-    async def save_settings(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def providers(self) -> tuple[ProviderConfig, ...]:
-        return self._providers
-
-    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        self._providers = providers
-
-    def agents(self) -> tuple[Agent, ...]:
-        return self._agents
-
-    async def save_agent(self, agent: Agent) -> Agent:
-        self._agents = (*(one for one in self._agents if one.id != agent.id), agent)
-        return agent
-
-    async def delete_agent(self, agent_id: str) -> None:
-        self._agents = tuple(one for one in self._agents if one.id != agent_id)
-
-    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
-        return ()
-
-    def mcp_servers(self) -> tuple[McpServer, ...]:
-        return ()
-
-    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
-        return None
-
-    def consents(self) -> frozenset[str]:
-        return frozenset()
-
-    async def save_consents(self, consents: frozenset[str]) -> None:
-        return None
-
-    def problems(self) -> tuple[Problem, ...]:
-        return ()
-
-    def switch(self, provider_id: str, *, on: bool) -> None:
-        """Switch a provider on or off."""
-        self._providers = tuple(
-            replace(one, enabled=on) if one.id == provider_id else one for one in self._providers
-        )
-
-
-class MemorySecrets:
-    """Keys in memory, by provider id."""
-
-    def __init__(self, **keys: str) -> None:
-        self.keys = dict(keys)
-
-    def get(self, provider: str, kind: str) -> str | None:
-        return self.keys.get(provider)
-
-    def source(self, provider: str, kind: str) -> str:
-        return "session" if provider in self.keys else ""
-
-    async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
-        return None
-
-    async def set(self, provider: str, key: str) -> bool:
-        self.keys[provider] = key
-        return False
-
-    async def remove(self, provider: str) -> None:
-        self.keys.pop(provider, None)
-
-    def redact(self, text: str) -> str:
-        return text
-
-
 def remotes(count: int = 6) -> tuple[ProviderConfig, ...]:
     """Return the providers that `people` speak with, and the embedded one."""
     servers = tuple(
@@ -280,65 +167,6 @@ class VirtualTime:
         self.slept.append(seconds)
         await self.on_sleep()
         self.now += seconds
-
-
-class MemoryStore(SessionStore):
-    """Keeps what a disk would keep, batch by batch, and can be cut off at any moment.
-
-    What was appended counts as written at once; `load` mends what a crash left, as the log does.
-    """
-
-    def __init__(self) -> None:
-        self.batches: list[tuple[Event, ...]] = []
-        self.fails = 0
-
-    def summaries(self) -> list[SessionSummary]:
-        return []
-
-    def tail(self, session_id: str, count: int) -> list[Message]:
-        return self._read(session_id).messages[-count:]
-
-    async def load(self, session_id: str) -> StoredSession:
-        return self._read(session_id)
-
-    def append(self, events: tuple[Event, ...]) -> None:
-        self.batches.append(events)
-
-    async def flush(self, session_id: str) -> None:
-        if self.fails:
-            self.fails -= 1
-            raise StorageError("disk_full")
-
-    async def search(self, text: str, limit: int) -> list[Hit]:
-        return []
-
-    async def discard(self, session_id: str) -> None:
-        self.batches = [batch for batch in self.batches if batch[0].session_id != session_id]
-
-    async def delete(self, session_id: str) -> None:
-        return None
-
-    async def restore(self, session_id: str) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
-
-    def _read(self, session_id: str) -> StoredSession:
-        session: Session | None = None
-        messages: dict[str, Message] = {}
-        for batch in self.batches:
-            for event in batch:
-                if isinstance(event, SessionStarted | SessionChanged):
-                    session = event.session
-                elif isinstance(event, MessageStarted | MessageFinished):
-                    messages[event.message.id] = event.message
-        if session is None:
-            raise NotFound("session_not_found", session=session_id)
-        if session.status == RUNNING:
-            session = replace(session, status=PAUSED, reason="app_restart")
-        mended = [replace(one, state=STOPPED) if one.state == STREAMING else one for one in messages.values()]
-        return StoredSession(session=session, messages=mended)
 
 
 @dataclass

@@ -16,9 +16,10 @@ from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
 from app.engine.next_speaker import next_speaker
-from tests.builders import MemoryDocuments, MemorySecrets, MemoryStore, a_bench, people, remotes
+from tests.builders import a_bench, people, remotes
 from tests.engine.gated_models import Call, GatedModels
 from tests.engine.request_rules import check_request
+from tests.memory import MemoryDocuments, MemorySecrets, MemoryStore
 
 
 class DebateMachine(RuleBasedStateMachine):

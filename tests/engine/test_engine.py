@@ -12,7 +12,6 @@ from app.core.session import COMPLETED, ContextFile, Participant
 from tests.builders import (
     Bench,
     Hang,
-    MemorySecrets,
     a_bench,
     a_log_store,
     a_setup,
@@ -21,6 +20,7 @@ from tests.builders import (
     start_and_hold,
     until,
 )
+from tests.memory import MemorySecrets
 
 RATE = ProviderError("rate_limit", "slow down")
 

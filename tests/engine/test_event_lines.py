@@ -10,7 +10,8 @@ import pytest
 from app.core.errors import BadInput, ProviderError
 from app.core.session import ContextFile
 from app.engine.event_lines import event_line
-from tests.builders import Bench, MemoryStore, a_bench, a_setup
+from tests.builders import Bench, a_bench, a_setup
+from tests.memory import MemoryStore
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
 from app.engine.provider_list import check_key, check_provider, status_of
 from app.engine.setup import DebateSetup, session_of, title_of
-from tests.builders import MemorySecrets, a_setup, people, remotes
+from tests.builders import a_setup, people, remotes
+from tests.memory import MemorySecrets
 
 STATUSES = [status_of(config, MemorySecrets(), "") for config in remotes()]  # type: ignore[arg-type]
 
