@@ -6,17 +6,24 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.core.events import (
+    AssistantsChanged,
+    CallsStreamed,
     Event,
     EventBus,
     MessageDelta,
     MessageFinished,
     MessageStarted,
     Notice,
+    PromptAsked,
     RetryScheduled,
+    ServersChanged,
     SessionChanged,
     SessionDeleted,
     SessionRestored,
     SessionStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
     TurnStarted,
     UsageReported,
 )
@@ -26,7 +33,7 @@ CROWDED_FRAME_MS = 33
 
 
 class Bridge(QObject):
-    """Re-emits the bus's events as typed signals; text that streams arrives at most once a frame.
+    """Re-emits the bus's events as typed signals; what streams arrives at most once a frame.
 
     `text_arrived` carries session id, message id, text and thinking; the rest carry their event.
     """
@@ -36,16 +43,24 @@ class Bridge(QObject):
     session_deleted = Signal(object)
     session_restored = Signal(object)
     turn_started = Signal(object)
+    turn_finished = Signal(object)
     message_started = Signal(object)
     message_finished = Signal(object)
     text_arrived = Signal(str, str, str, str)
+    calls_streamed = Signal(object)
+    tool_started = Signal(object)
+    tool_finished = Signal(object)
+    prompt_asked = Signal(object)
     usage_reported = Signal(object)
     retry_scheduled = Signal(object)
     notice_given = Signal(object)
+    assistants_changed = Signal()
+    servers_changed = Signal()
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pending: dict[str, tuple[str, list[str], list[str]]] = {}
+        self._calls: dict[str, CallsStreamed] = {}
         self._fresh: set[str] = set()
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
@@ -57,20 +72,33 @@ class Bridge(QObject):
             SessionDeleted: self.session_deleted.emit,
             SessionRestored: self.session_restored.emit,
             TurnStarted: self.turn_started.emit,
+            TurnFinished: self.turn_finished.emit,
             MessageStarted: self._on_message_started,
             MessageDelta: self._on_delta,
             MessageFinished: self._on_message_finished,
+            CallsStreamed: self._on_calls,
+            ToolStarted: self.tool_started.emit,
+            ToolFinished: self.tool_finished.emit,
+            PromptAsked: self.prompt_asked.emit,
             UsageReported: self.usage_reported.emit,
             RetryScheduled: self.retry_scheduled.emit,
             Notice: self.notice_given.emit,
+            AssistantsChanged: lambda _event: self.assistants_changed.emit(),
+            ServersChanged: lambda _event: self.servers_changed.emit(),
         }
         self._unsubscribe = bus.subscribe(self._on_events)
+
+    def flush(self) -> None:
+        """Hand over what has piled up now: who reads a session anew would else get it twice."""
+        self._frame.stop()
+        self._on_frame()
 
     def close(self) -> None:
         """Stop listening and drop what has not been shown."""
         self._unsubscribe()
         self._frame.stop()
         self._pending.clear()
+        self._calls.clear()
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
         for event in events:
@@ -91,20 +119,31 @@ class Bridge(QObject):
         _, text, thinking = self._pending.setdefault(event.message_id, (event.session_id, [], []))
         text.append(event.text)
         thinking.append(event.thinking)
-        if not self._frame.isActive():
-            self._frame.start(FRAME_MS if len(self._pending) < 2 else CROWDED_FRAME_MS)
+        self._wait_a_frame()
+
+    def _on_calls(self, event: CallsStreamed) -> None:
+        # Each carries the whole of the calls so far: only the newest of a frame is shown.
+        self._calls[event.message_id] = event
+        self._wait_a_frame()
 
     def _on_message_finished(self, event: MessageFinished) -> None:
         self._fresh.discard(event.message.id)
         self._hand_over(event.message.id)
         self.message_finished.emit(event)
 
+    def _wait_a_frame(self) -> None:
+        if not self._frame.isActive():
+            self._frame.start(FRAME_MS if len(self._pending) < 2 else CROWDED_FRAME_MS)
+
     def _on_frame(self) -> None:
-        for message_id in tuple(self._pending):
+        for message_id in (*self._pending, *self._calls):
             self._hand_over(message_id)
 
     def _hand_over(self, message_id: str) -> None:
+        calls = self._calls.pop(message_id, None)
         pending = self._pending.pop(message_id, None)
         if pending is not None:
             session_id, text, thinking = pending
             self.text_arrived.emit(session_id, message_id, "".join(text), "".join(thinking))
+        if calls is not None:
+            self.calls_streamed.emit(calls)

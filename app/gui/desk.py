@@ -1,6 +1,6 @@
 """What the window does once the engine is there: every request wired to what answers it.
 
-Made by the main window after its first paint; holds the debate panel and the page of a session.
+Made by the main window after its first paint; holds the debate panel and the pages of the sessions.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,11 +16,18 @@ from app.core.events import Notice
 from app.core.session import SessionSummary
 from app.core.settings import Settings
 from app.engine.engine import DebateSetup, Engine
+from app.gui.assistant_commands import AssistantCommands
 from app.gui.attention import Attention
 from app.gui.bridge import Bridge
+from app.gui.chat_desk import NEW, ChatDesk
 from app.gui.context_files import read_context
+from app.gui.dialogs.link_dialog import open_link
+from app.gui.dialogs.palette_entry import Command
 from app.gui.dialogs.settings_dialog import SettingsDialog
+from app.gui.main_pages import MainPages
 from app.gui.main_window import SIDE_WIDTH, MainWindow
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_commands import SessionCommands
@@ -58,14 +65,27 @@ class Desk(QObject):
             names=("transcript", "composer", "send_button"),
             prefix="session_",
         )
-        window.main_area.addWidget(self.session_page)
+        self.chat_page = ChatPage(self._language, self._look)
+        self.pages = MainPages(window, debates=self.session_page, chats=self.chat_page)
         window.splitter.addWidget(self.panel)
         window.splitter.setStretchFactor(1, 1)
         window.splitter.setCollapsible(2, False)
         self.views = SessionViews(
-            engine, self._bridge, self._state, (self.panel.discussion, self.session_page)
+            engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
         )
         self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
+        self.chats = ChatDesk(
+            window,
+            self._language,
+            engine,
+            self._bridge,
+            self.chat_page,
+            self.tasks,
+            window.toasts,
+            self._state,
+        )
+        engine.links = open_link
+        self.assistants = AssistantCommands(window, engine, self._bridge)
         self._attention = Attention(window, self._bridge)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
@@ -81,6 +101,7 @@ class Desk(QObject):
     async def close(self) -> None:
         """Keep what the window remembers, pause what runs, and let go of the engine."""
         self._remember()
+        await self.assistants.close()
         await self.tasks.close()
         self._bridge.close()
         self._list_timer.stop()
@@ -90,7 +111,7 @@ class Desk(QObject):
 
     def _wire(self, bridge: Bridge) -> None:
         """Connect every request to what answers it."""
-        side, top, panel, page = self._window.side_bar, self._window.top_bar, self.panel, self.session_page
+        side, top, panel = self._window.side_bar, self._window.top_bar, self.panel
         side.new_requested.connect(self._on_new)
         side.hide_requested.connect(lambda: self._window.show_side(False))
         side.providers_requested.connect(lambda: self.open_settings("providers"))
@@ -99,8 +120,10 @@ class Desk(QObject):
         side.sessions.delete_requested.connect(self._on_delete)
         top.side_requested.connect(lambda: self._window.show_side(True))
         top.panel_toggled.connect(self._on_panel_toggled)
-        top.export_requested.connect(lambda name: self.commands.export(page.session, name))
+        top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
+        top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
         self._window.welcome.debate_requested.connect(self.show_setup)
+        self._window.welcome.chat_requested.connect(self._on_new)
         self._window.welcome.providers_requested.connect(lambda: self.open_settings("providers"))
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.show_session)
@@ -111,16 +134,23 @@ class Desk(QObject):
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(self._on_delete)
-        for view in (panel.discussion, page):
+        for view in (panel.discussion, self.session_page):
             view.pause_requested.connect(self.commands.pause)
             view.resume_requested.connect(self.commands.resume)
             view.stop_requested.connect(self.commands.stop)
             view.say_requested.connect(self._on_say)
             view.setup_requested.connect(self.show_setup)
-            view.link_requested.connect(self.commands.open_link)
             view.provider_requested.connect(lambda provider: self.open_settings("providers", provider))
             view.draft_changed.connect(self._on_draft_changed)
+        for conversation in (panel.discussion, self.session_page, self.chat_page):
+            conversation.link_requested.connect(self.commands.open_link)
+        self.chats.session_started.connect(self.show_session)
+        self.chats.settings_requested.connect(self.open_settings)
         self.views.view_changed.connect(self._on_view_changed)
+        self.pages.shown.connect(self._on_page_shown)
+        self.assistants.chat_requested.connect(self._on_new)
+        self.assistants.session_requested.connect(self.show_session)
+        self.assistants.set_commands(self._palette_commands())
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)
@@ -134,9 +164,10 @@ class Desk(QObject):
             ("Ctrl+N", self._on_new),
             ("Ctrl+D", top.debate_button.toggle),
             ("Ctrl+,", lambda: self.open_settings("appearance")),
-            ("Ctrl+B", lambda: self._window.show_side(not side.isVisible())),
+            ("Ctrl+B", self._toggle_side),
             ("Ctrl+F", self._on_find),
-            ("Ctrl+K", self._on_search),
+            ("F2", top.rename),
+            ("Ctrl+K", self.assistants.search),
             ("Ctrl+1", lambda: self._show_tab(0)),
             ("Ctrl+2", lambda: self._show_tab(1)),
             ("Ctrl+3", lambda: self._show_tab(2)),
@@ -149,8 +180,8 @@ class Desk(QObject):
         """Show a session in the main area."""
         summary = self._summary(session_id)
         if summary is not None:
-            self.session_page.set_draft("")
-            self.tasks.replace("open in the main area", self._open(self.session_page, summary))
+            page = self.pages.page_of(summary)
+            self.tasks.replace("open in the main area", self._show_session(page, summary))
 
     def show_setup(self, topic: str = "") -> None:
         """Open the panel at Setup, with a topic when one is given."""
@@ -166,21 +197,54 @@ class Desk(QObject):
         dialog.settings_chosen.connect(self._on_settings_chosen)
         dialog.open()
 
-    def _on_new(self) -> None:
-        self._window.show_welcome()
-        self.show_setup()
+    def _on_new(self, assistant_id: str = "") -> None:
+        """Show an empty page to write to an assistant on."""
+        self.views.keep_place(self.chat_page)
+        self.chats.show_new(assistant_id)
+        self.pages.show(self.chat_page)
+        self.chat_page.take_focus()
 
-    def _on_search(self) -> None:
-        self._window.show_side(True)
-        self._window.side_bar.search.setFocus()
-        self._window.side_bar.search.selectAll()
+    def _palette_commands(self) -> tuple[Command, ...]:
+        """Return what the palette can do beside going to what it finds."""
+        return (
+            Command(name="new_chat", icon="message-circle", act=self._on_new, shortcut="Ctrl+N"),
+            Command(name="new_debate", icon="scale", act=self.show_setup),
+            Command(name="new_assistant", icon="plus", act=self.assistants.make_new),
+            Command(name="bring_in", icon="download", act=self.assistants.bring_in),
+            Command(name="assistants", icon="users", act=self.assistants.show_page),
+            Command(name="find", icon="search", act=self._on_find, shortcut="Ctrl+F"),
+            Command(
+                name="panel", icon="scale", act=self._window.top_bar.debate_button.toggle, shortcut="Ctrl+D"
+            ),
+            Command(name="side", icon="panel-left", act=self._toggle_side, shortcut="Ctrl+B"),
+            Command(name="servers", icon="plug", act=lambda: self.open_settings("servers")),
+            Command(
+                name="settings",
+                icon="settings",
+                act=lambda: self.open_settings("appearance"),
+                shortcut="Ctrl+,",
+            ),
+            Command(name="theme", icon="moon", act=self._switch_theme),
+            Command(name="language", icon="globe", act=self._switch_language),
+        )
+
+    def _toggle_side(self) -> None:
+        self._window.show_side(not self._window.side_bar.isVisible())
+
+    def _switch_theme(self) -> None:
+        theme = "light" if self._look.tokens.dark else "dark"
+        self._on_settings_chosen(replace(self.engine.settings(), theme=theme))
+
+    def _switch_language(self) -> None:
+        language = "en" if self._language.name == "ko" else "ko"
+        self._on_settings_chosen(replace(self.engine.settings(), language=language))
 
     def _on_find(self) -> None:
-        """Find in the debate the user is at: the panel's while the focus is there, else the main one."""
+        """Find in the session the user is at: the panel's while the focus is there, else the main one."""
         focus = self._window.focusWidget()
         in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
-        main = self._window.main_area.currentWidget() is self.session_page
-        view = self.panel.discussion if in_panel or not main else self.session_page
+        page = self.pages.current
+        view = self.panel.discussion if in_panel or page is None else page
         if view.session is not None and view.isVisible():
             view.find_bar.come()
 
@@ -209,9 +273,13 @@ class Desk(QObject):
         await self._open(self.panel.discussion, summary)
         self.panel.discussion.take_focus()
 
-    async def _open(self, view: DiscussionView, summary: SessionSummary) -> None:
+    async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
+        await self._open(page, summary)
+        if page is self.chat_page:
+            page.take_focus()
+
+    async def _open(self, view: ConversationView, summary: SessionSummary) -> None:
         await self.views.open(view, summary)
-        view.set_draft(self._state.draft(summary.id))
         # At once: when Moot is killed, what was watched is still what is shown next.
         self._remember()
 
@@ -247,24 +315,13 @@ class Desk(QObject):
 
     # What has happened
 
-    def _on_view_changed(self, view: DiscussionView) -> None:
+    def _on_view_changed(self, view: ConversationView) -> None:
         self.panel.refresh_buttons()
-        if view is not self.session_page:
-            return
-        session = view.session
-        if session is None:
-            self._window.show_welcome()
-            return
-        words = self._language
-        self._window.main_area.setCurrentWidget(view)
-        self._window.side_bar.sessions.select(session.id)
-        top = self._window.top_bar
-        top.show_title(session.title)
-        top.show_session_tools(True)
-        top.show_state(session)
-        top.cost.set_text(view.spending.text(words), short=view.spending.short_text(words))
-        top.cost.setToolTip(view.spending.lines(words))
-        top.fit()
+        self.pages.follow(view)
+
+    def _on_page_shown(self, page: ConversationView) -> None:
+        if page is self.chat_page:
+            self.chats.refresh()
 
     def _on_sessions_changed(self, _event: object) -> None:
         if not self._list_timer.isActive():
@@ -298,10 +355,8 @@ class Desk(QObject):
 
     def _on_language_changed(self) -> None:
         self._refresh_sessions()
-        if self._window.main_area.currentWidget() is self._window.welcome:
+        if not self.pages.refresh() and self._window.main_area.currentWidget() is self._window.welcome:
             self._window.show_welcome()
-        else:
-            self._on_view_changed(self.session_page)
 
     # Showing
 
@@ -315,6 +370,7 @@ class Desk(QObject):
         ready = [status for status in statuses if status.ready]
         embedded = any(status.config.kind == EMBEDDED for status in ready)
         self._window.side_bar.show_providers(len(ready))
+        self.assistants.refresh()
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
         self._window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()
@@ -355,10 +411,14 @@ class Desk(QObject):
             self.panel.setup.set_topic(draft)
         tab = state.text("tab", "0")
         self.panel.tabs.choose(int(tab) if tab in ("0", "1", "2") else 0)
-        for name, view in (("main", self.session_page), ("panel_session", self.panel.discussion)):
-            summary = self._summary(state.text(name))
-            if summary is not None:
-                self.tasks.start(f"restore {name}", self._open(view, summary))
+        main = self._summary(state.text("main"))
+        if main is not None:
+            self.tasks.start("restore main", self._open(self.pages.page_of(main), main))
+        elif state.text("main") == NEW:
+            self._on_new()
+        in_panel = self._summary(state.text("panel_session"))
+        if in_panel is not None:
+            self.tasks.start("restore panel", self._open(self.panel.discussion, in_panel))
 
     def _remember(self) -> None:
         state = self._state
@@ -367,8 +427,8 @@ class Desk(QObject):
         state.keep("panel", not self.panel.isHidden())
         state.keep("side", not self._window.side_bar.isHidden())
         state.keep("tab", str(self.panel.tabs.current()))
-        shown = self._window.main_area.currentWidget() is self.session_page
-        state.keep("main", self.session_page.session_id if shown else "")
+        page = self.pages.current
+        state.keep("main", (page.session_id or NEW) if page else "")
         state.keep("panel_session", self.panel.discussion.session_id)
-        for view in (self.panel.discussion, self.session_page):
+        for view in (self.panel.discussion, self.session_page, self.chat_page):
             self.views.keep_place(view)

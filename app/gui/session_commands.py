@@ -1,4 +1,6 @@
-"""What a user may do to a session, from whichever view: pause, resume, stop, step in, delete, export, open a link."""
+"""What a user may do to a session, from whichever view: pause, resume, stop, step in, rename, delete,
+export, open a link.
+"""
 
 import asyncio
 from pathlib import Path
@@ -51,6 +53,11 @@ class SessionCommands:
         """Move a session to the bin, and offer to bring it back."""
         self._tasks.start(f"delete {summary.id}", self._delete(summary))
 
+    def rename(self, session: Session | None, title: str) -> None:
+        """Give a session another title, and offer the old one back."""
+        if session is not None:
+            self._tasks.start(f"rename {session.id}", self._rename(session, title))
+
     def open_link(self, url: str, shown: str) -> None:
         """Ask before a link is opened; refuse what is neither web nor mail."""
         if may_open(url):
@@ -78,6 +85,16 @@ class SessionCommands:
             self._language("history.deleted", title=summary.title),
             self._language("toast.undo"),
             lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
+        )
+
+    async def _rename(self, session: Session, title: str) -> None:
+        await self._engine.chats.rename(session.id, title)
+        self._toasts.show_toast(
+            self._language("session.renamed", title=title),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(
+                f"rename {session.id}", self._engine.chats.rename(session.id, session.title)
+            ),
         )
 
     async def _export(self, session_id: str, format_name: str, path: Path) -> None:

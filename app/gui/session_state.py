@@ -1,10 +1,11 @@
 """A session's state as people read it: the same words and tone in side bar, top bar, controls and History."""
 
-from app.core.session import COMPLETED, DebateSession, SessionSummary
+from app.core.session import COMPLETED, IDLE, Debate, DebateSession, Session, SessionSummary
 from app.gui.i18n import Language
 
-TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "accent"}
+TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
 TOO_FEW = "too_few"
+CHAT = "chat"
 
 
 def failed(status: str, reason: str) -> bool:
@@ -12,12 +13,14 @@ def failed(status: str, reason: str) -> bool:
     return status == "error" or (status == COMPLETED and reason == TOO_FEW)
 
 
-def state_of(session: DebateSession | SessionSummary, language: Language) -> tuple[str, str]:
+def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
     """Return a state in a few words and the tone of its chip."""
     status, reason = session.status, session.reason
     if failed(status, reason):
         key = f"status.failed.{reason}"
         return language(key if key in language.texts else "status.error"), "error"
-    at = session.debate.round if isinstance(session, DebateSession) else session.round
-    rounds = session.debate.rounds if isinstance(session, DebateSession) else session.rounds
-    return language.status(status, min(at, rounds)), TONES.get(status, "neutral")
+    if status == IDLE and not isinstance(session, DebateSession) and session.kind == CHAT:
+        return language("status.your_turn"), "neutral"
+    cursor = session.debate if isinstance(session, DebateSession) else session
+    at = min(cursor.round, cursor.rounds) if isinstance(cursor, Debate | SessionSummary) else 0
+    return language.status(status, at), TONES.get(status, "neutral")

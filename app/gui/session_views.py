@@ -8,18 +8,35 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.core.events import (
+    CallsStreamed,
+    Event,
     MessageFinished,
     MessageStarted,
     RetryScheduled,
     SessionChanged,
     SessionDeleted,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
     TurnStarted,
 )
 from app.core.message import Message
-from app.core.session import RUNNING, Debate, DebateSession, Participant, SessionSummary
+from app.core.session import (
+    RUNNING,
+    Chat,
+    ChatSession,
+    Debate,
+    DebateSession,
+    Participant,
+    Session,
+    SessionSummary,
+)
+from app.engine.branches import shown, versions_shown
 from app.engine.engine import Engine
+from app.engine.live_session import LiveSession
 from app.gui.bridge import Bridge
-from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.panels.conversation_view import ConversationView
 from app.gui.window_state import WindowState
 
 TAIL = 60
@@ -31,9 +48,10 @@ class SessionViews(QObject):
     view_changed = Signal(object)
 
     def __init__(
-        self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[DiscussionView, ...]
+        self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[ConversationView, ...]
     ) -> None:
         super().__init__()
+        self._bridge = bridge
         self._state = state
         self._answered = False
         self._waiting: dict[str, TurnStarted] = {}
@@ -46,8 +64,12 @@ class SessionViews(QObject):
         bridge.text_arrived.connect(self._on_text_arrived)
         bridge.message_finished.connect(self._on_message_finished)
         bridge.retry_scheduled.connect(self._on_retry_scheduled)
+        bridge.calls_streamed.connect(self._on_calls_streamed)
+        bridge.tool_started.connect(self._on_tool_started)
+        bridge.tool_finished.connect(self._on_tool_finished)
+        bridge.turn_finished.connect(self._on_turn_finished)
 
-    async def open(self, view: DiscussionView, summary: SessionSummary) -> None:
+    async def open(self, view: ConversationView, summary: SessionSummary) -> None:
         """Show a session in a view: its last messages at once, the rest when it is read.
 
         Raises NotFound, StorageError.
@@ -59,44 +81,63 @@ class SessionViews(QObject):
         tail = self._engine.tail(session_id, TAIL) if long else []
         if tail:
             view.show_session(provisional(summary, tail), tail)
+            view.set_draft(self._state.draft(session_id))
             view.go_to(place)
             self.view_changed.emit(view)
         live = await self._engine.open(session_id)
-        if tail and view.session_id != session_id:
+        if (tail and view.session_id != session_id) or not isinstance(live.session, view.KIND):
             return
-        messages = list(live.whole_messages())
-        if not isinstance(live.session, DebateSession):
-            return
-        if tail:
-            shown = {message.id for message in tail}
-            earlier = [message for message in messages if message.id not in shown]
-            view.show_change(live.session)
-            view.prepend(earlier, read_only=live.read_only, damaged=live.damaged)
-            if view.transcript.following:
-                view.go_to(place)
-        else:
-            view.show_session(live.session, messages, read_only=live.read_only, damaged=live.damaged)
+        self._bridge.flush()
+        self._show_whole(view, live, {message.id for message in tail})
+        if not tail:
+            view.set_draft(self._state.draft(session_id))
+        if not tail or view.transcript.following:
             view.go_to(place)
         turn = self._waiting.get(session_id)
         if turn is not None:
             view.show_turn(turn, starting=not self._answered)
         self.view_changed.emit(view)
 
-    def keep_place(self, view: DiscussionView) -> None:
+    def _show_whole(self, view: ConversationView, live: LiveSession, tail: set[str]) -> None:
+        """Show all of a session in a view that shows nothing of it yet, or the messages of `tail`."""
+        session, read_only, damaged = live.session, live.read_only, live.damaged
+        messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
+        # The tail is that of the log; where it holds other versions too, it was but a first look.
+        if tail and {one.id for one in messages[-len(tail) :]} == tail:
+            view.show_change(session)
+            view.prepend(messages[: -len(tail)], read_only=read_only, damaged=damaged)
+        else:
+            view.show_session(session, messages, read_only=read_only, damaged=damaged)
+        if isinstance(view, ChatPage):
+            view.show_versions(versions_shown(live))
+
+    def keep_place(self, view: ConversationView) -> None:
         """Remember where in its session a view is read."""
         if view.session_id:
             self._state.keep_place(view.session_id, view.place)
 
-    def _showing(self, session_id: str) -> list[DiscussionView]:
+    def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
+
+    def _chats(self, event: Event) -> list[ChatPage]:
+        return [view for view in self._showing(event.session_id) if isinstance(view, ChatPage)]
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         if event.session.status != RUNNING:
             self._waiting.pop(event.session_id, None)
         for view in self._showing(event.session_id):
-            if isinstance(event.session, DebateSession):
-                view.show_change(event.session)
-                self.view_changed.emit(view)
+            view.show_change(event.session)
+            if isinstance(view, ChatPage) and isinstance(event.session, ChatSession):
+                self._follow_head(view, event.session)
+            self.view_changed.emit(view)
+
+    def _follow_head(self, view: ChatPage, session: ChatSession) -> None:
+        """Show another version where the chat no longer stands where the page does."""
+        live = self._engine.live(session.id)
+        # A turn that has said nothing yet is not there to be shown.
+        if live is not None and not view.stands_at(session.chat.head) and live.turn(session.chat.head):
+            self._bridge.flush()
+            view.reload(shown(live), versions_shown(live))
 
     def _on_session_deleted(self, event: SessionDeleted) -> None:
         for view in self._showing(event.session_id):
@@ -104,14 +145,16 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _on_turn_started(self, event: TurnStarted) -> None:
-        self._waiting[event.session_id] = event
+        if event.parent_turn_id is None:
+            self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
             view.show_turn(event, starting=not self._answered)
 
     def _on_message_started(self, event: MessageStarted) -> None:
-        self._waiting.pop(event.session_id, None)
+        if event.message.parent_turn_id is None:
+            self._waiting.pop(event.session_id, None)
         for view in self._showing(event.session_id):
-            view.show_message(event)
+            view.show_message(event.message)
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
         self._answered = True
@@ -127,9 +170,35 @@ class SessionViews(QObject):
         for view in self._showing(event.session_id):
             view.show_retry(event)
 
+    def _on_calls_streamed(self, event: CallsStreamed) -> None:
+        for view in self._chats(event):
+            view.show_calls(event)
 
-def provisional(summary: SessionSummary, tail: list[Message]) -> DebateSession:
+    def _on_tool_started(self, event: ToolStarted) -> None:
+        for view in self._chats(event):
+            view.show_tool_started(event)
+
+    def _on_tool_finished(self, event: ToolFinished) -> None:
+        for view in self._chats(event):
+            view.show_tool_finished(event)
+
+    def _on_turn_finished(self, event: TurnFinished) -> None:
+        for view in self._chats(event):
+            view.show_turn_finished(event)
+
+
+def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
     """Return a session as far as its summary and last messages tell, until it has been read."""
+    if summary.kind == "chat":
+        return ChatSession(
+            id=summary.id,
+            title=summary.title,
+            status=summary.status,
+            reason=summary.reason,
+            created_at=summary.created_at,
+            updated_at=summary.updated_at,
+            chat=Chat(assistant_id="", assistant_name=next(iter(summary.speakers), "")),
+        )
     ids = {message.author.name: message.author.id for message in tail}
     participants = tuple(
         Participant(id=ids.get(name, name), name=name, provider="", model="") for name in summary.speakers

@@ -4,13 +4,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from app.core.session import RUNNING, DebateSession
+from app.core.session import IDLE, RUNNING, DebateSession, Session
 from app.gui.i18n import Language
 from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import icon_button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.title_field import TitleField
 
 HEIGHT = 52
 TITLE_ROOM = 150
@@ -23,6 +23,7 @@ class TopBar(QFrame):
     side_requested = Signal()
     panel_toggled = Signal(bool)
     export_requested = Signal(str)
+    rename_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,7 +32,7 @@ class TopBar(QFrame):
         self._language = language
         self.side_button = icon_button(look, "panel-left", "side_button")
         self.side_button.setVisible(False)
-        self._title = ElidedLabel("title")
+        self._title = TitleField()
         self._title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.mode = Chip(look)
         self.status = Chip(look)
@@ -57,6 +58,7 @@ class TopBar(QFrame):
         row.addWidget(self.debate_button)
         self.side_button.clicked.connect(self.side_requested)
         self.debate_button.toggled.connect(self.panel_toggled)
+        self._title.renamed.connect(self.rename_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -80,23 +82,37 @@ class TopBar(QFrame):
             room -= chip.sizeHint().width() + 10 if chip.text() else 0
             chip.setVisible(bool(chip.text()) and room >= 0)
 
-    def show_title(self, title: str) -> None:
-        """Name what is open."""
-        self._title.setText(title)
+    def show_title(self, title: str, *, can_rename: bool = False) -> None:
+        """Name what is open; a double click or F2 renames it where it can be renamed."""
+        self._title.show_title(title, can_rename=can_rename)
 
-    def show_state(self, session: DebateSession) -> None:
-        """Say how the debate goes on and where it stands: its round while it runs, else its state."""
-        words, debate = self._language, session.debate
+    def rename(self) -> None:
+        """Let the user write another title, where what is open can be renamed."""
+        self._title.edit()
+
+    def show_state(self, session: Session) -> None:
+        """Say how a session goes on and where it stands: a debate's round while it runs, else its state.
+
+        Of a chat that waits for the user's next word there is nothing to say.
+        """
+        words = self._language
         text, tone = state_of(session, words)
-        if session.status == RUNNING:
-            text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
-        self.mode.set_text(words.mode(debate.mode), "neutral")
+        mode = ""
+        if isinstance(session, DebateSession):
+            debate = session.debate
+            mode = words.mode(debate.mode)
+            if session.status == RUNNING:
+                text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
+        elif session.status == IDLE:
+            text = ""
+        self.mode.set_text(mode, "neutral")
         self.status.set_text(text, tone)
 
     def show_session_tools(self, shown: bool) -> None:
         """Show or hide what only makes sense with a session open."""
         self._export.setVisible(shown)
         if not shown:
+            self._title.end()
             for chip in (self.mode, self.status, self.cost):
                 chip.set_text("")
 

@@ -48,6 +48,7 @@ class WelcomePage(QWidget):
     """Headline, cards, topic box and examples; emits what the user wants."""
 
     debate_requested = Signal(str)
+    chat_requested = Signal()
     providers_requested = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
@@ -59,7 +60,9 @@ class WelcomePage(QWidget):
         for label in (self._heading, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._debate = WelcomeCard(look, "scale", "accent", "primary", "welcome_debate")
+        self._chat = WelcomeCard(look, "message-circle", "warn", "", "welcome_chat")
         self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
+        self._all_cards = (self._debate, self._chat, self._connect)
         self.topic = Composer(look, box_name="welcome_topic", button_name="welcome_send")
         self.topic.setMaximumWidth(708)
         self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
@@ -71,6 +74,7 @@ class WelcomePage(QWidget):
         self._saved = plain_label("hint")
         self._lay_out()
         self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.topic.box.text()))
+        self._chat.button.clicked.connect(lambda: self.chat_requested.emit())
         self._connect.button.clicked.connect(self.providers_requested)
         self.topic.submitted.connect(self.debate_requested)
         for example in self._examples:
@@ -90,8 +94,8 @@ class WelcomePage(QWidget):
         cards = self._cards
         cards.setSpacing(14)
         cards.addStretch(1)
-        cards.addWidget(self._debate, 10)
-        cards.addWidget(self._connect, 10)
+        for card in self._all_cards:
+            cards.addWidget(card, 10)
         cards.addStretch(1)
         topic = QHBoxLayout()
         topic.addStretch(1)
@@ -142,7 +146,7 @@ class WelcomePage(QWidget):
         narrow = self.width() < NARROW
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
-        for card in (self._debate, self._connect):
+        for card in self._all_cards:
             self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
         self._example_row.setDirection(down if narrow else across)
 
@@ -157,6 +161,9 @@ class WelcomePage(QWidget):
         self._debate.text.setText(words("welcome.debate.text"))
         local = self._local_only and self._ready
         self._debate.button.setText(words("welcome.debate.local" if local else "welcome.debate.start"))
+        self._chat.title.setText(words("welcome.chat.title"))
+        self._chat.text.setText(words("welcome.chat.text"))
+        self._chat.button.setText(words("welcome.chat.button"))
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words("welcome.connect.text"))
         self._connect.button.setText(words("welcome.connect.button"))

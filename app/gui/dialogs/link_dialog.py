@@ -20,6 +20,11 @@ def may_open(url: str) -> bool:
     return bool(parsed.host()) or parsed.scheme().lower() == "mailto"
 
 
+async def open_link(url: str) -> bool:
+    """Open an address the user has agreed to in the system's browser; false where that is refused."""
+    return may_open(url) and QDesktopServices.openUrl(QUrl(url, QUrl.ParsingMode.StrictMode))
+
+
 class LinkDialog(QDialog):
     """Shows where a link goes; opens it in the system's browser when the user agrees."""
 

@@ -43,6 +43,11 @@ class TextBox(QPlainTextEdit):
         """Return what was written, without blanks around it."""
         return self.toPlainText().strip()
 
+    @property
+    def composing(self) -> bool:
+        """Whether an input method has a letter in the making."""
+        return self._composing
+
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
         super().inputMethodEvent(event)
@@ -95,25 +100,32 @@ class Composer(QFrame):
     text_changed = Signal()
 
     def __init__(
-        self, look: Look, *, box_name: str, button_name: str, lines: int = 1, parent: QWidget | None = None
+        self,
+        look: Look,
+        *,
+        box_name: str,
+        button_name: str,
+        box: TextBox | None = None,
+        parent: QWidget | None = None,
     ) -> None:
+        """`box` is a box of another kind than a plain one."""
         super().__init__(parent)
         self.setProperty("kind", "composer")
-        self.box = TextBox(lines=lines)
+        self.box = box or TextBox()
         self.box.setObjectName(box_name)
         self._hint = ElidedLabel("hint")
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
         self.send.setFixedSize(34, 27)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(2, 0, 0, 0)
-        foot.addWidget(self._hint, 1)
-        foot.addWidget(self.send)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 9, 10, 10)
-        column.setSpacing(8)
-        column.addWidget(self.box)
-        column.addLayout(foot)
+        self.foot = QHBoxLayout()
+        self.foot.setContentsMargins(2, 0, 0, 0)
+        self.foot.addWidget(self._hint, 1)
+        self.foot.addWidget(self.send)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(12, 9, 10, 10)
+        self.column.setSpacing(8)
+        self.column.addWidget(self.box)
+        self.column.addLayout(self.foot)
         self.setFocusProxy(self.box)
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text_changed)

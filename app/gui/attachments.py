@@ -1,0 +1,110 @@
+"""What the user gives along with a message: text files as text, pictures made small enough for any model.
+
+Read off the window's thread; used by the chat's composer.
+"""
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
+from PySide6.QtGui import QImage, QImageReader
+
+from app.core.errors import BadInput
+from app.core.message import Attachment
+from app.core.text import clean_text
+
+MOST_TEXT_BYTES = 1_000_000
+MOST_IMAGE_BYTES = 30_000_000
+MOST_PIXELS = 80_000_000
+LONGEST_SIDE = 1568
+LONG_PASTE = 4_000
+PNG_LIMIT = 1_500_000
+JPEG_QUALITY = 88
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+
+
+def is_image(attachment: Attachment) -> bool:
+    """Say whether an attachment is a picture."""
+    return attachment.media_type.startswith("image/")
+
+
+async def read_attachments(paths: Sequence[Path], *, images: bool) -> tuple[Attachment, ...]:
+    """Read files off the window's thread; `images` says that the model takes pictures.
+
+    Raises BadInput naming the file that cannot be given along, and why.
+    """
+    return await asyncio.to_thread(lambda: tuple(_read(path, images=images) for path in paths))
+
+
+async def picture_attachment(image: QImage, name: str) -> Attachment:
+    """Return a pasted picture as an attachment. Raises BadInput where it cannot be encoded."""
+    return await asyncio.to_thread(_encoded, image, name)
+
+
+def text_attachment(text: str, name: str) -> Attachment:
+    """Return a long paste as an attachment."""
+    return Attachment(name=name, text=clean_text(text))
+
+
+def _read(path: Path, *, images: bool) -> Attachment:
+    try:
+        size = path.stat().st_size
+        if path.suffix.casefold() in IMAGE_SUFFIXES:
+            return _read_image(path, size, images=images)
+        if size > MOST_TEXT_BYTES:
+            raise BadInput("attachment_too_large", name=path.name, most=MOST_TEXT_BYTES // 1_000_000)
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput("attachment_not_text", name=path.name) from error
+    except OSError as error:
+        raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
+    if "\0" in text:
+        raise BadInput("attachment_not_text", name=path.name)
+    return Attachment(name=path.name, text=clean_text(text))
+
+
+def _read_image(path: Path, size: int, *, images: bool) -> Attachment:
+    if not images:
+        raise BadInput("attachment_no_images", name=path.name)
+    if size > MOST_IMAGE_BYTES:
+        raise BadInput("attachment_too_large", name=path.name, most=MOST_IMAGE_BYTES // 1_000_000)
+    reader = QImageReader(str(path))
+    reader.setAutoTransform(True)
+    whole = reader.size()
+    # A small file can unpack to gigabytes: the header tells before anything is unpacked.
+    if not whole.isValid() or whole.width() * whole.height() > MOST_PIXELS:
+        raise BadInput("attachment_bad_image", name=path.name)
+    image = reader.read()
+    if image.isNull():
+        raise BadInput("attachment_bad_image", name=path.name)
+    return _encoded(image, path.name)
+
+
+def _encoded(image: QImage, name: str) -> Attachment:
+    """Return a picture encoded anew, which leaves place and camera behind."""
+    if max(image.width(), image.height()) > LONGEST_SIDE:
+        image = image.scaled(
+            LONGEST_SIDE,
+            LONGEST_SIDE,
+            Qt.AspectRatioMode.KeepAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+    for key in image.textKeys():
+        image.setText(key, "")
+    data, media_type = _saved(image, "PNG"), "image/png"
+    if len(data) > PNG_LIMIT:
+        data, media_type = _saved(image.convertToFormat(QImage.Format.Format_RGB32), "JPEG"), "image/jpeg"
+    if not data:
+        raise BadInput("attachment_bad_image", name=name)
+    return Attachment(name=name, media_type=media_type, data=base64.b64encode(data).decode())
+
+
+def _saved(image: QImage, format_name: str) -> bytes:
+    held = QByteArray()
+    buffer = QBuffer(held)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, format_name.encode(), JPEG_QUALITY if format_name == "JPEG" else -1)
+    buffer.close()
+    return bytes(held.data())

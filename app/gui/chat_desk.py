@@ -1,0 +1,276 @@
+"""What the window does with chats: what the chat page asks for, wired to the engine.
+
+Made by the desk; holds whom a new chat is for.
+"""
+
+from collections.abc import Coroutine, Sequence
+from itertools import count
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.core.agent import Agent
+from app.core.catalog import provider_kind
+from app.core.errors import MootError, NotFound
+from app.core.message import Attachment
+from app.core.session import QueuedMessage
+from app.engine.branches import versions
+from app.engine.engine import Engine
+from app.gui.attachments import picture_attachment, read_attachments, text_attachment
+from app.gui.bridge import Bridge
+from app.gui.chat.message_row import SETTINGS
+from app.gui.i18n import Language
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.tasks import Tasks
+from app.gui.widgets.toast import Toasts
+from app.gui.window_state import WindowState
+
+NEW = "new"
+LAST_ASSISTANT = "assistant"
+
+
+class ChatDesk(QObject):
+    """Turns what the chat page asks for into tasks on the engine.
+
+    Signals: session_started(session id), settings_requested(page, provider id).
+    """
+
+    session_started = Signal(str)
+    settings_requested = Signal(str, str)
+
+    def __init__(
+        self,
+        window: QWidget,
+        language: Language,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        tasks: Tasks,
+        toasts: Toasts,
+        state: WindowState,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._language = language
+        self._engine = engine
+        self._page = page
+        self._tasks = tasks
+        self._toasts = toasts
+        self._state = state
+        self._numbers = count(1)
+        self._shown_assistant = ""
+        self._wire()
+        bridge.assistants_changed.connect(self.refresh)
+        bridge.servers_changed.connect(self.refresh)
+        language.changed.connect(self.refresh)
+
+    def show_new(self, assistant_id: str = "") -> None:
+        """Prepare the page for a new chat with an assistant, the last used one without a name."""
+        if assistant_id:
+            self._state.keep(LAST_ASSISTANT, assistant_id)
+        self._page.show_new()
+        self._page.set_draft(self._state.draft(NEW))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the assistants, tools and servers as they are now."""
+        page, session = self._page, self._page.session
+        agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
+        chosen = self._assistant()
+        name = chosen.name if chosen else session.chat.assistant_name if session else ""
+        page.show_name(name)
+        page.chat_composer.show_assistants(agents, chosen, name)
+        servers = chosen.mcp_servers if chosen else ()
+        page.chat_composer.show_tools(
+            chosen.tools if chosen else (),
+            [status for status in self._engine.servers() if status.server.name in servers],
+        )
+        shown = chosen.id if chosen else ""
+        if shown != self._shown_assistant:
+            self._shown_assistant = shown
+            if servers:
+                self._tasks.replace("attach servers", self._engine.attach(servers))
+
+    def _wire(self) -> None:
+        page, composer, queue = self._page, self._page.chat_composer, self._page.queue
+        chats = self._engine.chats
+        page.send_requested.connect(self._on_send)
+        page.edit_requested.connect(
+            lambda session_id, message_id, text, attachments: self._start(
+                chats.edit(session_id, message_id, text, attachments)
+            )
+        )
+        page.answer_requested.connect(
+            lambda session_id, message_id, answer: self._start(chats.answer(session_id, message_id, answer))
+        )
+        page.dismiss_requested.connect(
+            lambda session_id, message_id: self._start(chats.dismiss(session_id, message_id))
+        )
+        page.stop_turn_requested.connect(
+            lambda session_id, turn_id: self._start(chats.stop_turn(session_id, turn_id))
+        )
+        page.stop_requested.connect(lambda session_id: self._start(self._engine.stop(session_id)))
+        page.resume_requested.connect(lambda session_id: self._start(self._engine.resume(session_id)))
+        page.message_action_requested.connect(self._on_action)
+        page.version_requested.connect(self._on_version)
+        page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
+        page.draft_changed.connect(lambda session_id, text: self._state.keep_draft(session_id or NEW, text))
+        queue.edited.connect(
+            lambda queued_id, text: self._start(chats.edit_queued(page.session_id, queued_id, text))
+        )
+        queue.moved.connect(
+            lambda queued_id, place: self._start(chats.move_queued(page.session_id, queued_id, place))
+        )
+        queue.sent.connect(lambda queued_id: self._start(chats.send_now(page.session_id, queued_id)))
+        queue.removed.connect(self._on_queued_removed)
+        composer.assistant_chosen.connect(self._on_assistant_chosen)
+        composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
+        composer.attach_requested.connect(self._on_attach)
+        composer.files_given.connect(self._on_files)
+        composer.image_given.connect(self._on_image)
+        composer.long_text_given.connect(self._on_long_text)
+
+    def _start(self, work: Coroutine[object, object, object]) -> None:
+        """Run a command; each has a name of its own, so that none is dropped for another."""
+        self._tasks.start(f"chat {next(self._numbers)}", work)
+
+    def _assistant(self) -> Agent | None:
+        """Return who is written to: the session's, for a new chat the last used, else the first."""
+        session = self._page.session
+        wanted = session.chat.assistant_id if session else self._state.text(LAST_ASSISTANT)
+        try:
+            return self._engine.assistants.find(wanted) if wanted else self._first()
+        except NotFound:
+            return None if session else self._first()
+
+    def _first(self) -> Agent | None:
+        return next((agent for agent in self._engine.assistants.all() if agent.enabled), None)
+
+    # Sending
+
+    def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self._start(self._send(session_id, text, attachments))
+
+    async def _send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Send, or begin a chat; what could not be sent is in the composer again."""
+        try:
+            if session_id:
+                await self._engine.chats.send(session_id, text, attachments)
+                return
+            agent = self._assistant()
+            if agent is None:
+                raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
+            session_id = await self._engine.chats.start(agent.id, text, attachments)
+        except MootError:
+            box = self._page.composer.box
+            if self._page.session_id == session_id and not box.toPlainText():
+                box.setPlainText(text)
+                self._page.chat_composer.strip.show_attachments(attachments)
+            raise
+        self.session_started.emit(session_id)
+
+    def _on_assistant_chosen(self, assistant_id: str) -> None:
+        self._state.keep(LAST_ASSISTANT, assistant_id)
+        if self._page.session is not None:
+            self._start(self._engine.chats.choose_assistant(self._page.session_id, assistant_id))
+        else:
+            self.refresh()
+
+    def _on_queued_removed(self, queued_id: str) -> None:
+        session = self._page.session
+        if session is None:
+            return
+        for place, queued in enumerate(session.chat.queue):
+            if queued.id == queued_id:
+                self._start(self._remove_queued(session.id, queued, place))
+
+    async def _remove_queued(self, session_id: str, queued: QueuedMessage, place: int) -> None:
+        await self._engine.chats.remove_queued(session_id, queued.id)
+        self._toasts.show_toast(
+            self._language("queue.removed"),
+            self._language("toast.undo"),
+            lambda: self._start(self._queue_again(session_id, queued, place)),
+        )
+
+    async def _queue_again(self, session_id: str, queued: QueuedMessage, place: int) -> None:
+        await self._engine.chats.send(session_id, queued.text, queued.attachments)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        if queue and place < len(queue) - 1:
+            await self._engine.chats.move_queued(session_id, queue[-1].id, place)
+
+    # Messages that were said
+
+    def _on_action(self, session_id: str, message_id: str, action: str) -> None:
+        live = self._engine.live(session_id)
+        if live is None:
+            return
+        message = live.message(message_id)
+        if action == "edit":
+            self._page.begin_editing(message)
+        elif action == "retry":
+            self._start(self._engine.chats.retry(session_id, message_id))
+        elif action == SETTINGS:
+            self.settings_requested.emit("providers", message.model.partition("/")[0])
+        else:
+            self._start(self._engine.chats.continue_from(session_id, message_id))
+
+    def _on_version(self, session_id: str, turn_id: str, step: int) -> None:
+        live = self._engine.live(session_id)
+        ids = versions(live, turn_id) if live else ()
+        place = ids.index(turn_id) + step if turn_id in ids else -1
+        if 0 <= place < len(ids):
+            self._start(self._engine.chats.choose_version(session_id, ids[place]))
+
+    # Attachments
+
+    @property
+    def _takes_images(self) -> bool:
+        """Whether the model that answers takes pictures."""
+        agent = self._assistant()
+        statuses = self._engine.providers()
+        wanted = agent.provider if agent else ""
+        ready = next((one for one in statuses if one.config.id == wanted or (not wanted and one.ready)), None)
+        kind = provider_kind(ready.config.kind) if ready else None
+        return kind is not None and kind.images
+
+    def _on_attach(self) -> None:
+        dialog = QFileDialog(self._window, self._language("chat.attach"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self._on_files([Path(name) for name in names]))
+        dialog.open()
+
+    def _on_files(self, paths: Sequence[Path]) -> None:
+        self._start(self._read(paths))
+
+    async def _read(self, paths: Sequence[Path]) -> None:
+        """Attach what can be read of the files, and say of the others why not."""
+        session_id, images = self._page.session_id, self._takes_images
+        for path in paths:
+            try:
+                self._attach(session_id, await read_attachments((path,), images=images))
+            except MootError as error:
+                self._toasts.show_toast(self._language.problem(error.code, **error.details))
+
+    def _on_image(self, image: QImage) -> None:
+        if self._takes_images:
+            self._start(self._encode(image))
+        else:
+            name = self._language("chat.picture")
+            self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
+
+    async def _encode(self, image: QImage) -> None:
+        session_id = self._page.session_id
+        name = f"{self._language('chat.picture')}.png"
+        self._attach(session_id, (await picture_attachment(image, name),))
+
+    def _on_long_text(self, text: str) -> None:
+        self._attach(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+
+    def _attach(self, session_id: str, attachments: Sequence[Attachment]) -> None:
+        """Put attachments to the message they were meant for, if it is still the one being written."""
+        if self._page.session_id == session_id:
+            self._page.chat_composer.strip.add(attachments)

@@ -1,0 +1,203 @@
+"""The composer of a chat: attachments, the assistant with its tools, the editing of what was said, Stop."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app.core.agent import Agent
+from app.core.message import Attachment
+from app.core.tool import ASKING, ServerStatus
+from app.gui.i18n import Language
+from app.gui.panels.chat.attachment_strip import AttachmentStrip
+from app.gui.panels.chat.message_box import MessageBox
+from app.gui.style import Look
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import Button, button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel
+
+NARROW = 560
+LONGEST_NAME = 24
+
+
+class ChatComposer(Composer):
+    """Writes to an assistant; keeps no session's state, shows what it is told.
+
+    Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
+    image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
+    assistant_chosen(assistant id), servers_requested().
+    """
+
+    message_submitted = Signal(str, object)
+    attach_requested = Signal()
+    files_given = Signal(object)
+    image_given = Signal(object)
+    long_text_given = Signal(str)
+    stop_requested = Signal()
+    edit_cancelled = Signal()
+    assistant_chosen = Signal(str)
+    servers_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self._language = language
+        self._busy = False
+        self.strip = AttachmentStrip(language, look)
+        self.message_box = MessageBox()
+        super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
+        self.setAcceptDrops(True)
+        self._editing = QFrame()
+        self._editing_text = ElidedLabel("meta")
+        self._editing_cancel = button("link", "edit_cancel")
+        self.attach = icon_button(look, "paperclip", "attach_button")
+        self.assistant = button("plain", "assistant_button")
+        self.assistant.dress(look, "message-circle")
+        self._assistant_menu = QMenu(self.assistant)
+        self.tools = button("plain", "tools_button")
+        self.tools.dress(look, "plug")
+        self._tools_menu = QMenu(self.tools)
+        self.stop = button("", "stop_button")
+        self.stop.dress(look, "square", "text")
+        self._assistant_id = ""
+        self._lay_out()
+        self._connect()
+        self.set_busy(False)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Return what is to be given along."""
+        return self.strip.attachments()
+
+    def set_busy(self, busy: bool) -> None:
+        """Offer Stop while the assistant works; what is sent then waits in the queue."""
+        if not busy and self.stop.hasFocus():
+            self.box.setFocus()
+        self._busy = busy
+        self.stop.setVisible(busy)
+
+    def show_editing(self, editing: bool) -> None:
+        """Say that an earlier message is being rewritten, with the way out of it."""
+        self._editing.setVisible(editing)
+
+    def show_assistants(self, agents: Sequence[Agent], chosen: Agent | None, name: str) -> None:
+        """Offer these assistants; `name` is shown where the chosen one is gone."""
+        self._assistant_id = chosen.id if chosen else ""
+        shown = " ".join((chosen.name if chosen else name).split())
+        self.assistant.setText(_unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
+        self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
+        self._assistant_menu.clear()
+        for agent in agents:
+            action = QAction(_unmarked(agent.name), self._assistant_menu)
+            action.setCheckable(True)
+            action.setChecked(agent.id == self._assistant_id)
+            action.triggered.connect(
+                lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
+            )
+            self._assistant_menu.addAction(action)
+
+    def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
+        """Say how many tools the assistant may use, and how its MCP servers are."""
+        words = self._language
+        count = len(tools) + sum(len(one.tools) for one in servers)
+        self.tools.setText(words("chat.tools", count=count))
+        asks = any(one.state == ASKING for one in servers)
+        self.tools.setProperty("tone", "warn" if asks else "")
+        self.tools.style().polish(self.tools)
+        menu = self._tools_menu
+        menu.clear()
+        for key in tools:
+            name = f"tool.{key}.name"
+            menu.addAction(_unmarked(words(name) if name in words.texts else key)).setEnabled(False)
+        if not tools:
+            menu.addAction(words("chat.tools.none")).setEnabled(False)
+        if servers:
+            menu.addSection(words("chat.servers"))
+        for status in servers:
+            state = words(f"server.state.{status.state}")
+            text = words("chat.server", name=status.server.name, state=state)
+            menu.addAction(_unmarked(text), self.servers_requested.emit)
+        for widget in (self.tools, self.assistant):
+            widget.setMinimumWidth(0)
+
+    def retranslate(self, placeholder: str, send: str) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self.set_words(placeholder, words("discussion.hint"), send)
+        self._editing_text.setText(words("chat.editing"))
+        self._editing_cancel.setText(words("dialog.cancel"))
+        self.stop.setText(words("discussion.stop"))
+        name_button(self.stop, words("chat.stop"), "Esc")
+        name_button(self.attach, words("chat.attach"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._hint.setVisible(self.width() >= NARROW)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.message_box.canInsertFromMimeData(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.message_box.insertFromMimeData(event.mimeData())
+        event.acceptProposedAction()
+
+    def _lay_out(self) -> None:
+        editing = QHBoxLayout(self._editing)
+        editing.setContentsMargins(2, 0, 0, 0)
+        editing.addWidget(self._editing_text, 1)
+        editing.addWidget(self._editing_cancel)
+        self._editing.hide()
+        self.column.insertWidget(0, self.strip)
+        self.column.insertWidget(0, self._editing)
+        self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.foot.setContentsMargins(0, 0, 0, 0)
+        for place, widget in enumerate((self.attach, self.assistant, self.tools)):
+            self.foot.insertWidget(place, widget)
+        self.foot.insertStretch(3, 1)
+        self.foot.insertWidget(self.foot.count() - 1, self.stop)
+        # Tab goes as the eye does: the box, then what stands under it.
+        before: QWidget = self.box
+        for widget in (self.attach, self.assistant, self.tools, self.stop, self.send):
+            QWidget.setTabOrder(before, widget)
+            before = widget
+
+    def _connect(self) -> None:
+        self.attach.clicked.connect(self.attach_requested)
+        self.assistant.clicked.connect(lambda: _pop_up(self._assistant_menu, self.assistant))
+        self.tools.clicked.connect(lambda: _pop_up(self._tools_menu, self.tools))
+        self.stop.clicked.connect(self.stop_requested)
+        self._editing_cancel.clicked.connect(self.edit_cancelled)
+        self.strip.changed.connect(self._on_text_changed)
+        for given, emitted in (
+            (self.message_box.files_given, self.files_given),
+            (self.message_box.image_given, self.image_given),
+            (self.message_box.long_text_given, self.long_text_given),
+        ):
+            given.connect(emitted)
+        self.message_box.escaped.connect(self._on_escaped)
+
+    def _on_escaped(self) -> None:
+        if not self._editing.isHidden():
+            self.edit_cancelled.emit()
+        elif self._busy:
+            self.stop_requested.emit()
+
+    def _on_submitted(self) -> None:
+        text, attachments = self.box.text(), self.attachments()
+        if (text or attachments) and self.send.isEnabled():
+            self.box.clear()
+            self.strip.show_attachments(())
+            self.message_submitted.emit(text, attachments)
+
+    def _on_text_changed(self) -> None:
+        self.send.setEnabled(bool(self.box.text() or self.attachments()))
+        self.text_changed.emit()
+
+
+def _unmarked(text: str) -> str:
+    """Return a text for a button or menu line, which would read & as the mark of a key."""
+    return text.replace("&", "&&")
+
+
+def _pop_up(menu: QMenu, over: Button) -> None:
+    """Open a menu over its button: under it there is no room."""
+    menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))

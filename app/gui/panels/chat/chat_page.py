@@ -1,0 +1,358 @@
+"""A chat in the main area: its messages, the questions that wait, the queue, and the box to write."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.events import (
+    CallsStreamed,
+    MessageFinished,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from app.core.message import APPROVAL, USER, Attachment, Author, Message
+from app.core.session import RUNNING, WAITING, Chat, ChatSession
+from app.gui.chat.row_style import MAX_COLUMN, WIDE
+from app.gui.i18n import Language
+from app.gui.panels.chat.chat_composer import ChatComposer
+from app.gui.panels.chat.state_line import StateLine
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.style import Look
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.label import Paragraph
+from app.gui.widgets.prompt_card import PromptCard
+from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.queue_strip import QueueStrip
+
+NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
+Versions = Mapping[str, tuple[int, int]]
+
+
+class ChatPage(ConversationView):
+    """Shows one chat, or an empty page to begin one; requests carry the session's id, "" for a new one.
+
+    Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
+    attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
+    message_action_requested(session, message, action), version_requested(session, turn, step),
+    stop_turn_requested(session, turn), stop_requested(session), resume_requested(session).
+    """
+
+    KIND = ChatSession
+
+    send_requested = Signal(str, str, object)
+    edit_requested = Signal(str, str, str, object)
+    answer_requested = Signal(str, str, str)
+    dismiss_requested = Signal(str, str)
+    message_action_requested = Signal(str, str, str)
+    version_requested = Signal(str, str, int)
+    stop_turn_requested = Signal(str, str)
+    stop_requested = Signal(str)
+    resume_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self.chat_composer = ChatComposer(language, look)
+        names = ("transcript", "composer", "send_button")
+        super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
+        self._session: ChatSession | None = None
+        self._name = ""
+        self._turns: set[str] = set()
+        self._last_turn = ""
+        self._said: list[str] = []
+        self._files: dict[str, tuple[Attachment, ...]] = {}
+        self._speaker: Author | None = None
+        self._running_calls: set[str] = set()
+        self._editing = ""
+        self._set_aside: tuple[str, tuple[Attachment, ...]] = ("", ())
+        self._empty = Paragraph("lead", self, centred=True)
+        self.queue = QueueStrip(language, look)
+        self.state_line = StateLine(language)
+        self._foot = QWidget()
+        self._lay_out()
+        self._connect()
+        self.transcript.set_card_factory(self._make_card)
+        self.transcript.set_retry_allowed(True)
+        self.transcript.show_session(NOBODY, ())
+        self._retranslate()
+
+    @property
+    def session(self) -> ChatSession | None:
+        """The chat shown, None on a page for a new one."""
+        return self._session
+
+    def show_new(self) -> None:
+        """Show an empty page to begin a chat on."""
+        self._leave_editing()
+        self._session, self._read_only = None, False
+        self.transcript.clear_speaking()
+        self.transcript.show_session(NOBODY, ())
+        self._follow(())
+        self.state_line.show_session(None, read_only=False, damaged=0)
+        self._show_state()
+
+    def show_session(
+        self,
+        session: ChatSession,
+        messages: Sequence[Message],
+        *,
+        read_only: bool = False,
+        damaged: int = 0,
+    ) -> None:
+        self._leave_editing()
+        self._follow(messages)
+        super().show_session(session, messages, read_only=read_only, damaged=damaged)
+        self.state_line.show_session(session, read_only=read_only, damaged=damaged)
+        self._show_state()
+
+    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+        super().prepend(messages, read_only=read_only, damaged=damaged)
+        self._turns.update(message.turn_id for message in messages)
+        self._said[:0] = _said_in(messages)
+        self.state_line.show_session(self._session, read_only=read_only, damaged=damaged)
+        self._show_state()
+
+    def show_versions(self, versions: Versions) -> None:
+        """Say of turns that have several versions which one is shown."""
+        self.transcript.set_versions(versions)
+
+    def reload(self, messages: Sequence[Message], versions: Versions) -> None:
+        """Show another version of the conversation; what is read stays where it is."""
+        self._follow(messages)
+        self.transcript.reload(messages, versions)
+        self._show_state()
+
+    def clear(self) -> None:
+        super().clear()
+        self.show_new()
+
+    def stands_at(self, head: str) -> bool:
+        """Say whether the last turn shown is the one a chat stands at."""
+        return head == self._last_turn
+
+    def show_change(self, session: ChatSession) -> None:
+        super().show_change(session)
+        self.transcript.session_changed(session)
+        self.state_line.show_change(session)
+        if session.status != RUNNING:
+            self._quiet()
+        self._show_state()
+
+    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        self.state_line.end_retry()
+        if event.parent_turn_id is None:
+            self._speaker = event.author
+            self._running_calls.clear()
+            words = self._language("transcript.starting_model") if starting else ""
+            self.transcript.set_speaking(event.author, "", words)
+
+    def show_message(self, message: Message) -> None:
+        self.state_line.end_retry()
+        if self._takes(message):
+            if message.parent_turn_id is None:
+                self.transcript.clear_speaking()
+            super().show_message(message)
+            self._show_empty()
+
+    def show_finished(self, event: MessageFinished) -> None:
+        if self._takes(event.message):
+            super().show_finished(event)
+            self._said += _said_in((event.message,))
+            self.chat_composer.message_box.set_said(self._said)
+            self._show_empty()
+
+    def show_calls(self, event: CallsStreamed) -> None:
+        """Show the calls of a message as they come in."""
+        self.transcript.calls_streamed(event)
+
+    def show_tool_started(self, event: ToolStarted) -> None:
+        """Show that a tool runs."""
+        self._running_calls.add(event.tool_call_id)
+        self.transcript.tool_started(event)
+
+    def show_tool_finished(self, event: ToolFinished) -> None:
+        """Show how a tool ended; once none runs any more, the model is at work again."""
+        self.transcript.tool_finished(event)
+        self._running_calls.discard(event.tool_call_id)
+        running = self._session is not None and self._session.status == RUNNING
+        if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
+            self.transcript.set_speaking(self._speaker, "", "")
+
+    def show_turn_finished(self, event: TurnFinished) -> None:
+        """Let a turn rest."""
+        self.transcript.turn_finished(event)
+        if event.turn_id == self._last_turn:
+            self._quiet()
+
+    def show_retry(self, event: RetryScheduled) -> None:
+        self.state_line.show_retry(event)
+
+    def show_name(self, name: str) -> None:
+        """Say whom one writes to."""
+        self._name = name
+        self._retranslate()
+
+    def begin_editing(self, message: Message) -> None:
+        """Let the user rewrite what they said; what was being written is kept aside."""
+        composer = self.chat_composer
+        if not self._editing:
+            self._set_aside = (composer.box.toPlainText(), composer.attachments())
+        self._editing = message.id
+        composer.show_editing(True)
+        composer.strip.show_attachments(message.attachments)
+        composer.box.setPlainText(message.content)
+        composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
+        composer.box.setFocus()
+
+    def set_draft(self, text: str) -> None:
+        self.chat_composer.strip.show_attachments(self._files.get(self.session_id, ()))
+        super().set_draft(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_empty()
+
+    # What is shown
+
+    def _follow(self, messages: Sequence[Message]) -> None:
+        """Take note of the turns shown, so that those of other versions are told apart."""
+        self._turns = {message.turn_id for message in messages}
+        roots = [message.turn_id for message in messages if message.parent_turn_id is None]
+        self._last_turn = roots[-1] if roots else ""
+        self._running_calls.clear()
+        self._said = _said_in(messages)
+
+    def _takes(self, message: Message) -> bool:
+        """Say whether a message belongs to the version shown."""
+        if message.turn_id in self._turns:
+            return True
+        if message.parent_turn_id in self._turns:
+            self._turns.add(message.turn_id)
+            return True
+        if message.parent_turn_id is None and (message.follows or "") == self._last_turn:
+            self._turns.add(message.turn_id)
+            self._last_turn = message.turn_id
+            return True
+        return False
+
+    def _quiet(self) -> None:
+        self._speaker = None
+        self.transcript.clear_speaking()
+
+    def _show_state(self) -> None:
+        session = self._session
+        status = session.status if session else ""
+        composer = self.chat_composer
+        if self._read_only and composer.box.hasFocus():
+            self.transcript.setFocus()
+        composer.setVisible(not self._read_only)
+        composer.set_busy(status in (RUNNING, WAITING))
+        self.queue.show_queue(session.chat.queue if session else ())
+        composer.message_box.set_said(self._said)
+        self._retranslate()
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        self._empty.setVisible(not self._turns)
+        self._place_empty()
+
+    def _place_empty(self) -> None:
+        room = self.transcript.geometry()
+        width = min(520, max(80, room.width() - 80))
+        height = self._empty.heightForWidth(width)
+        self._empty.setGeometry(
+            room.center().x() - width // 2, room.top() + (room.height() - height) * 2 // 5, width, height
+        )
+        self._empty.raise_()
+
+    def _make_card(self, message: Message) -> PromptCard:
+        assert message.prompt is not None
+        kind = ApprovalCard if message.prompt.type == APPROVAL else QuestionCard
+        card = kind(self._language, self._look, message)
+        card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
+        card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
+        # Once it has its place; whoever is writing is not interrupted.
+        QTimer.singleShot(0, card, lambda: self._on_card_placed(card))
+        return card
+
+    def _on_card_placed(self, card: PromptCard) -> None:
+        box = self.composer.box
+        if card.isVisible() and box.hasFocus() and not box.toPlainText() and not box.composing:
+            card.setFocus()
+
+    # Wiring
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.find_bar)
+        column.addWidget(self.transcript, 1)
+        self._foot.setMaximumWidth(MAX_COLUMN + 56)
+        foot = QVBoxLayout(self._foot)
+        foot.setContentsMargins(28, 10, 28, 20)
+        foot.setSpacing(8)
+        for widget in (self.state_line, self.queue, self.composer):
+            foot.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self._foot, 1000)
+        row.addStretch(1)
+        column.addLayout(row)
+        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def _connect(self) -> None:
+        composer, transcript = self.chat_composer, self.transcript
+        composer.message_submitted.connect(self._on_submitted)
+        composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        composer.edit_cancelled.connect(self._leave_editing)
+        self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        transcript.action_requested.connect(
+            lambda message_id, action: self.message_action_requested.emit(self.session_id, message_id, action)
+        )
+        transcript.version_requested.connect(
+            lambda turn_id, step: self.version_requested.emit(self.session_id, turn_id, step)
+        )
+        transcript.stop_turn_requested.connect(
+            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
+        )
+        self._language.changed.connect(self._retranslate)
+
+    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        message_id, self._editing = self._editing, ""
+        if not message_id:
+            self.send_requested.emit(self.session_id, text, attachments)
+            return
+        self._restore_aside()
+        self.edit_requested.emit(self.session_id, message_id, text, attachments)
+
+    def _leave_editing(self) -> None:
+        if self._editing:
+            self._editing = ""
+            self._restore_aside()
+
+    def _restore_aside(self) -> None:
+        text, attachments = self._set_aside
+        self.chat_composer.show_editing(False)
+        self.chat_composer.strip.show_attachments(attachments)
+        self.composer.box.setPlainText(text)
+
+    def _on_text_changed(self) -> None:
+        # What is being rewritten is no draft: that was set aside.
+        if not self._editing:
+            self._files[self.session_id] = self.chat_composer.attachments()
+            super()._on_text_changed()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        waits = self._session is not None and self._session.status == WAITING
+        placeholder = words("chat.placeholder.waiting" if waits else "chat.placeholder", name=self._name)
+        self.chat_composer.retranslate(placeholder, words("discussion.send"))
+        self._empty.setText(words("chat.empty", name=self._name))
+
+
+def _said_in(messages: Sequence[Message]) -> list[str]:
+    """Return what the user wrote by themselves; answers to questions are not theirs to say again."""
+    return [one.content for one in messages if one.role == USER and one.content and one.answers is None]

@@ -1,0 +1,101 @@
+"""What holds a chat up, in one line over its composer, with the one thing that helps."""
+
+import math
+import time
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout
+
+from app.core.events import RetryScheduled
+from app.core.session import ERROR, PAUSED, ChatSession
+from app.gui.i18n import Language
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class StateLine(QFrame):
+    """Says why a chat does not go on; hidden while it does. Emits `resume_requested`."""
+
+    resume_requested = Signal()
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self.setObjectName("chat_state")
+        self.setProperty("kind", "banner")
+        self._language = language
+        self._session: ChatSession | None = None
+        self._read_only = False
+        self._damaged = 0
+        self._retry: tuple[str, str, float] | None = None
+        self._text = plain_label(wrap=True)
+        self._resume = button("", "chat_resume")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 7, 8, 7)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._resume)
+        self._countdown = QTimer(self)
+        self._countdown.setInterval(500)
+        self._countdown.timeout.connect(self._refresh)
+        self._resume.clicked.connect(self.resume_requested)
+        language.changed.connect(self._refresh)
+        self._refresh()
+
+    def show_session(self, session: ChatSession | None, *, read_only: bool, damaged: int) -> None:
+        """Say how this chat stands."""
+        self._session, self._read_only, self._damaged = session, read_only, damaged
+        self._retry = None
+        self._refresh()
+
+    def show_change(self, session: ChatSession) -> None:
+        """Say how the chat stands now."""
+        if session.status != "running":
+            self._retry = None
+        self._session = session
+        self._refresh()
+
+    def show_retry(self, event: RetryScheduled) -> None:
+        """Count down to the next try."""
+        self._retry = (event.author.name, event.reason, time.monotonic() + event.seconds)
+        self._refresh()
+
+    def end_retry(self) -> None:
+        """Stop counting down: it goes on."""
+        if self._retry is not None:
+            self._retry = None
+            self._refresh()
+
+    def _refresh(self) -> None:
+        tone, text = self._words()
+        paused = self._session is not None and self._session.status == PAUSED
+        self._resume.setText(self._language("chat.resume"))
+        self._resume.setVisible(paused and not self._read_only)
+        self._text.setText(text)
+        self.setVisible(bool(text))
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            for widget in (self, self._text):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+        if self._retry is None:
+            self._countdown.stop()
+        elif not self._countdown.isActive():
+            self._countdown.start()
+
+    def _words(self) -> tuple[str, str]:
+        words, session = self._language, self._session
+        if session is None:
+            return "warn", ""
+        if self._read_only:
+            return "warn", words("chat.read_only")
+        if self._retry is not None:
+            name, reason, at = self._retry
+            left = max(0, math.ceil(at - time.monotonic()))
+            return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
+        reason = words.problem(session.reason) if session.reason else ""
+        if session.status == PAUSED:
+            return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
+        if session.status == ERROR:
+            return "error", reason or words("status.error")
+        if self._damaged:
+            return "warn", words("chat.damaged", count=self._damaged)
+        return "warn", ""

@@ -1,0 +1,153 @@
+"""The card that asks whether a tool may run: the tool, its whole arguments as plain text, and three answers.
+
+"No" is the default; a button that allows is dead for a moment and deaf to a key that is held down.
+"""
+
+import json
+import unicodedata
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
+
+from app.core.message import ALLOW, ALWAYS, DENY, Message
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import Button
+from app.gui.widgets.label import plain_label
+from app.gui.widgets.prompt_card import PromptCard
+
+DEAD_MS = 500
+MAY_HAVE_RUN = "may_have_run"
+MOST_LINES = 12
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Categories of Unicode that are drawn as nothing, or move what is drawn."""
+
+BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0} | {*range(0xFE00, 0xFE10)}
+"""Letters of other categories that are drawn as nothing: fillers, joiners, variation selectors."""
+
+
+class GuardedButton(Button):
+    """A button that a key held down does not press."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.isAutoRepeat():
+            event.accept()
+        elif event.key() in ENTER:
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class ApprovalCard(PromptCard):
+    """Asks whether a tool may run; answers allow, always or deny."""
+
+    def __init__(self, language: Language, look: Look, message: Message) -> None:
+        assert message.prompt is not None
+        prompt = message.prompt
+        again = prompt.reason == MAY_HAVE_RUN
+        key = "approval.may_have_run" if again else "approval.question"
+        super().__init__(
+            language, look, message, "shield-question-mark", language(key, tool=visible(prompt.tool))
+        )
+        if again or prompt.question:
+            tool = plain_label("hint", wrap=True)
+            tool.setText(visible(prompt.tool) if again else visible(prompt.question))
+            self.column.addWidget(tool)
+        self._arguments = QPlainTextEdit()
+        self._arguments.setObjectName("approval_arguments")
+        self._arguments.setProperty("kind", "code")
+        self._arguments.setReadOnly(True)
+        self._arguments.setTabChangesFocus(True)
+        self._arguments.setFrameShape(QFrame.Shape.NoFrame)
+        self._arguments.setAccessibleName(language("approval.arguments"))
+        self._arguments.setPlainText(readable(prompt.arguments))
+        self._fit_arguments()
+        self.column.addWidget(self._arguments)
+        self.deny = GuardedButton("", "approval_deny")
+        self.allow = GuardedButton("", "approval_allow")
+        self.always = GuardedButton("", "approval_always")
+        self.deny.setText(language("approval.deny"))
+        self.allow.setText(language("approval.run_again" if again else "approval.allow"))
+        self.always.setText(language("approval.always"))
+        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._foot.setSpacing(6)
+        for widget in (self.deny, self.allow, self.always):
+            self._foot.addWidget(widget)
+        self._foot.addStretch(1)
+        # Once it may have run, "always" would be an answer to another question.
+        self.always.setVisible(not again)
+        self.column.addSpacing(2)
+        self.column.addLayout(self._foot)
+        self.setFocusProxy(self.deny)
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(DEAD_MS)
+        self._wait.timeout.connect(lambda: self._set_alive(True))
+        self._set_alive(False)
+        for widget, answer in ((self.deny, DENY), (self.allow, ALLOW), (self.always, ALWAYS)):
+            widget.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Anew each time it comes on the screen: a click meant for what was there hits nothing.
+        self._set_alive(False)
+        self._wait.start()
+        super().showEvent(event)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        if event.key() in ENTER:
+            self._on_answer(DENY)
+            return True
+        return False
+
+    def _set_alive(self, alive: bool) -> None:
+        self.allow.setEnabled(alive)
+        self.always.setEnabled(alive)
+
+    def _on_answer(self, answer: str) -> None:
+        for widget in (self.deny, self.allow, self.always):
+            widget.setEnabled(False)
+        self.answered.emit(answer)
+
+    def _fit_arguments(self) -> None:
+        lines = min(MOST_LINES, self._arguments.document().blockCount())
+        longest = max((len(line) for line in self._arguments.toPlainText().splitlines()), default=0)
+        lines = max(lines, min(MOST_LINES, longest // 70 + 1))
+        self._arguments.setFixedHeight(lines * (self._arguments.fontMetrics().lineSpacing() + 1) + 20)
+        self._arguments.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+
+
+def readable(arguments: str) -> str:
+    """Return a call's arguments over several lines where that loses nothing, every sign in sight."""
+    try:
+        found = json.loads(arguments, object_pairs_hook=_without_doubles)
+        arguments = json.dumps(found, ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        pass
+    return visible(arguments)
+
+
+def visible(text: str) -> str:
+    """Return a text with the signs nobody sees written out: control, direction, width and filler."""
+    return text.translate(_SIGNS)
+
+
+class _Signs(dict[int, str]):
+    """What each sign is shown as, found when it is first met: arguments may be megabytes long."""
+
+    def __missing__(self, code: int) -> str:
+        hidden = code in BLANKS or (unicodedata.category(chr(code)) in HIDDEN and code != ord("\n"))
+        self[code] = f"⟨U+{code:04X}⟩" if hidden else chr(code)
+        return self[code]
+
+
+_SIGNS = _Signs()
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse an object that names a field twice: which one counts is up to who reads it."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field stands twice")
+    return found

@@ -1,0 +1,96 @@
+"""What every card that asks the user shares: the frame, who asks, and keys that are never taken by accident.
+
+`QuestionCard` and `ApprovalCard` are such cards; the transcript lays them over their message.
+"""
+
+import time
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
+
+from app.core.message import Author, Message
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.label import ElidedLabel, Paragraph
+
+WIDEST = 640
+DEAD_S = 0.5
+
+
+class PromptCard(QFrame):
+    """A question laid over its message. Emits `answered` with the answer, or `dismissed`."""
+
+    answered = Signal(str)
+    dismissed = Signal()
+
+    def __init__(self, language: Language, look: Look, message: Message, icon: str, question: str) -> None:
+        super().__init__()
+        assert message.prompt is not None
+        self.setObjectName("prompt_card")
+        self.setProperty("kind", "prompt")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMaximumWidth(WIDEST)
+        self.message = message
+        self._language = language
+        self._look = look
+        self._icon = icon
+        self._shown_at = time.monotonic()
+        self._picture = QLabel()
+        self._question = Paragraph("card_title")
+        self._question.setText(question)
+        self.setAccessibleName(question)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(15, 13, 15, 12)
+        self.column.setSpacing(6)
+        if message.author.depth:
+            who = ElidedLabel("meta")
+            who.setText(language("prompt.asks", name=message.author.name, path=path_of(message.author)))
+            self.column.addWidget(who)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._question, 1)
+        self.column.addLayout(head)
+        self.column.addSpacing(2)
+        look.changed.connect(self._draw)
+        self._draw()
+
+    def sizeHint(self) -> QSize:
+        width = min(WIDEST, max(320, self.width()))
+        return QSize(width, self.heightForWidth(width))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self.layout().totalHeightForWidth(min(width, WIDEST))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._shown_at = time.monotonic()
+        super().showEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # A key held down, or on its way when the card came, was meant for what had the focus before.
+        fresh = event.key() in ENTER and time.monotonic() - self._shown_at < DEAD_S
+        if event.isAutoRepeat() or fresh or self._take_key(event):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        """Do what a key stands for; return whether it stands for anything."""
+        return False
+
+    def _draw(self) -> None:
+        self._picture.setPixmap(self._look.picture(self._icon, "text", 17, self.devicePixelRatioF()))
+
+
+def path_of(author: Author) -> str:
+    """Return the way from the root to an agent, as people read it."""
+    return " › ".join(author.path)

@@ -1,0 +1,110 @@
+"""The card of a question (row P5): answers to choose from, yes or no, or a line to write; native, no HTML."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout
+
+from app.core.message import OPTIONS, YESNO, Message
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import ENTER, TextBox
+from app.gui.widgets.controls import button
+from app.gui.widgets.option_row import OptionRow
+from app.gui.widgets.prompt_card import PromptCard
+
+YES, NO = "yes", "no"
+
+
+class QuestionCard(PromptCard):
+    """Asks; 1 to 9 choose, Enter answers, Skip dismisses."""
+
+    def __init__(self, language: Language, look: Look, message: Message) -> None:
+        assert message.prompt is not None
+        prompt = message.prompt
+        super().__init__(language, look, message, "circle-question-mark", prompt.question)
+        self._answers: list[str] = []
+        self._rows: list[OptionRow] = []
+        self._box = TextBox(lines=1, most=6)
+        self._box.setObjectName("prompt_text")
+        self._box.setAccessibleName(prompt.question)
+        self._box.setPlaceholderText(language("prompt.write"))
+        if prompt.type == YESNO:
+            self._add(language("prompt.yes"), YES)
+            self._add(language("prompt.no"), NO)
+        elif prompt.type == OPTIONS and prompt.options:
+            for option in prompt.options:
+                self._add(option, option)
+            self._add(language("prompt.other"), "")
+        self.column.addWidget(self._box)
+        self._answer = button("primary", "prompt_answer")
+        self._answer.setText(language("prompt.answer"))
+        self._skip = button("plain", "prompt_skip")
+        self._skip.setText(language("prompt.skip"))
+        foot = QHBoxLayout()
+        foot.setSpacing(6)
+        foot.addWidget(self._answer)
+        foot.addWidget(self._skip)
+        foot.addStretch(1)
+        self.column.addSpacing(2)
+        self.column.addLayout(foot)
+        if self._rows:
+            self._rows[0].setChecked(True)
+        else:
+            self.setFocusProxy(self._box)
+        self._answer.clicked.connect(self._on_answer)
+        self._skip.clicked.connect(self.dismissed)
+        self._box.submitted.connect(self._on_answer)
+        self._box.textChanged.connect(self._show_state)
+        self._show_state()
+
+    def choose(self, number: int) -> None:
+        """Choose the answer of a number from 1."""
+        row = self._rows[number - 1]
+        row.setChecked(True)
+        if self._writes():
+            self._box.setFocus()
+
+    def _add(self, words: str, answer: str) -> None:
+        row = OptionRow(self._look, words, len(self._rows) + 1)
+        self._answers.append(answer)
+        self._rows.append(row)
+        row.toggled.connect(lambda _on: self._show_state())
+        row.clicked.connect(lambda: self._box.setFocus() if self._writes() else None)
+        self.column.addWidget(row)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        number = event.key() - Qt.Key.Key_0
+        if (
+            1 <= number <= min(9, len(self._rows))
+            and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        ):
+            self.choose(number)
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self._rows:
+            step = 1 if event.key() == Qt.Key.Key_Down else -1
+            self.choose((self._chosen() + step) % len(self._rows) + 1)
+        elif event.key() in ENTER:
+            self._on_answer()
+        else:
+            return False
+        return True
+
+    def _chosen(self) -> int:
+        return next((place for place, row in enumerate(self._rows) if row.isChecked()), -1)
+
+    def _writes(self) -> bool:
+        """Say whether the answer is written, not chosen."""
+        return not self._rows or not self._answers[self._chosen()]
+
+    def _show_state(self) -> None:
+        shown = self._writes()
+        if self._box.isHidden() is shown:
+            self._box.setVisible(shown)
+            self.updateGeometry()
+        self._answer.setEnabled(not shown or bool(self._box.text()))
+
+    def _on_answer(self) -> None:
+        answer = self._box.text() if self._writes() else self._answers[self._chosen()]
+        if answer and self._answer.isEnabled():
+            # Once: what is answered is answered, however often Enter comes.
+            self._answer.setEnabled(False)
+            self.answered.emit(answer)

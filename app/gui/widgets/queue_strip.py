@@ -1,0 +1,195 @@
+"""What waits until the assistant is free (row P6): each message can be rewritten, moved, taken out or sent at once."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.core.session import QueuedMessage
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import IconButton, button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, plain_label
+
+ROW_HEIGHT = 36
+MOST_HEIGHT = 190
+
+
+class EditBox(TextBox):
+    """The box a queued message is rewritten in; `cancelled` on Escape."""
+
+    cancelled = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not self.composing:
+            self.cancelled.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class QueueRow(QFrame):
+    """One message that waits. Emits edited(text), removed(), moved(step) and sent()."""
+
+    edited = Signal(str)
+    removed = Signal()
+    moved = Signal(int)
+    sent = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "queued")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._language = language
+        self._queued: QueuedMessage | None = None
+        self._text = ElidedLabel("name")
+        self._files = plain_label("hint")
+        self._box = EditBox(lines=1, most=5)
+        self._box.setObjectName("queue_edit_box")
+        self._box.hide()
+        self.edit = icon_button(look, "pencil", "queue_edit")
+        self.up = icon_button(look, "chevron-up", "queue_up")
+        self.down = icon_button(look, "chevron-down", "queue_down")
+        self.remove = icon_button(look, "x", "queue_remove")
+        self.send = button("link", "queue_send")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 3, 6, 3)
+        row.setSpacing(2)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._box, 1)
+        row.addWidget(self._files)
+        row.addSpacing(4)
+        row.addWidget(self.send)
+        for widget in (self.edit, self.up, self.down, self.remove):
+            widget.setFixedSize(26, 26)
+            row.addWidget(widget)
+        self.edit.clicked.connect(self._begin)
+        self.up.clicked.connect(lambda: self.moved.emit(-1))
+        self.down.clicked.connect(lambda: self.moved.emit(1))
+        self.remove.clicked.connect(self.removed)
+        self.send.clicked.connect(self.sent)
+        self._box.submitted.connect(self._on_submitted)
+        self._box.cancelled.connect(self._end)
+
+    def show_message(self, queued: QueuedMessage, *, first: bool, last: bool) -> None:
+        """Show a message at its place; what is being rewritten stays as it is."""
+        self._queued = queued
+        words, files = self._language, len(queued.attachments)
+        self._text.setText(queued.text or ", ".join(one.name for one in queued.attachments))
+        self._files.setText(words("queue.files", count=files) if files else "")
+        self._files.setVisible(bool(files))
+        self.setAccessibleName(words("queue.message", text=queued.text[:200]))
+        self.up.setEnabled(not first)
+        self.down.setEnabled(not last)
+        self.send.setText(words("queue.send_now"))
+        self.send.setToolTip(words("queue.send_now.hint"))
+        names: tuple[tuple[IconButton, str, str], ...] = (
+            (self.edit, "queue.edit", "Enter"),
+            (self.up, "queue.up", "Alt+Up"),
+            (self.down, "queue.down", "Alt+Down"),
+            (self.remove, "queue.remove", "Del"),
+        )
+        for widget, key, shortcut in names:
+            name_button(widget, words(key), shortcut)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        keys = Qt.Key
+        step = {keys.Key_Up: -1, keys.Key_Down: 1}.get(keys(event.key()), 0)
+        if step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.moved.emit(step)
+        elif event.key() == keys.Key_Delete:
+            self.removed.emit()
+        elif event.key() in (keys.Key_Return, keys.Key_Enter) and not event.isAutoRepeat():
+            self._begin()
+        else:
+            super().keyPressEvent(event)
+
+    def _begin(self) -> None:
+        if self._queued is not None:
+            self._box.setPlainText(self._queued.text)
+            self._show_box(True)
+            self._box.setFocus()
+            self._box.moveCursor(self._box.textCursor().MoveOperation.End)
+
+    def _end(self) -> None:
+        focused = self._box.hasFocus()
+        self._show_box(False)
+        if focused:
+            self.setFocus()
+
+    def _show_box(self, shown: bool) -> None:
+        self._text.setVisible(not shown)
+        self._box.setVisible(shown)
+
+    def _on_submitted(self) -> None:
+        text = self._box.text()
+        self._end()
+        if self._queued is not None and text and text != self._queued.text:
+            self.edited.emit(text)
+
+
+class QueueStrip(QScrollArea):
+    """The queue of a chat, hidden while it is empty.
+
+    Signals, each with the queued message's id: edited(id, text), removed(id), moved(id, place), sent(id).
+    """
+
+    edited = Signal(str, str)
+    removed = Signal(str)
+    moved = Signal(str, int)
+    sent = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("queue")
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._language = language
+        self._look = look
+        self._rows: dict[str, QueueRow] = {}
+        self._queue: tuple[QueuedMessage, ...] = ()
+        self._title = plain_label("section")
+        body = QWidget()
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self._column.addWidget(self._title)
+        self._column.addStretch(1)
+        self.setWidget(body)
+        language.changed.connect(lambda: self.show_queue(self._queue))
+        self.hide()
+
+    def show_queue(self, queue: Sequence[QueuedMessage]) -> None:
+        """Show what waits, in order; a row that stays keeps its focus and what is written in it."""
+        self._queue = tuple(queue)
+        gone = set(self._rows) - {one.id for one in queue}
+        for queued_id in gone:
+            row = self._rows.pop(queued_id)
+            row.hide()
+            row.deleteLater()
+        for place, queued in enumerate(queue):
+            row = self._rows.get(queued.id) or self._add(queued.id)
+            if self._column.indexOf(row) != place + 1:
+                self._column.removeWidget(row)
+                self._column.insertWidget(place + 1, row)
+            row.show_message(queued, first=place == 0, last=place == len(queue) - 1)
+            row.show()
+        self._title.setText(self._language("queue.title", count=len(queue)))
+        self.setVisible(bool(queue))
+        self.setFixedHeight(min(MOST_HEIGHT, 24 + len(queue) * (ROW_HEIGHT + 4)))
+
+    def _add(self, queued_id: str) -> QueueRow:
+        row = QueueRow(self._language, self._look)
+        self._rows[queued_id] = row
+        row.edited.connect(lambda text: self.edited.emit(queued_id, text))
+        row.removed.connect(lambda: self.removed.emit(queued_id))
+        row.moved.connect(lambda step: self._on_moved(queued_id, step))
+        row.sent.connect(lambda: self.sent.emit(queued_id))
+        return row
+
+    def _on_moved(self, queued_id: str, step: int) -> None:
+        place = [one.id for one in self._queue].index(queued_id) + step
+        if 0 <= place < len(self._queue):
+            self.moved.emit(queued_id, place)
