@@ -16,6 +16,7 @@ from app.core.session import DEFAULT_ROUNDS, FREE, ROLES, ROUND_ROBIN
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
+ASK = "ask"
 DEBATE = "debate"
 REPLY = "reply"
 RESUME = "resume"
@@ -28,7 +29,7 @@ EXPORT = "export"
 PROVIDERS = "providers"
 DOCTOR = "doctor"
 
-WRITING = (DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
+WRITING = (ASK, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
 FORMATS = ("md", "html", "json")
 THEMES = ("light", "dark", "system")
 
@@ -60,6 +61,7 @@ class Arguments:
     theme: str = ""
     json: bool = False
     session: str = ""
+    assistant: str = ""
     text: str = ""
     participants: tuple[str, ...] = ()
     mode: str = ""
@@ -216,6 +218,10 @@ def _parser(texts: Texts) -> _Parser:
     )
     debate.add_argument("--seed", type=int, metavar="N", help=texts("cli.help.seed"))
     debate.add_argument("--context", action="append", metavar="FILE", help=texts("cli.help.context"))
+    ask = command(ASK)
+    ask.add_argument("assistant", metavar="WHO", help=texts("cli.help.who"))
+    ask.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
+    ask.add_argument("--session", metavar="ID", help=texts("cli.help.session"))
     reply = command(REPLY)
     reply.add_argument("session", metavar="SESSION")
     reply.add_argument("text", metavar="TEXT")

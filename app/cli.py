@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.arguments import DOCTOR, WRITING, Arguments
-from app.commands import FAULT, PAUSED_OR_STOPPED, run_command
+from app.commands import run_command
 from app.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.core.errors import BadInput, Busy, MootError, StorageError
 from app.doctor import examine
+from app.follow import FAULT, PAUSED_OR_STOPPED
 from app.storage.paths import DataPaths
 from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts, problem_line
 from app.wiring import Moot, open_moot

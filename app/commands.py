@@ -4,13 +4,13 @@ cli runs them here; control runs them for another process, with that process's o
 """
 
 import asyncio
-import contextlib
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from app.arguments import (
+    ASK,
     DEBATE,
     DELETE,
     EXPORT,
@@ -24,60 +24,33 @@ from app.arguments import (
     Arguments,
     parse_spec,
 )
+from app.chat_commands import ask, follow_chat, reply_to_chat, show_chat
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
-from app.core.errors import BadInput, NotFound, ProviderError
+from app.core.errors import BadInput
 from app.core.events import MessageFinished
-from app.core.ids import is_id, new_id
+from app.core.ids import new_id
 from app.core.provider import ProviderStatus
 from app.core.session import (
-    COMPLETED,
     ENDED,
-    ERROR,
+    IDLE,
     MIN_PARTICIPANTS,
     ROLES,
     ROUND_ROBIN,
-    WAITING,
+    ChatSession,
     ContextFile,
     Participant,
-    Session,
+    SessionSummary,
 )
 from app.core.texts import Texts
 from app.engine.engine import DebateSetup
 from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
-from app.terminal import (
-    Follower,
-    JsonPrinter,
-    Out,
-    Printer,
-    TextPrinter,
-    json_line,
-    last_line,
-    load_texts,
-    named_text,
-    one_line,
-)
+from app.follow import OK, Call, run_session, session_id_of, warm_up
+from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
 from app.wiring import Moot
-
-OK = 0
-FAULT = 1
-WAITS = 3
-PAUSED_OR_STOPPED = 4
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _MAX_CONTEXT_BYTES = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One command on its way; `interrupted` asks it to pause what it runs."""
-
-    moot: Moot
-    arguments: Arguments
-    out: Out
-    texts: Texts
-    interrupted: asyncio.Event
-
 
 Command = Callable[[Call], Awaitable[int]]
 
@@ -96,24 +69,29 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: a
 async def _debate(call: Call) -> int:
     setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
     call.moot.engine.check(setup)
-    await _warm_up(call.moot, setup.participants)
-    return await _run(call, lambda: call.moot.engine.start_debate(setup))
+    await warm_up(call.moot, embedded=any(one.provider == EMBEDDED for one in setup.participants))
+    return await run_session(call, lambda: call.moot.engine.start_debate(setup), TextPrinter(call.texts))
 
 
 async def _resume(call: Call) -> int:
-    session_id = _session_id(call.arguments)
+    session_id = session_id_of(call.arguments)
+    live = await call.moot.engine.open(session_id)
+    if isinstance(live.session, ChatSession):
+        return await follow_chat(call, live, lambda: call.moot.engine.resume(session_id))
 
     async def start() -> str:
-        await _warm_up(call.moot, ())
+        await warm_up(call.moot)
         await call.moot.engine.resume(session_id)
         return session_id
 
-    return await _run(call, start)
+    return await run_session(call, start, TextPrinter(call.texts))
 
 
 async def _reply(call: Call) -> int:
-    session_id = _session_id(call.arguments)
+    session_id = session_id_of(call.arguments)
     live = await call.moot.engine.open(session_id)
+    if isinstance(live.session, ChatSession):
+        return await reply_to_chat(call, live)
     before = len(live.messages)
     await call.moot.engine.say(session_id, call.arguments.text)
     await call.moot.store.flush(session_id)
@@ -139,7 +117,7 @@ async def _stop(call: Call) -> int:
 
 
 async def _delete(call: Call) -> int:
-    session_id = _session_id(call.arguments)
+    session_id = session_id_of(call.arguments)
     await call.moot.engine.delete(session_id)
     await call.out.write(call.texts("cli.deleted", session_id=session_id) + "\n")
     return OK
@@ -152,7 +130,7 @@ async def _sessions(call: Call) -> int:
         await call.out.write(json_line([{name: getattr(one, name) for name in fields} for one in found]))
         return OK
     lines = [
-        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {named_text(call.texts, 'status', one.status)}  "
+        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {_state(one, call.texts)}  "
         f"{call.texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
         for one in found
     ]
@@ -160,13 +138,21 @@ async def _sessions(call: Call) -> int:
     return OK
 
 
+def _state(one: SessionSummary, texts: Texts) -> str:
+    if one.kind == "chat" and one.status == IDLE:
+        return texts("cli.your_turn")
+    return named_text(texts, "status", one.status)
+
+
 async def _show(call: Call) -> int:
-    live = await call.moot.engine.open(_session_id(call.arguments))
+    live = await call.moot.engine.open(session_id_of(call.arguments))
     if live.damaged:
         await call.out.complain(call.texts("cli.damaged", count=live.damaged, session_id=live.session.id))
     if call.arguments.json:
         await call.out.write(json_line(call.moot.engine.session_document(live)))
         return OK
+    if isinstance(live.session, ChatSession):
+        return await show_chat(call, live)
     printer = TextPrinter(call.texts)
     printer.know(live.session)
     await call.out.write(printer.heading(live.session))
@@ -177,7 +163,7 @@ async def _show(call: Call) -> int:
 
 
 async def _export(call: Call) -> int:
-    text = await call.moot.engine.export(_session_id(call.arguments), call.arguments.format)
+    text = await call.moot.engine.export(session_id_of(call.arguments), call.arguments.format)
     if not call.arguments.output:
         await call.out.write(text if text.endswith("\n") else text + "\n")
         return OK
@@ -205,6 +191,7 @@ async def _providers(call: Call) -> int:
 
 
 _COMMANDS: dict[str, Command] = {
+    ASK: ask,
     DEBATE: _debate,
     RESUME: _resume,
     REPLY: _reply,
@@ -218,47 +205,9 @@ _COMMANDS: dict[str, Command] = {
 }
 
 
-async def _run(call: Call, start: Callable[[], Awaitable[str]]) -> int:
-    """Start or resume a session, print it as it goes, and return the exit status of its end."""
-    printer: Printer = JsonPrinter(event_line) if call.arguments.json else TextPrinter(call.texts)
-    follower = Follower(printer, call.out, call.moot.store.flush)
-    unsubscribe = call.moot.bus.subscribe(follower.listen)
-    try:
-        session_id = await start()
-        live = call.moot.engine.live(session_id)
-        if live is not None and isinstance(printer, TextPrinter):
-            printer.know(live.session)
-        session = await _followed(call.moot, session_id, follower, call.interrupted)
-    finally:
-        unsubscribe()
-    if not call.arguments.json:
-        await call.out.write("\n" + last_line(session, call.texts) + "\n")
-    return _exit_status(session)
-
-
-async def _followed(moot: Moot, session_id: str, follower: Follower, interrupted: asyncio.Event) -> Session:
-    printing = asyncio.create_task(follower.follow(session_id))
-    ended = asyncio.create_task(moot.engine.wait(session_id))
-    asked = asyncio.create_task(interrupted.wait())
-    try:
-        await asyncio.wait({printing, ended, asked}, return_when=asyncio.FIRST_COMPLETED)
-        if not ended.done():
-            # Twice: the first pause lets the answer in flight finish, the second does not.
-            await moot.engine.pause(session_id)
-            await moot.engine.pause(session_id)
-        session = await ended
-        follower.end()
-        await printing
-        return session
-    finally:
-        for task in (printing, ended, asked):
-            task.cancel()
-        await asyncio.gather(printing, ended, asked, return_exceptions=True)
-
-
 async def _open_session(call: Call) -> str:
     """Return the id of a session that has not ended. Raises NotFound, BadInput."""
-    live = await call.moot.engine.open(_session_id(call.arguments))
+    live = await call.moot.engine.open(session_id_of(call.arguments))
     if live.session.status in ENDED:
         raise BadInput("session_ended", title=live.session.title)
     return live.session.id
@@ -269,24 +218,6 @@ async def _settled(call: Call, session_id: str) -> int:
     await call.moot.store.flush(session_id)
     await call.out.write(last_line(session, call.texts) + "\n")
     return OK
-
-
-async def _warm_up(moot: Moot, participants: tuple[Participant, ...]) -> None:
-    """Start what takes seconds to be ready, while the session is written; the first turn says what fails."""
-    with contextlib.suppress(ProviderError):
-        await moot.models.start()
-        if any(participant.provider == EMBEDDED for participant in participants):
-            await moot.models.warm_embedded()
-
-
-def _exit_status(session: Session) -> int:
-    return {COMPLETED: OK, WAITING: WAITS, ERROR: FAULT}.get(session.status, PAUSED_OR_STOPPED)
-
-
-def _session_id(arguments: Arguments) -> str:
-    if not is_id(arguments.session):
-        raise NotFound("session_not_found", session=arguments.session)
-    return arguments.session
 
 
 def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:

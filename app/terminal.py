@@ -25,7 +25,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
-from app.core.session import COMPLETED, PAUSED, DebateSession, Session
+from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 from app.storage.paths import resources_dir
@@ -173,14 +173,8 @@ class TextPrinter:
                 return self._grown(event)
             case MessageFinished():
                 return self._closing(event.message)
-            case RetryScheduled():
-                reason = named_text(self._texts, "failure", event.reason)
-                seconds = round(event.seconds)
-                return self._note("cli.retry", name=event.author.name, reason=reason, seconds=seconds)
-            case Notice():
-                return f"  * {plain(named_text(self._texts, 'notice', event.code, event.details))}\n"
             case _:
-                return ""
+                return aside(event, self._texts)
 
     def heading(self, session: Session) -> str:
         """Return the topic, the mode and who takes part."""
@@ -241,23 +235,34 @@ class TextPrinter:
         elif cut_in is not None:
             # Somebody stepped in: the one who was speaking goes on below, under their name again.
             end = "\n" + end + self._label(cut_in)
-        if message.state == FAILED and message.error is not None:
-            end += self._failure("cli.failed", message)
-        elif message.state in {STOPPED, STREAMING}:
-            end += f"  ! {self._texts('cli.cut')}\n"
-        elif message.state == DONE and message.note:
-            end += f"  ! {named_text(self._texts, 'cli.note', message.note)}\n"
-        return end
+        return end + "".join(marks(message, self._texts))
 
-    def _failure(self, key: str, message: Message) -> str:
+
+def aside(event: Event, texts: Texts) -> str:
+    """Return what is said beside the messages: that a turn waits, or a notice."""
+    match event:
+        case RetryScheduled():
+            reason = named_text(texts, "failure", event.reason)
+            line = texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
+            return f"  … {one_line(line)}\n"
+        case Notice():
+            return f"  * {plain(named_text(texts, 'notice', event.code, event.details))}\n"
+        case _:
+            return ""
+
+
+def marks(message: Message, texts: Texts) -> list[str]:
+    """Return the lines below a message that was cut, failed, or carries a warning."""
+    if message.state == FAILED and message.error is not None:
         error = message.error
-        assert error is not None
-        reason = named_text(self._texts, "failure", error.kind)
+        reason = plain(named_text(texts, "failure", error.kind))
         detail = f" ({one_line(error.detail)})" if error.detail else ""
-        return f"  ! {self._texts(key, name=message.author.name)} {plain(reason)}{detail}\n"
-
-    def _note(self, key: str, **values: object) -> str:
-        return f"  … {one_line(self._texts(key, **values))}\n"
+        return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
+    if message.state in {STOPPED, STREAMING}:
+        return [f"  ! {texts('cli.cut')}\n"]
+    if message.state == DONE and message.note:
+        return [f"  ! {named_text(texts, 'cli.note', message.note)}\n"]
+    return []
 
 
 def role_text(texts: Texts, role: str) -> str:
@@ -268,6 +273,8 @@ def role_text(texts: Texts, role: str) -> str:
 
 def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
+    if isinstance(session, ChatSession) and session.status in (IDLE, WAITING):
+        return texts(f"cli.chat_{session.status}", session_id=session.id)
     line = texts(f"cli.status.{session.status}")
     if session.reason:
         line += " " + one_line(named_text(texts, "reason", session.reason))

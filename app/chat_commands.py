@@ -1,0 +1,107 @@
+"""The commands that talk with an assistant: ask, answer what it asks, go on, read it again.
+
+Used by commands.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from app.chat_printer import ChatPrinter
+from app.core.errors import BadInput
+from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
+from app.core.session import IDLE, WAITING, Session
+from app.engine.branches import last_answer, shown
+from app.engine.live_session import LiveSession
+from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS, Call, followed, session_id_of, warm_up
+from app.terminal import last_line, marks
+
+_SAID = {
+    ALLOW: frozenset((ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
+    ALWAYS: frozenset((ALWAYS, "항상", "항상 허용")),
+    DENY: frozenset((DENY, "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
+}
+
+
+async def ask(call: Call) -> int:
+    """Say something to an assistant, in a new chat or in one there is."""
+    engine = call.moot.engine
+    agent = engine.assistants.find(call.arguments.assistant)
+    if not call.arguments.session:
+
+        async def start() -> str:
+            await warm_up(call.moot)
+            return await engine.chats.start(agent.id, call.arguments.text)
+
+        return await _end(call, await followed(call, start, ChatPrinter(call.texts)))
+    live = await engine.open(session_id_of(call.arguments))
+    chat = live.chat_session.chat
+
+    async def send() -> None:
+        if chat.assistant_id != agent.id:
+            await engine.chats.choose_assistant(live.id, agent.id)
+        await engine.chats.send(live.id, call.arguments.text)
+
+    return await follow_chat(call, live, send)
+
+
+async def reply_to_chat(call: Call, live: LiveSession) -> int:
+    """Answer the oldest question that waits; without one, say something."""
+    chats = call.moot.engine.chats
+    text = call.arguments.text
+    waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
+    if not waiting:
+        return await follow_chat(call, live, lambda: chats.send(live.id, text))
+    question = min(waiting, key=lambda one: one.id)
+    answer = _approval(text) if question.prompt and question.prompt.type == APPROVAL else text
+    return await follow_chat(call, live, lambda: chats.answer(live.id, question.id, answer))
+
+
+async def follow_chat(call: Call, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
+    """Let a chat go on and print what comes, until it is the user's turn."""
+    printer = ChatPrinter(call.texts)
+    printer.know(live.session, live.messages)
+
+    async def start() -> str:
+        await warm_up(call.moot)
+        await go_on()
+        return live.id
+
+    return await _end(call, await followed(call, start, printer))
+
+
+async def show_chat(call: Call, live: LiveSession) -> int:
+    """Print the chosen version of a chat."""
+    printer = ChatPrinter(call.texts)
+    printer.know(live.session)
+    await call.out.write(printer.heading(live.session))
+    for text in printer.transcript(shown(live)):
+        await call.out.write(text)
+    await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
+    return OK
+
+
+async def _end(call: Call, session: Session) -> int:
+    """Say how a chat stands and return the exit status: 0 only where the assistant has answered."""
+    if not call.arguments.json:
+        await call.out.write("\n" + last_line(session, call.texts) + "\n")
+    if session.status != IDLE:
+        return WAITS if session.status == WAITING else PAUSED_OR_STOPPED
+    answer = _last_answer(call, session)
+    if answer is not None and answer.state == FAILED:
+        for line in marks(answer, call.texts):
+            await call.out.complain(line.strip(" !\n"))
+        return FAULT
+    return OK if answer is not None and answer.state == DONE else PAUSED_OR_STOPPED
+
+
+def _last_answer(call: Call, session: Session) -> Message | None:
+    live = call.moot.engine.live(session.id)
+    return last_answer(live.turn(live.chat_session.chat.head)) if live is not None else None
+
+
+def _approval(text: str) -> str:
+    """Return what a word means for an approval. Raises BadInput that says which words are possible."""
+    wanted = " ".join(text.casefold().split()).rstrip(".!")
+    for answer, words in _SAID.items():
+        if wanted in words:
+            return answer
+    raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")

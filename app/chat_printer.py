@@ -1,0 +1,279 @@
+"""How the command line shows a chat: who speaks at which depth, what tools do, and what the user is asked.
+
+Used by chat_commands, for a chat that runs and for one that is read.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    PromptAsked,
+    SessionStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+from app.core.message import (
+    ALLOW,
+    ALWAYS,
+    APPROVAL,
+    ASSISTANT,
+    DENY,
+    DONE,
+    OPTIONS,
+    SYSTEM,
+    TEXT,
+    TOOL,
+    USER,
+    YESNO,
+    Message,
+    Prompt,
+    ToolCall,
+)
+from app.core.session import ChatSession, Session
+from app.core.texts import Texts
+from app.terminal import aside, marks, one_line, plain
+
+MOST_OF_CALL = 200
+MOST_OF_RESULT = 200
+_INDENT = "    "
+
+
+class ChatPrinter:
+    """A transcript of a chat that grows as it is spoken.
+
+    What streams alone is printed as it comes. Where several speak at once, the one who was printed goes
+    on, and the others follow whole, one after the other.
+    """
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._session_id = ""
+        self._depths: dict[str, int] = {}
+        self._messages: dict[str, Message] = {}
+        self._streaming: dict[str, list[str]] = {}
+        self._shown: str | None = None
+        self._has_begun = False
+        self._held: list[str] = []
+
+    def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
+        """Take over what was said before without printing it."""
+        self._session_id = session.id
+        for message in messages:
+            self._note(message)
+
+    def __call__(self, event: Event) -> str:
+        match event:
+            case SessionStarted():
+                self.know(event.session)
+                return self.heading(event.session)
+            case TurnStarted():
+                self._depths[event.turn_id] = event.author.depth
+                return ""
+            case MessageStarted():
+                return self._begun(event.message)
+            case MessageDelta():
+                return self._grown(event)
+            case MessageFinished():
+                return self._finished(event.message)
+            case ToolStarted():
+                call = ToolCall(id=event.tool_call_id, name=event.name, arguments=event.arguments)
+                return self._say(self._call(call, self._depths.get(event.turn_id, 0)))
+            case ToolFinished():
+                depth = self._depths.get(event.turn_id, 0)
+                return self._say(self._result(event.name, event.content, depth, ok=event.ok))
+            case PromptAsked():
+                return self._say(self._asked(event.message_id, event.prompt))
+            case _:
+                return self._say(aside(event, self._texts))
+
+    def heading(self, session: Session) -> str:
+        """Return the title, with whom it is, and the id."""
+        name = session.chat.assistant_name if isinstance(session, ChatSession) else ""
+        return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
+
+    def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
+        """Yield a chat that is read, each sub-agent's part below the call it answers."""
+        calls: dict[str, str] = {}
+        for item in in_tree(messages):
+            if isinstance(item, tuple):
+                message, call = item
+                calls[call.id] = call.name
+                yield self._call(call, message.author.depth)
+            elif item.prompt is not None:
+                self._note(item)
+                yield self._asked(item.id, item.prompt)
+            elif item.role == TOOL:
+                name = calls.get(item.tool_call_id or "", "")
+                yield self._result(name, item.content, item.author.depth, ok=item.state == DONE)
+            else:
+                yield self._whole(item)
+
+    # What streams
+
+    def _begun(self, message: Message) -> str:
+        self._note(message)
+        if message.role != ASSISTANT:
+            return ""
+        self._streaming[message.id] = [message.content]
+        return self._take_up()
+
+    def _take_up(self) -> str:
+        """Show the one that streams alone, from its start."""
+        if self._shown is not None or len(self._streaming) != 1:
+            return ""
+        [(message_id, pieces)] = self._streaming.items()
+        self._shown, self._has_begun = message_id, False
+        return self._more("".join(pieces))
+
+    def _grown(self, event: MessageDelta) -> str:
+        pieces = self._streaming.get(event.message_id)
+        if pieces is None or not event.text:
+            return ""
+        text = event.text[max(0, sum(map(len, pieces)) - event.offset) :]
+        pieces.append(text)
+        return self._more(text) if event.message_id == self._shown else ""
+
+    def _more(self, text: str) -> str:
+        if not text or self._shown is None:
+            return ""
+        message = self._messages[self._shown]
+        label = "" if self._has_begun else self._label(message)
+        indent = _indent(message.author.depth)
+        self._has_begun = True
+        return label + (indent if label else "") + plain(text).replace("\n", f"\n{indent}")
+
+    def _finished(self, message: Message) -> str:
+        self._note(message)
+        pieces = self._streaming.pop(message.id, None)
+        if message.role in (TOOL, SYSTEM):
+            return ""  # Said by the events of tools and questions.
+        if message.id != self._shown or pieces is None:
+            return self._say(self._whole(message)) + self._take_up()
+        rest = message.content[sum(map(len, pieces)) :]
+        text = self._more(rest)
+        text += "\n" if self._has_begun else self._unsaid(message)
+        text += self._marks(message)
+        held, self._held, self._shown = self._held, [], None
+        return text + "".join(held) + self._take_up()
+
+    def _unsaid(self, message: Message) -> str:
+        """Return the label of who said nothing, where something is to be said about that."""
+        return self._label(message) if self._marks(message) else ""
+
+    def _say(self, text: str) -> str:
+        """Return a text at once, or keep it while somebody is in the middle of a line."""
+        if text and self._shown is not None and self._has_begun:
+            self._held.append(text)
+            return ""
+        return text
+
+    # What is said
+
+    def _note(self, message: Message) -> None:
+        self._messages[message.id] = message
+        self._depths.setdefault(message.turn_id, message.author.depth)
+
+    def _label(self, message: Message) -> str:
+        name = self._texts("cli.you") if message.role == USER else message.author.name
+        return f"\n{_indent(message.author.depth)}{one_line(name)}:\n"
+
+    def _whole(self, message: Message) -> str:
+        asked = self._messages.get(message.answers or "")
+        if asked is not None and asked.prompt is not None and asked.prompt.type == APPROVAL:
+            return ""
+        indent = _indent(message.author.depth)
+        text = f"{_indented(message.content, indent)}\n" if message.content else ""
+        text += "".join(f"{indent}[{one_line(one.name)}]\n" for one in message.attachments)
+        text += self._marks(message)
+        return self._label(message) + text if text else ""
+
+    def _marks(self, message: Message) -> str:
+        return "".join(f"{_indent(message.author.depth)}{line}" for line in marks(message, self._texts))
+
+    def _call(self, call: ToolCall, depth: int) -> str:
+        arguments = one_line(call.arguments)
+        return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"
+
+    def _result(self, name: str, content: str, depth: int, *, ok: bool) -> str:
+        outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
+        said = _cut(one_line(content), MOST_OF_RESULT)
+        return f"{_indent(depth)}  {outcome} {one_line(name)}: {said}".rstrip(": ") + "\n"
+
+    # What is asked
+
+    def _asked(self, message_id: str, prompt: Prompt) -> str:
+        message = self._messages.get(message_id)
+        depth = message.author.depth if message else 0
+        name = one_line(message.author.name) if message else ""
+        lines = [f"? {self._question(name, prompt)}"]
+        if prompt.type == APPROVAL:
+            lines += [f"  {prompt.tool} {prompt.arguments}".rstrip()]
+        elif prompt.type == OPTIONS:
+            lines += [f"  {number}. {option}" for number, option in enumerate(prompt.options, 1)]
+        if prompt.open:
+            lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
+        elif prompt.dismissed:
+            lines.append(f"  {self._texts('cli.dismissed')}")
+        elif prompt.type == APPROVAL:
+            lines.append(f"  {self._texts(f'cli.answer.{prompt.answer}')}")
+        indent = _indent(depth)
+        return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
+
+    def _question(self, name: str, prompt: Prompt) -> str:
+        if prompt.type != APPROVAL:
+            return self._texts("cli.asks", name=name, question=prompt.question)
+        key = "cli.asks_again" if prompt.reason == "may_have_run" else "cli.asks_to_run"
+        return self._texts(key, name=name, tool=one_line(prompt.tool))
+
+    def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
+        """Return the command that answers a question."""
+        answers = {APPROVAL: f"{ALLOW}|{ALWAYS}|{DENY}", YESNO: "yes|no", OPTIONS: "1", TEXT: "…"}
+        return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
+
+
+Item = Message | tuple[Message, ToolCall]
+
+
+def in_tree(messages: Iterable[Message]) -> Iterator[Item]:
+    """Yield messages so that all about a call follows its (message, call): the sub-agent's turn, the result."""
+    found = list(messages)
+    about: dict[tuple[str | None, str | None], list[Message]] = {}
+    for message in found:
+        if message.parent_call_id and message.parent_turn_id:
+            about.setdefault((message.parent_turn_id, message.parent_call_id), []).append(message)
+    results: dict[tuple[str, str], list[Message]] = {}
+    for message in found:
+        if message.tool_call_id:
+            results.setdefault((message.turn_id, message.tool_call_id), []).append(message)
+    told: set[str] = set()
+
+    def tell(some: Iterable[Message]) -> Iterator[Item]:
+        for message in some:
+            if message.id in told:
+                continue
+            told.add(message.id)
+            yield message
+            for call in message.tool_calls:
+                yield message, call
+                yield from tell(about.get((message.turn_id, call.id), ()))
+                yield from tell(results.get((message.turn_id, call.id), ()))
+
+    below = {one.id for some in about.values() for one in some}
+    yield from tell(one for one in found if one.id not in below)
+    yield from tell(found)
+
+
+def _indent(depth: int) -> str:
+    return _INDENT * depth
+
+
+def _indented(text: str, indent: str) -> str:
+    return "\n".join(indent + line for line in plain(text).split("\n"))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
