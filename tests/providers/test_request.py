@@ -140,10 +140,14 @@ def test_tools_and_schema() -> None:
     assert litellm_arguments(call(), Quirks()).keys() & {"tools", "response_format", "tool_choice"} == set()
 
 
-def test_a_refused_response_format_is_left_out() -> None:
+@pytest.mark.parametrize(
+    "detail",
+    ["This response_format type is unavailable now", "output_format: Extra inputs are not permitted"],
+)
+def test_a_refused_response_format_is_left_out(detail: str) -> None:
     quirks = Quirks()
     asked = call(schema={"type": "object"})
-    refusal = Classified(kind="bad_request", detail="This response_format type is unavailable now")
+    refusal = Classified(kind="bad_request", detail=detail)
     assert quirks.learn(refusal, litellm_arguments(asked, quirks))
     assert "response_format" not in litellm_arguments(asked, quirks)
 

@@ -10,6 +10,7 @@ from app.core.message import ToolCall
 from app.core.provider import ModelRequest
 from app.providers.remote import RemoteModels
 from tests.providers.asking import Heard, ask, request_to
+from tests.providers.conftest import Book
 from tests.wire import Answer, Fault, Seen, WireCall, WireServer
 from tests.wire.fixtures import FOUR
 from tests.wire.replies import ODD_CALLS
@@ -146,6 +147,47 @@ async def test_the_whole_round_with_signed_thinking(
     assert {kind: rounds[0][kind].finished.state for kind in FOUR if kind != "anthropic"} == dict.fromkeys(
         ("openai", "gemini", "ollama")
     )
+
+
+# LiteLLM knows these by name and asks each in another way; the last is newer than LiteLLM.
+KNOWN_MODELS = (
+    ("openai", "gpt-5.2"),
+    ("openai", "gpt-5-mini"),
+    ("anthropic", "claude-opus-4-5"),
+    ("anthropic", "claude-sonnet-4-5"),
+    ("gemini", "gemini-3-pro-preview"),
+    ("gemini", "gemini-2.5-flash"),
+    ("gemini", "gemini-3.8-flash"),
+    ("gemini", "gemini-99-new"),
+)
+
+
+@pytest.mark.parametrize(("kind", "model"), KNOWN_MODELS)
+async def test_a_round_with_the_models_by_their_real_names(
+    kind: str, model: str, models: RemoteModels, book: Book
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    provider_id = f"real-{model.replace('.', '-')}"
+    with WireServer(kind, models=(model,), provider_id=provider_id) as server:
+        book.add(provider_id, kind, server.address, server.key, server.models)
+        calls = (SEARCH, SEARCH, WireCall("read_page", READ.arguments, "one-id"))
+        server.script(
+            model, [Answer("Hm.", thinking="Deep.", redacted="eA==", calls=calls), "So.", '{"n": 1}']
+        )
+        first = await ask(models, request(server, temperature=None))
+        assert first.outcome == "tool_calls" and bare(first.calls) == wanted(*calls), first.error
+        again = await ask(
+            models, request(server, said(first), *results(first, "1", "2", "3"), temperature=None)
+        )
+        assert again.text == "So.", again.error
+        formed = await ask(models, request(server, tools=(), schema=schema, temperature=None))
+        assert formed.text == '{"n": 1}', formed.error
+        assert_all_legal({kind: server})
+        for seen in server.requests:
+            assert seen.system == "Be brief." and seen.messages[0].text == USER["content"]
+        seen = server.requests[1]
+        assert [len(message.calls) for message in seen.messages] == [0, 3, 0, 0, 0]
+        assert '"n"' in json.dumps(server.requests[2].body)
 
 
 async def test_what_the_user_says_after_a_result(

@@ -15,6 +15,7 @@ _FIELDS = {
     "model", "messages", "max_tokens", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences",
     "tools", "tool_choice", "metadata", "thinking", "service_tier", "output_config",
 }  # fmt: skip
+_STRUCTURED = "structured-outputs-"
 _MOST_TOKENS = 64_000
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
@@ -65,7 +66,10 @@ class Anthropic(Protocol):
         body = asked.body
         if asked.model not in self.models:
             raise self.refusal("e404", None, "")
-        for name in body.keys() - _FIELDS:
+        allowed = _FIELDS | (
+            {"output_format"} if _STRUCTURED in asked.headers.get("anthropic-beta", "") else set()
+        )
+        for name in body.keys() - allowed:
             raise self.error(400, f"{name}: Extra inputs are not permitted")
         most = body.get("max_tokens")
         if not isinstance(most, int) or most < 1:

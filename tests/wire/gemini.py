@@ -210,6 +210,8 @@ class Gemini(Protocol):
 
     def call(self, asked: Asked, call: WireCall, number: int, odd: str = "") -> list[bytes]:
         function: Body = {"name": call.name, "args": json.loads(call.arguments or "{}")}
+        if call.id:
+            function["id"] = call.id
         part: Body = {"functionCall": function}
         signature: str | None = None
         if asked.answer.get("thought") and number == 0:

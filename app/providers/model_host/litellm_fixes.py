@@ -89,5 +89,7 @@ def _join_geminis_turns() -> None:
                 joined.append(content)
         return joined
 
+    # WORKAROUND: of two equal calls it would send the first only, but the results of both.
+    gemini_transformation.check_if_part_exists_in_parts = lambda *_, **__: False
     for module in (gemini_transformation, gemini_chat, gemini_studio):
         module.gemini_convert_messages_with_history = convert_and_join

@@ -92,6 +92,10 @@ class Quirks:
         if "max_tokens" in sent and "max_completion_tokens" in refused:
             self.new_name_of_max_tokens = True
             return True
+        if "response_format" in sent and "output_format" in refused:
+            # What it is called on Anthropic's side.
+            self.without.add("response_format")
+            return True
         for name in _DROPPABLE:
             if name in sent and name in refused:
                 self.without.add("max_tokens" if name == "max_completion_tokens" else name)
