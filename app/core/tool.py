@@ -19,6 +19,14 @@ DOWN: Final = "down"
 ASKING: Final = "asking"
 OFF: Final = "off"
 
+NOT_FOUND: Final = "server_not_found"
+NO_ANSWER: Final = "server_no_answer"
+ENDED: Final = "server_ended"
+REFUSED: Final = "server_refused"
+TOO_MUCH: Final = "server_too_much"
+TOO_OFTEN: Final = "server_too_often"
+FAILED: Final = "server_failed"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
@@ -115,13 +123,15 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools). `tools` are the keys it offers, `detail` its last words, without secrets.
+    `changed` tools). `tools` are the keys it offers. Of one that is down `problem` is a code with a text
+    in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets.
     """
 
     server: McpServer
     state: str
     tools: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    problem: str = ""
     detail: str = ""
 
 

@@ -16,7 +16,9 @@ from app.core.tool import (
     CONNECTING,
     CONTINUE,
     DOWN,
+    FAILED,
     OFF,
+    TOO_OFTEN,
     WAIT,
     McpServer,
     ServerStatus,
@@ -26,11 +28,10 @@ from app.core.tool import (
     ToolResult,
 )
 from app.tools.mcp_keys import file_name, tool_key
-from app.tools.tool_host_client import ToolHostClient
+from app.tools.tool_host_client import HostError, ToolHostClient
 
 _STARTS = 3
 _WINDOW_SECONDS = 60.0
-_TOO_OFTEN = f"It was started {_STARTS} times within a minute."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class _Held:
 
     server: McpServer
     state: str = OFF
+    problem: str = ""
     detail: str = ""
     offered: tuple[Mapping[str, Any], ...] = ()
     starts: deque[float] = field(default_factory=lambda: deque(maxlen=_STARTS))
@@ -169,6 +171,7 @@ class McpServers:
             state=ASKING if changed and held.state == CONNECTED else held.state,
             tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
             changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
+            problem=held.problem,
             detail=held.detail,
         )
 
@@ -179,9 +182,7 @@ class McpServers:
                 return
             now = asyncio.get_running_loop().time()
             if len(held.starts) == _STARTS and now - held.starts[0] < _WINDOW_SECONDS:
-                self._change(
-                    held, DOWN, held.detail if _TOO_OFTEN in held.detail else f"{_TOO_OFTEN} {held.detail}"
-                )
+                self._change(held, DOWN, held.detail, TOO_OFTEN)
                 return
             held.starts.append(now)
             self._change(held, CONNECTING)
@@ -196,7 +197,8 @@ class McpServers:
                     }
                 )
             except ToolError as error:
-                self._change(held, DOWN, str(error))
+                problem = error.problem if isinstance(error, HostError) else FAILED
+                self._change(held, DOWN, str(error), problem)
             except BaseException:
                 self._change(held, OFF)
                 raise
@@ -263,15 +265,17 @@ class McpServers:
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
         await self._connect(held)
         if held.state != CONNECTED:
-            raise ToolError(f"The MCP server {name!r} is down: {held.detail}")
+            often = f"It was started {_STARTS} times within a minute. " if held.problem == TOO_OFTEN else ""
+            raise ToolError(f"The MCP server {name!r} is down: {often}{held.detail}")
         if offer["hash"] not in {one["hash"] for one in self._allowed(held)}:
             raise ToolError(
                 f"The MCP server {name!r} changed the tool {offer['name']!r} after the user allowed it. "
                 "It cannot be used until the user allows it again."
             )
 
-    def _change(self, held: _Held, state: str, detail: str = "") -> None:
+    def _change(self, held: _Held, state: str, detail: str = "", problem: str = "") -> None:
         held.state = state
+        held.problem = problem
         held.detail = self._host.clean(detail)
         self.on_change()
 
@@ -283,12 +287,12 @@ class McpServers:
             held.offered = tuple(line["tools"])
             self.on_change()
         else:
-            self._change(held, DOWN, line["detail"])
+            self._change(held, DOWN, line["detail"], line["problem"])
 
     def _on_death(self) -> None:
         for held in self._held.values():
             if held.state == CONNECTED:
-                self._change(held, DOWN, "The process that runs tools ended.")
+                self._change(held, DOWN, "The process that runs tools ended.", FAILED)
 
     def _start(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)

@@ -11,12 +11,20 @@ from app.children.processes import TOOL_HOST
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.text import clean_text
-from app.core.tool import ToolError
+from app.core.tool import FAILED, ToolError
 from app.tools.tool_host.process_groups import kill_group
 
 _LOG_BYTES = 1_000_000
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
+
+
+class HostError(ToolError):
+    """The host could not do it; `problem` is a code of `core.tool`."""
+
+    def __init__(self, text: str, problem: str) -> None:
+        super().__init__(text)
+        self.problem = problem
 
 
 class ToolHostClient:
@@ -75,7 +83,7 @@ class ToolHostClient:
                     continue
                 ended = True
                 if "error" in answer:
-                    raise ToolError(self.clean(answer["error"]))
+                    raise HostError(self.clean(answer["error"]), answer.get("problem", FAILED))
                 result: dict[str, Any] = answer["result"]
                 return result
         finally:

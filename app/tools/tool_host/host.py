@@ -60,7 +60,7 @@ class Host:
         try:
             answer: dict[str, Any] = {"result": await self._operations[line["op"]](line)}
         except RequestError as error:
-            answer = {"error": shortened(str(error))}
+            answer = {"error": shortened(str(error)), "problem": error.problem}
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
             answer = {"error": shortened(f"unexpected: {type(error).__name__}: {error}")}

@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from app.core.tool import NOT_FOUND
 from app.tools.tool_host.errors import RequestError
 
 _SHELL_SECONDS = 5.0
@@ -19,7 +20,7 @@ async def resolve(command: str, cwd: str | None) -> tuple[str, str]:
     found = await asyncio.to_thread(_find, command, cwd, path)
     if found is None:
         where = path.replace(os.pathsep, ", ")
-        raise RequestError(f"The command {command!r} was not found. Looked in: {where}")
+        raise RequestError(f"The command {command!r} was not found. Looked in: {where}", NOT_FOUND)
     return found, path
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
+from app.core.tool import ENDED, TOO_MUCH
+
 LINE_BYTES = 8_000_000
 _WINDOW_SECONDS = 10.0
 _UNASKED_MESSAGES = 5_000
@@ -21,6 +23,7 @@ class Guard:
 
     def __init__(self, on_end: Callable[[], None]) -> None:
         self.reason = ""
+        self.problem = ENDED
         self.ended = False
         self.http_status = ""
         self._on_end = on_end
@@ -28,11 +31,12 @@ class Guard:
         self._garbage = 0
         self.garbage_lines = 0
 
-    def end(self, reason: str) -> None:
+    def end(self, reason: str = "", problem: str = ENDED) -> None:
         """Take note that the connection ended; the first reason counts."""
         if not self.ended:
             self.ended = True
             self.reason = reason
+            self.problem = problem
             self._on_end()
 
     def allows(self, item: SessionMessage | Exception) -> bool:
@@ -43,7 +47,10 @@ class Guard:
         now = time.monotonic()
         full = len(self._unasked) == _UNASKED_MESSAGES
         if full and now - self._unasked[0] < _WINDOW_SECONDS:
-            self.end(f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.")
+            self.end(
+                f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.",
+                TOO_MUCH,
+            )
             return False
         self._unasked.append(now)
         return True
@@ -53,6 +60,8 @@ class Guard:
         self._garbage += size
         self.garbage_lines += 1
         if self._garbage > _GARBAGE_BYTES:
-            self.end(f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.")
+            self.end(
+                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.", TOO_MUCH
+            )
             return False
         return True

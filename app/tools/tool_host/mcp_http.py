@@ -9,6 +9,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
+from app.core.tool import TOO_MUCH
 from app.tools.tool_host.mcp_guard import LINE_BYTES, Guard
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ async def http_transport(
             guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small packed answer can be of any size unpacked, and nobody asked for one.
-            guard.end("It sent a packed answer, though it was asked not to.")
+            guard.end("It sent a packed answer, though it was asked not to.", TOO_MUCH)
             raise httpx2.RemoteProtocolError("packed answer")
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             # The kit limits the events of a stream, and takes any other answer whole.
@@ -57,7 +58,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         async for data in self._body:
             size += len(data)
             if size > LINE_BYTES:
-                self._guard.end(f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.")
+                self._guard.end(f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
                 raise httpx2.RemoteProtocolError("answer too long")
             yield data
 

@@ -33,10 +33,12 @@ class ServerLog:
         return os.fdopen(write_fd, "w", encoding="utf-8")
 
     def note(self, text: str) -> None:
-        """Write one line."""
-        line = self.clean(text).strip()[:_LINE_CHARACTERS]
-        if line:
-            self._write([line])
+        """Write one line of our own."""
+        self._write([self.clean(text).strip()[:_LINE_CHARACTERS]])
+
+    def note_output(self, line: bytes) -> None:
+        """Keep a line that the server wrote where only messages belong: it may say what is wrong."""
+        self._remember([self.clean(line[:200].decode("utf-8", "replace"))])
 
     def clean(self, text: str) -> str:
         """Return a text without the values of the server's variables and headers."""

@@ -18,6 +18,7 @@ from mcp.client.stdio import get_default_environment
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from app.core.tool import ENDED, FAILED, NO_ANSWER, REFUSED
 from app.tools.tool_host import mcp_commands, mcp_elicitation, mcp_results
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_guard import Guard
@@ -85,6 +86,7 @@ class Server:
         self._wake = asyncio.Event()
         self._guard = Guard(self._wake.set)
         self._leaving = False
+        self._told = False
         self._changed = False
         self._client: Client | None = None
         self._calls: list[RunningCall] = []
@@ -128,7 +130,7 @@ class Server:
         except Exception as error:
             leaf = _first_leaf(error)
             if _connection_lost(leaf):
-                self._guard.end("")
+                self._guard.end()
             raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
         finally:
             if call is not None:
@@ -146,7 +148,7 @@ class Server:
 
     async def _own(self) -> None:
         # The kit's scopes must be left by the task that entered them.
-        reason = ""
+        reason, problem = "", ENDED
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._limits["connect"]):
@@ -157,31 +159,46 @@ class Server:
                 self._ready.set_result(None)
                 await self._stay(client)
         except TimeoutError:
+            problem = NO_ANSWER
             reason = self._guard.reason or f"It gave no answer within {self._limits['connect']:.0f} seconds."
         except RequestError as error:
-            reason = str(error)
+            reason, problem = str(error), error.problem
         except asyncio.CancelledError:
             reason = "It was disconnected."
         except Exception as error:
-            reason = self._words(_first_leaf(error))
+            leaf = _first_leaf(error)
+            reason, problem = self._words(leaf), self._problem(leaf)
         finally:
             self._client = None
-        self._end(reason)
+        self._end(reason, problem)
 
-    def _end(self, reason: str) -> None:
-        connected = self._ready.done()
+    def _end(self, reason: str, problem: str) -> None:
+        if self._guard.reason:
+            problem = self._guard.problem
+        if self._ready.done():
+            self._tell_down(reason, problem)
+        else:
+            reason = self._whole(reason)
+            self._log.note(f"(could not be connected to) {reason}")
+            self._ready.set_exception(RequestError(reason, problem))
+            # Nobody may be waiting any more.
+            self._ready.exception()
+
+    def _tell_down(self, reason: str, problem: str) -> None:
+        if self._leaving or self._told:
+            return
+        self._told = True
+        self._client = None
+        reason = self._whole(reason)
+        self._log.note(f"(disconnected) {reason}")
+        self._news({"server": self.name, "state": "down", "problem": problem, "detail": reason})
+
+    def _whole(self, reason: str) -> str:
+        """Return why it is down, with what it said last."""
         reason = reason or self._guard.reason or "It ended."
         if self._log.last_words and not self._guard.reason:
             reason = f"{reason} Its last words: {self._log.last_words}"
-        reason = mcp_results.visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
-        self._guard.end(reason)
-        self._log.note(f"(disconnected) {reason}")
-        if not connected:
-            self._ready.set_exception(RequestError(reason))
-            # Nobody may be waiting any more.
-            self._ready.exception()
-        elif not self._leaving:
-            self._news({"server": self.name, "state": "down", "detail": reason})
+        return mcp_results.visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
 
     async def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
         url = self.entry.get("url")
@@ -214,7 +231,11 @@ class Server:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                if self._leaving or self._guard.ended:
+                if self._leaving:
+                    return
+                if self._guard.ended:
+                    # At once: ending the process may take seconds.
+                    self._tell_down("", self._guard.problem)
                     return
                 if self._changed:
                     await asyncio.sleep(_COALESCE_SECONDS)
@@ -306,12 +327,21 @@ class Server:
             if call in self._calls:
                 call.alive()
 
+    def _problem(self, error: BaseException) -> str:
+        if self._guard.http_status:
+            return REFUSED
+        if _connection_lost(error):
+            return ENDED if self._log.last_words else NO_ANSWER
+        return FAILED
+
     def _words(self, error: BaseException) -> str:
         if self._guard.reason:
             return self._guard.reason
         if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
             return "It ended the connection."
-        text = str(error) or type(error).__name__
+        # What does not fit the protocol is described on many lines, some of them advertisements.
+        lines = [line.strip() for line in str(error).splitlines() if "errors.pydantic.dev" not in line]
+        text = " ".join(lines) or type(error).__name__
         status = self._guard.http_status
         words = f"{status}: {text}" if status and status not in text else text
         return mcp_results.visible(self._log.clean(words))[:_DETAIL_CHARACTERS]

@@ -1,6 +1,7 @@
 """The MCP servers of the tool host, by name; importing this takes the kit's two seconds."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from app.tools.tool_host.mcp_server import Server
 from app.tools.tool_host.process_groups import groups, kill_all_groups
 
 Line = Mapping[str, Any]
+
+# The kit logs what servers send, secrets included; what matters of it is in a server's state.
+logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
 class Servers:

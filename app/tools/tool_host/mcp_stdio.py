@@ -14,6 +14,7 @@ from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from app.core.tool import TOO_MUCH
 from app.tools.tool_host.mcp_guard import LINE_BYTES, Guard
 from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.process_groups import add_group, end_group, kill_group, remove_group
@@ -86,9 +87,9 @@ async def _read(
                 parts.append(rest)
                 size += len(rest)
                 if size > LINE_BYTES:
-                    guard.end(f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.")
+                    guard.end(f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
                     return
-        guard.end("")
+        guard.end()
 
 
 async def _pass_on(
@@ -101,7 +102,7 @@ async def _pass_on(
         message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         if guard.garbage_lines < _LINES_LOGGED:
-            log.note("(on its output, no message) " + line[:200].decode("utf-8", "replace"))
+            log.note_output(line)
         # Reading on at once would leave no time to anybody else.
         await anyio.lowlevel.checkpoint()
         return guard.allows_garbage(len(line))
@@ -118,7 +119,7 @@ async def _write(process: Any, from_session: ObjectReceiveStream[SessionMessage]
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.stdin.send(text.encode("utf-8", "replace") + b"\n")
     except _GONE:
-        guard.end("")
+        guard.end()
 
 
 async def _end(process: Any) -> None:
