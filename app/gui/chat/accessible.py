@@ -103,6 +103,10 @@ class MessageAccessible(QAccessibleInterface):
         state = QAccessible.State()
         state.readOnly = True
         state.offscreen = self.rect().isEmpty()
+        unfolded = self._view.unfolded(self.message_id)
+        state.expandable = unfolded is not None
+        state.expanded = unfolded is True
+        state.collapsed = unfolded is False
         return state
 
     def text(self, kind: QAccessible.Text) -> str:

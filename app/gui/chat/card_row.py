@@ -190,6 +190,11 @@ class CardRow(PaintedRow):
         else:
             painter.drawPolyline([at + QPointF(x, y) for x, y in ((-5, 0), (-1.5, 3.5), (5, -4))])
 
+    @property
+    def unfolded(self) -> bool:
+        """Whether arguments and result are shown."""
+        return self.context.unfolded
+
     def tip_at(self, point: QPoint) -> str:
         """Return the whole line under a point of the row."""
         return self.title() if self._line.contains(point) else ""

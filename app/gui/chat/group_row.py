@@ -71,7 +71,9 @@ class GroupRow(PaintedRow):
         parts: list[str] = []
         if context.runs and context.folded:
             parts = [context.doing] if context.doing else []
-            parts.append(texts("transcript.group.elapsed", seconds=context.elapsed_s))
+            minutes, seconds = divmod(context.elapsed_s, 60)
+            key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+            parts.append(texts(key, minutes=minutes, seconds=seconds))
         else:
             parts.append(texts("transcript.group.steps", count=context.steps))
         if context.tokens:
@@ -123,6 +125,11 @@ class GroupRow(PaintedRow):
         at = QPointF(self.right - 8, self.top + HEIGHT / 2 + 0.5)
         paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
         self._paint_words(painter)
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether the sub-agent's messages are shown."""
+        return not self.context.folded
 
     def tip_at(self, point: QPoint) -> str:
         """Return the whole of what was elided under a point of the row."""

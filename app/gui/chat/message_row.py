@@ -337,7 +337,10 @@ class MessageRow(PaintedRow):
 
     def describe(self) -> str:
         """Return what a screen reader says: who speaks, the chips and the text."""
-        chips = ", ".join(piece.text for piece in self._pieces if piece.kind == CHIP)
-        head = f"{self.context.speaker.name} ({chips})" if chips else self.context.speaker.name
+        chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
+        if self.depth:
+            chips.append(self.style.texts("transcript.card.depth", depth=self.depth))
+        head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
         text = self.error_text if self.message.state == FAILED else self.plain_text
-        return f"{head}: {text}"
+        files = f" [{self._chips.words}]" if self._chips is not None else ""
+        return f"{head}: {text}{files}"

@@ -208,6 +208,11 @@ class PaintedRow:
         """Return the whole of what was elided under a point of the row."""
         return ""
 
+    @property
+    def unfolded(self) -> bool | None:
+        """Whether the row is unfolded; None where there is nothing to unfold."""
+        return None
+
     # The picture
 
     @property

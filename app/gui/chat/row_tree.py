@@ -17,6 +17,7 @@ QUESTION = "question"
 TURN_GAP = 22
 STEP_GAP = 16
 CARD_GAP = 4
+UNDER_TEXT_GAP = 6
 TEXT_GAP = 8
 
 
@@ -191,4 +192,4 @@ def _gap(before: Entry | None, entry: Entry) -> int:
         return 0
     if entry.kind == MESSAGE:
         return TEXT_GAP
-    return CARD_GAP
+    return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP

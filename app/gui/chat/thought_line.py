@@ -8,7 +8,6 @@ from app.gui.chat.segment_stack import SegmentStack
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 
 HEIGHT = 22
-INSET = 14
 KEPT = 20_000
 """Characters of a thought that are shown: its end."""
 
@@ -30,7 +29,9 @@ class ThoughtLine:
             return
         same = 0
         blocks = [
-            Block(PARAGRAPH, (Span(break_words(clean(line))),)) for line in text[-KEPT:].split("\n") if line
+            Block(PARAGRAPH, (Span(break_words(clean(line))),), quote=1)
+            for line in text[-KEPT:].split("\n")
+            if line
         ]
         old = self._stack.blocks
         while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
@@ -43,7 +44,7 @@ class ThoughtLine:
         wide = self._style.meta_metrics.horizontalAdvance(self._words) + 18
         self.line = QRect(left, top, min(wide, width), HEIGHT)
         self._stack.stale = 0
-        bottom = self._stack.place(left + INSET, top + HEIGHT + 2, max(40, width - INSET))
+        bottom = self._stack.place(left + 3, top + HEIGHT + 2, width - 3)
         return bottom + 4 if self._text else top + HEIGHT
 
     def paint(self, painter: QPainter, clip: QRect) -> None:
@@ -60,10 +61,6 @@ class ThoughtLine:
             tokens.text_2,
         )
         if self._text:
-            top = self.line.bottom() + 3
-            painter.fillRect(
-                self.line.left() + 3, top, 2, self._stack.bottom - top, QColor(tokens.line_strong)
-            )
             self._stack.paint(painter, clip, ())
 
 

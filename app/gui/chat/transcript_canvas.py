@@ -148,6 +148,13 @@ class TranscriptCanvas(QAbstractScrollArea):
         """Return who speaks and the finished text, as a screen reader says it."""
         return self._maker.make(self._model.index(message_id), self._style, 600).describe()
 
+    def unfolded(self, row_id: str) -> bool | None:
+        """Say whether a row is unfolded; None where there is nothing to unfold."""
+        index = self._model.index(row_id)
+        if self._model.entries[index].kind == MESSAGE:
+            return None
+        return self._maker.make(index, self._style, 600).unfolded
+
     def _set_footer(self, height: int) -> None:
         if self._scroller.footer != height:
             self._scroller.footer = height

@@ -4,13 +4,12 @@ Selecting and copying across messages, links, finding, keys, the menu and the wa
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAction,
     QContextMenuEvent,
     QFocusEvent,
-    QGuiApplication,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
@@ -26,24 +25,26 @@ from app.core.message import STREAMING, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.chat import accessible
+from app.gui.chat.action_bar import ActionBar
 from app.gui.chat.card_row import FOLD, SHOW_ALL, CardRow
-from app.gui.chat.finder import Finder
 from app.gui.chat.group_row import STOP_TURN, GroupRow
 from app.gui.chat.jump_pill import JumpPill
-from app.gui.chat.message_row import EARLIER, LATER, THOUGHT, UNFOLD
+from app.gui.chat.message_row import EARLIER, LATER, RETRY, SETTINGS, THOUGHT, UNFOLD, MessageRow
 from app.gui.chat.painted_row import COPY_CODE, PaintedRow
+from app.gui.chat.row_actions import COPY, WORDS, offered
 from app.gui.chat.row_style import COMPACT, Picture
-from app.gui.chat.segments import Range
-from app.gui.chat.selection import Place, Selection
-from app.gui.chat.transcript_feed import TranscriptFeed, Versions
+from app.gui.chat.selection import Place
+from app.gui.chat.transcript_feed import Versions
 from app.gui.chat.transcript_keys import Target, moved, targets
+from app.gui.chat.transcript_menu import Item, build
+from app.gui.chat.transcript_selecting import TranscriptSelecting
 from app.gui.theme import Tokens
 
 AUTO_SCROLL_MS = 40
 REST_MS = 150
 
 
-class TranscriptView(TranscriptFeed):
+class TranscriptView(TranscriptSelecting):
     """The messages of one session.
 
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
@@ -52,7 +53,6 @@ class TranscriptView(TranscriptFeed):
     """
 
     link_requested = Signal(str, str)
-    copy_done = Signal()
     action_requested = Signal(str, str)
     stop_turn_requested = Signal(str)
     version_requested = Signal(str, int)
@@ -68,8 +68,6 @@ class TranscriptView(TranscriptFeed):
         """`picture` gives the tools' icons (`Look.picture`)."""
         accessible.install()
         super().__init__(tokens, texts, parent, layout, picture)
-        self._selection = Selection(self._model)
-        self._finder = Finder(self._model)
         self._unseen: set[str] = set()
         self._pressed: tuple[QPoint, str, str] | None = None
         self._target: Target | None = None
@@ -77,6 +75,9 @@ class TranscriptView(TranscriptFeed):
         self._pill = JumpPill(self.viewport(), tokens)
         self._overlays.append(self._pill)
         self._pill.clicked.connect(self.jump_to_latest)
+        self._actions = ActionBar(self.viewport())
+        self._overlays.append(self._actions)
+        self._actions.chosen.connect(self._do)
         self._auto_scroll = QTimer(self)
         self._auto_scroll.setInterval(AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
@@ -121,74 +122,6 @@ class TranscriptView(TranscriptFeed):
         super().message_finished(message)
         if message.state != STREAMING and message.id in self._model:
             accessible.announce(self, message.id)
-
-    # Finding
-
-    def find(self, text: str) -> int:
-        """Mark where a text stands and show the last place; return how often it was found."""
-        count = self._finder.search(text)
-        self._show_hit(0)
-        return count
-
-    def find_next(self) -> tuple[int, int]:
-        """Show the next place; return (number of it from 1, how many)."""
-        return self._show_hit(1)
-
-    def find_previous(self) -> tuple[int, int]:
-        """Show the place before; return (number of it from 1, how many)."""
-        return self._show_hit(-1)
-
-    def _show_hit(self, distance: int) -> tuple[int, int]:
-        hit = self._finder.step(distance)
-        if hit is not None:
-            index = self._model.index(hit.message_id)
-            rect = self._row(index).position_rect(hit.start)
-            self._resize_place = None
-            self._scroller.show_row(index, rect.top() - self.viewport().height() // 3)
-        self._refresh(None)
-        return self._finder.current + 1, len(self._finder.hits)
-
-    # Selecting and copying
-
-    def author_of(self, message_id: str) -> str:
-        """Return the id of who said a message."""
-        return self._model.book.messages[message_id].author.id
-
-    def select_all(self) -> None:
-        """Select every message."""
-        self._selection.select_all()
-        self.viewport().update()
-
-    def selected_text(self, *, markdown: bool = True) -> str:
-        """Return what is selected, as it would be copied."""
-        return self._selection.copied(self._style.texts, markdown=markdown)
-
-    def copy(self, *, markdown: bool = True) -> None:
-        """Put what is selected on the clipboard."""
-        self._copy_text(self.selected_text(markdown=markdown))
-
-    def copy_message(self, message_id: str) -> None:
-        """Put a message's Markdown on the clipboard."""
-        live = self._model.live.get(message_id)
-        self._copy_text(live.text if live else self._model.book.messages[message_id].content)
-
-    def _copy_text(self, text: str) -> None:
-        if text:
-            QGuiApplication.clipboard().setText(text)
-            self.copy_done.emit()
-
-    def _ranges(self, row: int) -> Sequence[Range]:
-        tokens = self._style.tokens
-        ranges: list[Range] = []
-        for hit in self._finder.in_message(self._model.id(row)):
-            if self._finder.is_current(hit):
-                ranges.append(Range(hit.start, hit.end, tokens.accent, tokens.on_accent))
-            else:
-                ranges.append(Range(hit.start, hit.end, tokens.warn_bg, tokens.warn))
-        selected = self._selection.in_row(row)
-        if selected:
-            ranges.append(Range(*selected, tokens.accent_bg if not tokens.dark else tokens.line_strong))
-        return ranges
 
     # Mouse
 
@@ -243,6 +176,7 @@ class TranscriptView(TranscriptFeed):
             elif any(segment.rect.contains(inside) for segment in row.segments):
                 shape = shapes.IBeamCursor
         self.viewport().setCursor(shape)
+        self._show_actions(point)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._auto_scroll.stop()
@@ -336,6 +270,8 @@ class TranscriptView(TranscriptFeed):
             self.viewport().update()
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._extend_by_key(key):
             self.viewport().update()
+        elif key in (keys.Key_Left, keys.Key_Right) and self._target:
+            self._set_target_open(self._target.message_id, key == keys.Key_Right)
         elif key == keys.Key_End:
             self.jump_to_latest()
         elif key == keys.Key_Home:
@@ -348,6 +284,13 @@ class TranscriptView(TranscriptFeed):
             bar.setValue(bar.value() + (step if key in (keys.Key_PageDown, keys.Key_Down) else -step))
         else:
             super().keyPressEvent(event)
+
+    def _set_target_open(self, row_id: str, open_: bool) -> None:
+        if self.set_open(row_id, open_=open_):
+            self._target = next((each for each in self._targets() if each.message_id == row_id), None)
+
+    def _targets(self) -> list[Target]:
+        return targets([(placed, self._row(placed.row)) for placed in self._placed])
 
     def _extend_by_key(self, key: int) -> bool:
         cursor = self._selection.cursor
@@ -364,10 +307,10 @@ class TranscriptView(TranscriptFeed):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Go to the next link or action on screen; past the last, out of the view."""
-        offered = targets([(placed, self._row(placed.row)) for placed in self._placed])
-        index = offered.index(self._target) if self._target in offered else (-1 if forward else len(offered))
+        stops = self._targets()
+        index = stops.index(self._target) if self._target in stops else (-1 if forward else len(stops))
         index += 1 if forward else -1
-        self._target = offered[index] if 0 <= index < len(offered) else None
+        self._target = stops[index] if 0 <= index < len(stops) else None
         self.viewport().update()
         return True if self._target else super().focusNextPrevChild(forward)
 
@@ -385,39 +328,64 @@ class TranscriptView(TranscriptFeed):
     # Menu, tips and the way to the end
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.context_menu(event.pos())
-        menu.popup(event.globalPos())
+        point = event.pos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            point = self._keyboard_point()
+        menu = self.context_menu(point)
+        menu.popup(self.viewport().mapToGlobal(point))
+
+    def _keyboard_point(self) -> QPoint:
+        """Return where the keyboard is: in the row of the focused target, of the cursor, or the first."""
+        cursor = self._selection.cursor
+        wanted = self._target.message_id if self._target else cursor.message_id if cursor else ""
+        rect = self.message_rect(wanted) or QRect(0, 0, 1, 40)
+        return QPoint(
+            self._style.margin + self._style.text_left, max(0, rect.top()) + min(30, rect.height() // 2)
+        )
 
     def context_menu(self, point: QPoint) -> QMenu:
         """Return the menu of a point of the viewport; it deletes itself when closed."""
-        texts = self._style.texts
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-
-        def add(key: str, slot: object, enabled: bool = True) -> None:
-            action = QAction(texts(key), menu)
-            action.setEnabled(enabled)
-            action.triggered.connect(slot)
-            menu.addAction(action)
-
         selected = self._selection.bounds() is not None
-        add("transcript.copy_markdown", self.copy, selected)
-        add("transcript.copy_plain", lambda: self.copy(markdown=False), selected)
+        items = [
+            Item("transcript.copy_markdown", self.copy, selected),
+            Item("transcript.copy_plain", lambda: self.copy(markdown=False), selected),
+        ]
         hit = self._hit(point)
         if hit:
             row, inside = hit
-            message_id = row.message.id
-            add("transcript.copy_message", lambda: self.copy_message(message_id))
-            url = row.link_at(inside)[0]
+            message_id, url = row.message.id, row.link_at(inside)[0]
+            actions = self._offered(row.message)
+            items += [Item(WORDS[each], partial(self._do, message_id, each)) for each in actions]
             if url:
-                add("transcript.copy_link", lambda: self._copy_text(url))
-            for action, _words in row.actions:
-                if action != UNFOLD:
-                    key = "transcript.retry" if action == "retry" else "transcript.open_settings"
-                    add(key, lambda _=False, name=action: self.action_requested.emit(message_id, name))
-        menu.addSeparator()
-        add("transcript.select_all", self.select_all)
-        return menu
+                items.append(Item("transcript.copy_link", lambda: self._copy_text(url)))
+            for action, key in ((RETRY, WORDS[RETRY]), (SETTINGS, "transcript.open_settings")):
+                if action not in actions and action in [name for name, _ in row.actions]:
+                    items.append(Item(key, partial(self._do, message_id, action)))
+        return build(self, self._style.texts, items, [Item("transcript.select_all", self.select_all)])
+
+    def _offered(self, message: Message) -> tuple[str, ...]:
+        return offered(message, chat=self._model.chat, writable=self._model.can_retry)
+
+    def _do(self, message_id: str, action: str) -> None:
+        if action == COPY:
+            self.copy_message(message_id)
+        else:
+            self.action_requested.emit(message_id, action)
+
+    def _show_actions(self, point: QPoint) -> None:
+        """Put the bar over the message under the mouse, in a conversation with an assistant."""
+        under = [each for each in self._placed if each.top <= point.y() < each.top + each.height]
+        row = self._row(under[0].row) if under and self._model.chat else None
+        if not isinstance(row, MessageRow) or row.message.state == STREAMING:
+            self._actions.hide()
+            return
+        room = 80 if row.context.versions[1] > 1 else 0
+        corner = QPoint(row.right - room, under[0].top + row.top - 14)
+        self._actions.offer(row.message.id, self._offered(row.message), self._style, corner)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._actions.hide()
+        super().leaveEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -444,6 +412,7 @@ class TranscriptView(TranscriptFeed):
         """Take the pill away while rows move: they move as pixels only where nothing is over them."""
         if not self._syncing:
             self._pill.hide()
+            self._actions.hide()
             self._rest.start(REST_MS)
         super()._on_scrolled(value)
 
