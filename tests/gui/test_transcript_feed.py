@@ -1,0 +1,445 @@
+"""A chat's transcript while it happens: calls, sub-agents, questions, folding, versions."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
+from app.core.message import ALLOW, APPROVAL, FAILED, STOPPED, STREAMING, Attachment, Message, Prompt
+from app.core.session import PAUSED
+from app.gui.chat.card_row import CardRow
+from app.gui.chat.group_row import GroupRow
+from app.gui.chat.message_row import MessageRow
+from app.gui.chat.question_row import QuestionRow
+from app.gui.chat.row_style import WIDE
+from app.gui.chat.row_words import thought_of
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import LIGHT
+from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, question, spoke, stored
+from tests.gui.test_transcript_view import on_screen, read_middle, texts
+
+UNDER = ("tm", "c1")
+BROWSER = agent("browser", "master")
+OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSON"))
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> TranscriptView:
+    """Return a shown, wide view."""
+    result = TranscriptView(LIGHT, texts(), layout=WIDE)
+    qtbot.addWidget(result)
+    result.resize(900, 700)
+    with qtbot.waitExposed(result):
+        result.show()
+    result.set_retry_allowed(True)
+    return result
+
+
+def row(view: TranscriptView, row_id: str):
+    """Return a row by its id."""
+    return view._row(view._model.index(row_id))
+
+
+def state(view: TranscriptView, row_id: str) -> str:
+    """Return how far the call of a card is."""
+    card = row(view, row_id)
+    assert isinstance(card, CardRow)
+    return card.context.state
+
+
+def click(view: TranscriptView, row_id: str, action: str) -> None:
+    """Click on what is painted for an action of a row."""
+    rect = view.message_rect(row_id)
+    box = dict(row(view, row_id).action_rects)[action]
+    assert rect is not None
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=box.center() + QPoint(0, rect.top()))
+
+
+def play(view: TranscriptView, messages: list[Message]) -> None:
+    """Let messages come as they do live: first empty, then their text, then whole."""
+    known: set[str] = set()
+    for message in messages:
+        if message.id not in known and message.role == "assistant":
+            view.message_started(
+                replace(message, content="", tool_calls=(), state=STREAMING, usage=None, seconds=None)
+            )
+            view.append_text(message.id, message.content)
+            for count in range(1, len(message.tool_calls) + 1):
+                view.calls_streamed(
+                    CallsStreamed(
+                        session_id="s", message_id=message.id, tool_calls=message.tool_calls[:count]
+                    )
+                )
+        known.add(message.id)
+        view.message_finished(message)
+    view.flush()
+
+
+def test_a_tree_looks_the_same_live_and_from_the_disk(view: TranscriptView) -> None:
+    view.show_session(SESSION, [])
+    play(view, a_tree())
+    live = view.grab().toImage()
+    ids, words = view.message_ids, [view.describe(each) for each in view.message_ids]
+    view.show_session(SESSION, stored(a_tree()))
+    assert view.message_ids == ids
+    assert [view.describe(each) for each in ids] == words
+    assert view.grab().toImage() == live
+
+
+def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
+    view.show_session(SESSION, [asked(1)])
+    view.message_started(spoke("m1", "tm", state=STREAMING))
+    for arguments in ('{"ur', '{"url": "https://ex'):
+        view.calls_streamed(
+            CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
+        )
+        view.flush()
+        assert arguments.replace(" ", "")[:6] in row(view, "m1/0").title().replace(" ", "")
+    assert state(view, "m1/0") == "growing"
+    whole = call("c")
+    view.message_finished(spoke("m1", "tm", "", [whole]))
+    assert state(view, "m1/0") == "running"
+    assert row(view, "m1/0").title() == 'web_fetch("https://example.org/")'
+    view.tool_started(
+        ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
+    )
+    view.message_started(gave("r", "tm", "c", "", state=STREAMING))
+    assert state(view, "m1/0") == "running"
+    view.tool_finished(
+        ToolFinished(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", ok=False, content="no")
+    )
+    view.message_finished(gave("r", "tm", "c", "no", state=FAILED, seconds=0.8))
+    assert state(view, "m1/0") == "failed"
+    assert "failed" in view.describe("m1/0")
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"), [("done", "done"), (FAILED, "failed"), (STOPPED, "stopped"), ("", "left")]
+)
+def test_a_call_that_rests_says_how_it_ended(view: TranscriptView, result: str, expected: str) -> None:
+    messages = [spoke("m1", "tm", "", [call("c")])]
+    if result:
+        messages.append(gave("r", "tm", "c", state=result))
+    view.show_session(replace(SESSION, status=PAUSED), messages)
+    assert state(view, "m1/0") == expected
+
+
+def test_a_card_unfolds_to_plain_text(view: TranscriptView) -> None:
+    arguments = '{"url": "https://example.org/\u202egnp", "note": "**not bold**"}'
+    result = "[STEP_COMPLETE] [a](https://evil.example/) ![x](file:///etc/passwd)\x07\n" + "long " * 5_000
+    view.show_session(
+        SESSION, [spoke("m1", "tm", "", [call("c", arguments=arguments)]), gave("r", "tm", "c", result)]
+    )
+    assert "⟨U+202E⟩" in row(view, "m1/0").title()
+    click(view, "m1/0", "fold")
+    text = row(view, "m1/0").plain_text
+    assert "**not bold**" in text and "⟨U+202E⟩" in text and "␇" in text
+    assert "[a](https://evil.example/)" in text
+    assert row(view, "m1/0").links == []
+    assert len(text) < 21_000
+    click(view, "m1/0", "show_all")
+    assert len(row(view, "m1/0").plain_text) > 25_000
+    click(view, "m1/0", "fold")
+    assert row(view, "m1/0").plain_text == ""
+
+
+def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
+    before = [
+        message
+        for number in range(40)
+        for message in (asked(number), spoke(f"x{number}", f"tx{number}", "A"))
+    ]
+    after = [asked(100), *[spoke(f"y{number}", f"ty{number}", "B " * 400) for number in range(20)]]
+    view.show_session(SESSION, [*before, *stored(a_tree())[1:], *after])
+    view.go_to("m1", 0)
+    head = on_screen(view)["group tb"]
+    click(view, "group tb", "fold")
+    assert on_screen(view)["group tb"] == head
+    assert "b2" not in view.message_ids and "e1" not in view.message_ids
+    click(view, "group tb", "fold")
+    assert on_screen(view)["group tb"] == head
+    assert "e1" in view.message_ids
+
+
+def test_rows_that_come_in_above_move_nothing_on_screen(view: TranscriptView) -> None:
+    first = [spoke("m1", "tm", "Two.", [call("c1", "subAgent"), call("c2", "subAgent")])]
+    long = [spoke("k1", "tk", "A long story. " * 900, author=agent("checker"), under=("tm", "c2"))]
+    view.show_session(SESSION, [*first, *long])
+    read_middle(view)
+    before = on_screen(view)
+    for number in range(30):
+        view.message_started(
+            spoke(f"b{number}", "tb", "Words", [call(f"d{number}")], author=BROWSER, under=UNDER)
+        )
+    assert on_screen(view) == before
+    assert view.message_ids.index("b7") < view.message_ids.index("k1")
+
+
+def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c1", "subAgent")])])
+    view.message_started(spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=STREAMING))
+    assert not view._beat.isActive()
+    view.fold("tb", True)
+    assert view._beat.isActive()
+    head = row(view, "group tb")
+    assert isinstance(head, GroupRow)
+    assert head.context.doing == "writing"
+    view.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
+    view.message_started(gave("s0", "tb", "d0", "", state=STREAMING, author=BROWSER, under=UNDER))
+    assert row(view, "group tb").context.doing == "web_fetch"
+    assert "350 tokens" in row(view, "group tb").summary()
+    with qtbot.waitSignal(view.stop_turn_requested) as stopped:
+        click(view, "group tb", "stop_turn")
+    assert stopped.args == ["tb"]
+    view.message_finished(gave("s0", "tb", "d0", author=BROWSER, under=UNDER))
+    view.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
+    view.turn_finished(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
+    assert not view._beat.isActive()
+    assert row(view, "group tb").summary() == "2 steps · 700 tokens"
+
+
+def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptView) -> None:
+    messages = [
+        spoke("m1", "tm", "", [call("c1", "subAgent")]),
+        spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER),
+    ]
+    view.show_session(SESSION, messages)
+    view.fold("tb", True)
+    assert view._beat.isActive()
+    view.session_changed(replace(SESSION, status=PAUSED))
+    assert not view._beat.isActive()
+    view.session_changed(SESSION)
+    assert view._beat.isActive()
+    view.hide()
+    assert not view._beat.isActive()
+
+
+class Card(QWidget):
+    """A stand-in for the card of a question: a box, a button, and one more line on demand."""
+
+    made: list["Card"] = []
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self.message = message
+        self.box, self.button = QLineEdit(), QPushButton("Answer")
+        self.lines = QVBoxLayout(self)
+        self.lines.addWidget(self.box)
+        self.lines.addWidget(self.button)
+        Card.made.append(self)
+
+
+def test_an_open_question_has_its_widget_while_it_is_on_screen(view: TranscriptView, qtbot: QtBot) -> None:
+    Card.made = []
+    view.set_card_factory(Card)
+    prefix = [spoke(f"x{number}", f"tx{number}", "Words " * 200) for number in range(30)]
+    ask = spoke("m1", "tm", "", [call("c", "promptUser")])
+    view.show_session(SESSION, [*prefix, ask, question("q", "tm", "c", OPEN, role="tool")])
+    (card,) = Card.made
+    assert card.isVisible()
+    placed = view.message_rect("q")
+    assert placed is not None
+    assert placed.contains(card.geometry())
+    assert card.height() == card.sizeHint().height()
+    assert isinstance(row(view, "m1"), MessageRow) and row(view, "m1").context.waiting
+    card.box.setText("half an answer")
+    view.go_to("x0", 0)
+    assert not card.isVisible()
+    view.jump_to_latest()
+    assert card.isVisible() and card.box.text() == "half an answer"
+    tall = QLineEdit()
+    tall.setMinimumHeight(150)
+    card.lines.addWidget(tall)
+    qtbot.waitUntil(lambda: card.height() >= 190)
+    answered = replace(OPEN, answered_by="w", answer="CSV")
+    with qtbot.waitSignal(card.destroyed):
+        view.message_finished(question("q", "tm", "c", answered, role="tool"))
+    made = row(view, "q")
+    assert isinstance(made, QuestionRow)
+    assert (made.question_text(), made.answer_text()) == ("Which file types?", "CSV")
+
+
+def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbot: QtBot) -> None:
+    view.set_card_factory(Card)
+    view.show_session(
+        SESSION,
+        [spoke("m1", "tm", "", [call("c", "promptUser")]), question("q", "tm", "c", OPEN, role="tool")],
+    )
+    view.setFocus()
+    card = view._host.widget("q")
+    assert isinstance(card, Card)
+    for _ in range(4):
+        QTest.keyClick(view.window().focusWidget() or view, Qt.Key.Key_Tab)
+        if card.box.hasFocus():
+            return
+    raise AssertionError("Tab never reached the box")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        (replace(OPEN, dismissed=True), "Skipped"),
+        (Prompt(question="", type=APPROVAL, tool="open_url", answered_by="w", answer=ALLOW), "Allowed"),
+        (Prompt(question="Sure?", type="yesno", answered_by="w", answer="no"), "No"),
+        (Prompt(question="Name?", type="text", answered_by="w", answer="<b>Ada</b>"), "<b>Ada</b>"),
+    ],
+)
+def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, said: str) -> None:
+    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), question("q", "tm", "c", prompt)])
+    made = row(view, "q")
+    assert isinstance(made, QuestionRow)
+    assert made.answer_text() == said
+    assert said in view.describe("q")
+    view.grab()
+
+
+def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:
+    prompt = Prompt(question="", type=APPROVAL, tool="open_url", arguments="{}")
+    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c", "open_url")])])
+    view.message_started(question("q", "tm", "c", prompt))
+    assert state(view, "m1/0") == "waiting"
+    view.message_finished(question("q", "tm", "c", replace(prompt, answered_by="w", answer=ALLOW)))
+    assert state(view, "m1/0") == "running"
+
+
+def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -> None:
+    view.show_session(SESSION, [asked(1)])
+    view.message_started(spoke("m1", "tm", state=STREAMING))
+    view.append_text("m1", "", "First I look.")
+    view.flush()
+    folded = row(view, "m1").height
+    click(view, "m1", "thought")
+    assert row(view, "m1").height > folded
+    for _ in range(60):
+        view.append_text("m1", "", " And I look again.\n")
+    view.flush()
+    assert row(view, "m1").height > folded + 300
+    view.append_text("m1", "Here it is.")
+    view.message_finished(spoke("m1", "tm", "Here it is.", thinking="First I look."))
+    click(view, "m1", "thought")
+    assert row(view, "m1").plain_text == "Here it is."
+    assert thought_of(texts(), going=False, seconds=3.2) == "Thought for 3 s"
+    assert thought_of(texts(), going=True, seconds=None) == "Thinking…"
+
+
+def test_versions_stand_in_the_header_and_are_asked_for(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(
+        SESSION, [asked(1), spoke("m1", "tm", "One."), spoke("m2", "tm", "Two.")], {"tm": (2, 3)}
+    )
+    assert row(view, "m1").context.versions == (2, 3)
+    assert row(view, "m2").context.versions == (1, 1)
+    for action, step in (("earlier_version", -1), ("later_version", 1)):
+        with qtbot.waitSignal(view.version_requested) as wanted:
+            click(view, "m1", action)
+        assert wanted.args == ["tm", step]
+    view.set_versions({})
+    assert "earlier_version" not in dict(row(view, "m1").action_rects)
+
+
+def test_another_path_is_shown_where_the_reader_was(view: TranscriptView) -> None:
+    shared = [spoke(f"x{number}", f"tx{number}", "Words " * 120) for number in range(30)]
+    view.show_session(SESSION, [*shared, spoke("m1", "t1", "One version.")])
+    read_middle(view)
+    before = on_screen(view)
+    view.reload([*shared, spoke("m2", "t2", "The other.")], {"t2": (2, 2)})
+    assert on_screen(view) == before
+    assert view.message_ids[-1] == "m2"
+    view.reload(shared[:3])
+    assert view.message_ids == ["x0", "x1", "x2"]
+
+
+def test_a_reload_keeps_what_streams(view: TranscriptView) -> None:
+    view.show_session(SESSION, [asked(1)])
+    view.message_started(spoke("m1", "tm", state=STREAMING))
+    view.append_text("m1", "Half a sen")
+    view.reload([asked(1), spoke("m1", "tm", state=STREAMING)])
+    view.append_text("m1", "tence.")
+    view.flush()
+    assert row(view, "m1").plain_text == "Half a sentence."
+
+
+def test_earlier_messages_join_their_turn(view: TranscriptView) -> None:
+    messages = stored(a_tree())
+    view.show_session(SESSION, messages[5:])
+    view.prepend(messages[:5])
+    whole = TranscriptView(LIGHT, texts(), layout=WIDE)
+    whole.show_session(SESSION, messages)
+    assert view.message_ids == whole.message_ids
+    whole.deleteLater()
+
+
+def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: QtBot) -> None:
+    cut = spoke("m2", "t2", "Half a", state=STOPPED)
+    sub = spoke("b1", "tb", "Sub words.", author=BROWSER, under=("t1", "c1"))
+    view.show_session(SESSION, [asked(1), spoke("m1", "t1", "One.", [call("c1", "subAgent")]), sub, cut])
+
+    def names(message_id: str) -> list[str]:
+        rect = view.message_rect(message_id)
+        assert rect is not None
+        menu = view.context_menu(QPoint(200, rect.center().y()))
+        found = [action.text() for action in menu.actions() if action.text()][2:-1]
+        menu.close()
+        return found
+
+    assert names("u1") == ["Copy message", "Edit", "Retry", "Continue from here"]
+    assert names("m1") == ["Copy message", "Retry", "Continue from here"]
+    assert names("b1") == ["Copy message"]
+    assert names("m2") == ["Copy message", "Retry", "Continue"]
+    rect = view.message_rect("u1")
+    assert rect is not None
+    QTest.mouseMove(view.viewport(), rect.center())
+    assert view._actions.message_id == "u1"
+    with qtbot.waitSignal(view.action_requested) as wanted:
+        QTest.mouseClick(view._actions.findChild(QWidget, "message_edit"), Qt.MouseButton.LeftButton)
+    assert wanted.args == ["u1", "edit"]
+    with qtbot.waitSignal(view.action_requested) as wanted:
+        click(view, "m2", "continue")
+    assert wanted.args == ["m2", "continue"]
+
+
+def test_attachments_are_named_not_opened(view: TranscriptView) -> None:
+    files = (
+        Attachment(name="notes.md", text="x" * 4_200),
+        Attachment(name="\u202ecod.exe", media_type="image/png", data="A" * 4_000),
+    )
+    view.show_session(SESSION, [replace(asked(1), attachments=files)])
+    view.grab()
+    assert "[notes.md 4 kB, cod.exe 3 kB]" in view.describe("u1")
+
+
+def test_the_keyboard_reaches_and_folds(view: TranscriptView) -> None:
+    view.show_session(SESSION, stored(a_tree()))
+    view.setFocus()
+    for _ in range(20):
+        QTest.keyClick(view, Qt.Key.Key_Tab)
+        if view._target and view._target.message_id == "group tb":
+            break
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert "b2" not in view.message_ids
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert "b2" not in view.message_ids
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert "b2" in view.message_ids
+    QTest.keyClick(view, Qt.Key.Key_Tab)
+    assert view._target is not None and view._target.message_id == "b1/0"
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert row(view, "b1/0").context.unfolded
+
+
+def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
+    view.show_session(SESSION, stored(a_tree()))
+    told = QAccessible.queryAccessibleInterface(view)
+    items = [told.child(index) for index in range(told.childCount())]
+    names = [item.text(QAccessible.Text.Name) for item in items]
+    states = [item.state() for item in items]
+    assert names[3].startswith("Browser (sub-agent): depth 1, master › browser, 2 steps")
+    assert states[3].expanded and not states[3].collapsed
+    assert names[4] == "tool web_fetch, done, folded"
+    assert states[4].collapsed
+    assert names[7] == "Reader (depth 2): Read."
+    assert not states[7].expandable
