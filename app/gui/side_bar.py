@@ -52,6 +52,7 @@ class SideBar(QFrame):
         self.assistants = AssistantList(language, look)
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
+        self._empty.setContentsMargins(8, 10, 4, 0)
         self._foot_providers = FootButton(look, "plug", "providers_button")
         self._foot_settings = FootButton(look, "settings", "settings_button", "Ctrl+,")
         self._lay_out()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QGridLayout,
@@ -53,6 +53,7 @@ class LimitsPage(QWidget):
         self.cost.setRange(0, MOST_USD)
         self.cost.setDecimals(2)
         self.cost.setPrefix("$ ")
+        self.cost.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.cost.setFixedWidth(90)
         self._lay_out()
         self._fill()
@@ -86,6 +87,7 @@ class LimitsPage(QWidget):
         search = QHBoxLayout()
         search.addWidget(self.engine)
         search.addWidget(self.address, 1)
+        search.addStretch(0)
         grid = QGridLayout()
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(0, 1)

@@ -18,6 +18,7 @@ from app.gui.widgets.flow_layout import FlowLayout
 from app.gui.widgets.label import plain_label
 
 MOST_TEXT = 40
+CHIP_HEIGHT = 24
 
 
 class Offer(NamedTuple):
@@ -70,6 +71,7 @@ class ChipList(QWidget):
         self._chips: list[ChipButton] = []
         self._fixed = False
         self._none = plain_label("hint")
+        self._none.setMinimumHeight(CHIP_HEIGHT)
         self.add = button("chip", f"{name}_add")
         self.add.dress(look, "plus", "text_2", side=12)
         self._menu = QMenu(self.add)
@@ -99,13 +101,17 @@ class ChipList(QWidget):
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
         """Say what there is to choose from; those of a group stand together."""
-        self._offers = {offer.key: offer for offer in offers}
-        self._draw()
+        fresh = {offer.key: offer for offer in offers}
+        # Drawing anew would take the focus from a chip.
+        if fresh != self._offers:
+            self._offers = fresh
+            self._draw()
 
     def show_chosen(self, keys: Sequence[str], *, fixed: bool = False) -> None:
         """Show what is chosen; `fixed` when it cannot be changed."""
-        self._chosen, self._fixed = list(keys), fixed
-        self._draw()
+        if (list(keys), fixed) != (self._chosen, self._fixed):
+            self._chosen, self._fixed = list(keys), fixed
+            self._draw()
 
     def choose(self, key: str) -> None:
         """Add one."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from app.core.provider import ProviderStatus
@@ -20,6 +21,9 @@ class ModelChoice(Choice):
         super().__init__(look, parent)
         self._language = language
         self._providers: Sequence[ProviderStatus] = ()
+        self._offered: list[tuple[str, tuple[str, str]]] = []
+        self._shown = ("", "")
+        self._fixed = False
         self.setEditable(True)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -29,26 +33,48 @@ class ModelChoice(Choice):
 
     def set_providers(self, providers: Sequence[ProviderStatus]) -> None:
         """Offer the models of these providers, keeping what is chosen."""
-        text = self.currentText()
+        chosen, text = self.chosen(), self.currentText()
         self._providers = providers
+        pairs = [(one.config.id, model) for one in providers if one.config.enabled for model in one.models]
+        offered = [(self._text_of(*pair), pair) for pair in [("", ""), *pairs]]
+        if offered == self._offered:
+            # Who writes here must not be disturbed.
+            return
+        self._offered = offered
         self.clear()
-        self.addItem(self._language("assistant.model.default"), ("", ""))
-        for status in providers:
-            if status.config.enabled:
-                for model in status.models:
-                    self.addItem(self._text_of(status.config.id, model), (status.config.id, model))
-        self.setEditText(text)
+        for words, pair in offered:
+            self.addItem(words, pair)
+        self.setEditText(text if chosen is None else self._text_of(*chosen))
 
     def show_model(self, provider: str, model: str) -> None:
         """Show a choice; both are empty for the default model."""
+        self._shown = (provider, model)
         self.setEditText(self._text_of(provider, model))
         self.lineEdit().setCursorPosition(0)
+
+    def set_fixed(self, fixed: bool) -> None:
+        """Let the choice be read only; a disabled one would be too faint to read."""
+        self._fixed = fixed
+        self.lineEdit().setReadOnly(fixed)
+
+    def showPopup(self) -> None:
+        if not self._fixed:
+            super().showPopup()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Arrow keys would choose another one.
+        if not self._fixed:
+            super().keyPressEvent(event)
 
     def chosen(self) -> tuple[str, str] | None:
         """Return provider and model, empty for the default; None where the words name no provider."""
         text = self.currentText().strip()
-        if not text or text == self._language("assistant.model.default"):
+        if not text:
             return "", ""
+        # What was shown may be of a provider that is gone by now.
+        for words, pair in [*self._offered, (self._text_of(*self._shown), self._shown)]:
+            if text == words:
+                return pair
         before, slash, after = text.partition("/")
         name, model = before.strip().casefold(), after.strip()
         for status in self._providers:

@@ -40,7 +40,7 @@ class AssistantEditor(QWidget):
         self._agent: Agent | None = None
         self._shown: Agent | None = None
         self._built_in = False
-        self._saving = False
+        self._dirty = self._saving = False
         self._colour = 0
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
@@ -78,7 +78,7 @@ class AssistantEditor(QWidget):
     @property
     def unsaved(self) -> bool:
         """Whether something is written that has not been asked to be saved."""
-        return self._timer.isActive()
+        return self._dirty
 
     def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
         """Show an assistant in a speaker's colour; the same one again keeps what is being written."""
@@ -106,6 +106,7 @@ class AssistantEditor(QWidget):
         if not self.unsaved:
             return
         self._timer.stop()
+        self._dirty = False
         written = self.form.assistant()
         if written is None:
             self._say("error", self._language("assistant.not_saved"))
@@ -208,6 +209,7 @@ class AssistantEditor(QWidget):
         self.state.setText(text)
 
     def _on_changed(self) -> None:
+        self._dirty = True
         self._timer.start()
         self._say("hint", self._language("assistant.saving"))
         self._show_head()
@@ -222,7 +224,7 @@ class AssistantEditor(QWidget):
         self._shown = None
         self.form.show_assistant(version, fixed=False)
         self._show_banner()
-        self._timer.start()
+        self._dirty = True
         self.save_now()
         self.form.name.setFocus()
 

@@ -94,10 +94,10 @@ class AssistantForm(QWidget):
             box.setPlainText(text)
             box.setReadOnly(fixed)
         self.model.show_model(agent.provider, agent.model)
-        self.model.setEnabled(not fixed)
+        self.model.set_fixed(fixed)
         for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
             number.setValue(value)
-            number.setEnabled(not fixed)
+            number.setReadOnly(fixed)
         self.enabled.setChecked(agent.enabled)
         self.enabled.setEnabled(not fixed)
         self._show_chips()
@@ -110,10 +110,7 @@ class AssistantForm(QWidget):
         """Say what there is to choose from."""
         self._choices = choices
         self.blockSignals(True)
-        chosen = self.model.chosen()
         self.model.set_providers(choices.providers)
-        if chosen is not None:
-            self.model.show_model(*chosen)
         self._offer()
         self.blockSignals(False)
 
