@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.model_host.messages import called_functions, fold_system, legal_messages
+from app.providers.model_host.messages import called_functions, fold_system, join_turns, legal_messages
 
 KINDS = ("openai", "anthropic", "gemini", "ollama", "openai-compatible", "embedded")
 
@@ -100,3 +100,29 @@ def test_the_functions_of_a_history() -> None:
     found = called_functions([assistant(name="f"), assistant(name="g"), assistant(name="f")])
     assert [tool["function"]["name"] for tool in found] == ["f", "g"]
     assert called_functions([{"role": "user", "content": "x"}]) == []
+
+
+def test_one_side_in_a_row_becomes_one_message() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:"}}
+    call, result = assistant(content=None), {"role": "tool", "tool_call_id": "c1", "content": "x"}
+    one, two, three = ({"role": "user", "content": text} for text in ("1", "2", "3"))
+    answer = {"role": "assistant", "content": "So."}
+    assert join_turns([one, two, answer, answer, call, call, result, result, three]) == [
+        {"role": "user", "content": "1\n\n2"},
+        {"role": "assistant", "content": "So.\n\nSo."},
+        call,
+        call,
+        result,
+        result,
+        three,
+    ]
+    assert join_turns([one, {"role": "user", "content": [image]}]) == [
+        {"role": "user", "content": [{"type": "text", "text": "1"}, image]}
+    ]
+
+
+def test_an_image_without_a_word() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:"}}
+    empty = {"type": "text", "text": " "}
+    assert sent("openai", {"role": "user", "content": [empty, image]})["content"] == [image]
+    assert sent("openai", {"role": "user", "content": [empty]})["content"] == [empty]

@@ -95,6 +95,15 @@ def test_a_refused_system_role(refusal: str) -> None:
     assert litellm_arguments(call(), quirks)["messages"] == [{"role": "user", "content": "Be Ada.\n\nSpeak."}]
 
 
+def test_a_model_that_insists_on_turns() -> None:
+    quirks = Quirks()
+    asked = call(messages=[USER, USER])
+    refusal = Classified(kind="server", detail="Conversation roles must alternate user/assistant/user/...")
+    assert quirks.learn(refusal, litellm_arguments(asked, quirks))
+    assert litellm_arguments(asked, quirks)["messages"] == [{"role": "user", "content": "Speak.\n\nSpeak."}]
+    assert not quirks.learn(refusal, litellm_arguments(asked, quirks))
+
+
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 CALLED = [
     {
@@ -116,7 +125,7 @@ CALLED = [
         ("Function calling is not enabled for models/gemma-3-27b-it", True),
         ("No endpoints found that support tool use.", True),
         ("this model doesn't support function calling", True),
-        ("messages.1: roles must alternate", False),
+        ("messages.1: something is wrong", False),
         ("context size exceeded", False),
     ],
 )

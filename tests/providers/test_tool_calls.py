@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from app.core.message import ToolCall
-from app.core.provider import ModelRequest
+from app.core.provider import CallPiece, ModelRequest
 from app.providers.remote import RemoteModels
 from tests.providers.asking import Heard, ask, request_to
 from tests.providers.conftest import Book
@@ -265,6 +266,44 @@ async def test_parts_with_an_image(models: RemoteModels, servers: dict[str, Wire
             Seen(role="user", text="What is this?", images=("image/png",))
         ], kind
     assert_all_legal(servers)
+
+
+async def test_an_image_without_a_word(models: RemoteModels, servers: dict[str, WireServer]) -> None:
+    parts = [
+        {"type": "text", "text": ""},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}},
+    ]
+    heard = await ask_all(models, servers, messages=({"role": "user", "content": parts},), tools=())
+    for kind in FOUR:
+        assert heard[kind].outcome == "stop", (kind, heard[kind].error)
+        assert servers[kind].requests[0].messages == [Seen(role="user", images=("image/png",))], kind
+    assert_all_legal(servers)
+
+
+async def test_stopping_in_the_middle_of_a_call_closes_the_connection(
+    models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    for kind in ("openai", "anthropic"):
+        server = servers[kind]
+        server.script(server.model, [Answer("Hm.", calls=(SEARCH, READ), pace=0.2)])
+        async with aclosing(models.stream(request(server))) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, CallPiece):
+                    break
+        closed = await asyncio.to_thread(
+            server.wait_for, lambda server=server: server.requests[0].closed_at is not None
+        )
+        assert closed, kind
+
+
+async def test_a_strict_local_server_is_asked_in_turns(
+    models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    server = servers["openai-compatible"]
+    messages = (SYSTEM, USER, USER, {"role": "assistant", "content": "Yes?"}, USER)
+    heard = await ask(models, request(server, messages=messages, tools=()))
+    assert heard.outcome == "stop", heard.error
+    assert [message.role for message in server.requests[-1].messages] == ["user", "assistant", "user"]
 
 
 async def test_an_image_of_an_unknown_kind_is_refused(

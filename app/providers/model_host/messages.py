@@ -27,14 +27,23 @@ def fold_system(messages: list[Message]) -> list[Message]:
     rest = [message for message in messages if message["role"] != "system"]
     if not system:
         return rest
+    said = {"role": "user", "content": system}
     if rest and rest[0]["role"] == "user":
-        content = rest[0]["content"]
-        if isinstance(content, str):
-            folded: object = f"{system}\n\n{content}"
+        return [_joined(said, rest[0]), *rest[1:]]
+    return [said, *rest]
+
+
+def join_turns(messages: list[Message]) -> list[Message]:
+    """Make one message of those that one side said in a row, for models that insist on turns."""
+    joined: list[Message] = []
+    for message in messages:
+        before = joined[-1] if joined else {}
+        plain = message["role"] in ("user", "assistant") and "tool_calls" not in message
+        if plain and before.get("role") == message["role"] and "tool_calls" not in before:
+            joined[-1] = _joined(before, message)
         else:
-            folded = [{"type": "text", "text": system}, *content]
-        return [rest[0] | {"content": folded}, *rest[1:]]
-    return [{"role": "user", "content": system}, *rest]
+            joined.append(message)
+    return joined
 
 
 def is_json(text: str) -> bool:
@@ -64,6 +73,17 @@ def called_functions(messages: list[Message]) -> list[Message]:
     ]
 
 
+def _joined(one: Message, other: Message) -> Message:
+    contents = one["content"], other["content"]
+    if isinstance(contents[0], list) or isinstance(contents[1], list):
+        return one | {"content": [part for content in contents for part in _parts(content)]}
+    return one | {"content": "\n\n".join(filter(None, contents))}
+
+
+def _parts(content: object) -> list[Message]:
+    return content if isinstance(content, list) else [{"type": "text", "text": text_of(content)}]
+
+
 def _legal(kind: str, message: Message) -> Message:
     legal = {name: message[name] for name in _FIELDS if name in message}
     if kind == "anthropic" and message.get("thinking_blocks"):
@@ -72,9 +92,16 @@ def _legal(kind: str, message: Message) -> Message:
         legal["tool_calls"] = [_legal_call(kind, call) for call in calls]
         # An empty text beside a call is refused by Gemini, and told to Anthropic as a strange remark.
         legal["content"] = legal.get("content") or None
+    elif isinstance(content := legal.get("content"), list):
+        legal["content"] = [part for part in content if not _is_blank(part)] or content
     if "tool_call_id" in legal:
         legal["tool_call_id"] = _legal_id(kind, legal["tool_call_id"])
     return legal
+
+
+def _is_blank(part: Message) -> bool:
+    """Say whether a part is an empty text, as beside an image sent without a word; nobody takes it."""
+    return part.get("type") == "text" and not part["text"].strip()
 
 
 def _legal_call(kind: str, call: Message) -> Message:

@@ -84,8 +84,8 @@ class Outlet:
         if self._thinking:
             line["thinking"] = "".join(self._thinking)
             self._thinking.clear()
-        if self._calls:
-            line["calls"] = self._taken_calls(last)
+        if calls := self._taken_calls(last):
+            line["calls"] = calls
         if len(line) > 1:
             self._pipes.write(line)
             self._sent_at = self._loop.time()
@@ -97,7 +97,8 @@ class Outlet:
             half = "" if last else _half_at_end(arguments)
             if half:
                 self._calls[number] = ["", "", half]
-            taken.append([number, call_id, name, arguments.removesuffix(half)])
+            if call_id or arguments != half:
+                taken.append([number, call_id, name, arguments.removesuffix(half)])
         return taken
 
 

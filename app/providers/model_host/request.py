@@ -9,7 +9,7 @@ from app.core.catalog import EMBEDDED, TRANSCRIPT, ProviderKind, provider_kind
 from app.core.errors import BAD_REQUEST, MODEL_NOT_FOUND, SERVER
 from app.providers.errors import Classified
 from app.providers.limits import Limits
-from app.providers.model_host.messages import called_functions, fold_system, legal_messages
+from app.providers.model_host.messages import called_functions, fold_system, join_turns, legal_messages
 
 # Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
 _ANTHROPIC_MAX_TOKENS = 4096
@@ -22,6 +22,7 @@ _NO_SYSTEM = re.compile(
     r"|only user and assistant roles",
     re.IGNORECASE,
 )
+_STRICT_TURNS = re.compile(r"roles must alternate|alternate between", re.IGNORECASE)
 _NO_TOOLS = re.compile(
     r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
     r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool",
@@ -76,6 +77,7 @@ class Quirks:
     without: set[str] = field(default_factory=set)
     new_name_of_max_tokens: bool = False
     no_system: bool = False
+    strict_turns: bool = False
 
     def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
         """Take note of a refusal; true when asking again, differently, makes sense."""
@@ -86,6 +88,9 @@ class Quirks:
         has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
         if has_system and _NO_SYSTEM.search(refused):
             self.no_system = True
+            return True
+        if not self.strict_turns and _STRICT_TURNS.search(refused):
+            self.strict_turns = True
             return True
         if failure.kind != BAD_REQUEST:
             return False
@@ -120,6 +125,8 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     messages = legal_messages(call.kind, call.messages)
     if quirks.no_system:
         messages = fold_system(messages)
+    if quirks.strict_turns:
+        messages = join_turns(messages)
     if call.opener and call.row.form == TRANSCRIPT:
         messages.append({"role": "assistant", "content": call.opener})
     max_tokens = call.max_tokens
