@@ -1,11 +1,16 @@
 """What streaming into the transcript costs, against appending to a plain text widget."""
 
+from dataclasses import replace
 from statistics import median
 
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from app.core.message import STREAMING
+from app.core.message import DONE, STREAMING, Author, Message, ToolCall
+from app.core.session import RUNNING, Chat, ChatSession
+from app.gui.chat.row_style import WIDE
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import LIGHT
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (
     application,
@@ -18,7 +23,10 @@ from tests.benchmarks.transcripts import (
     new_view,
     settle,
     shown,
+    texts,
 )
+
+CHAT = ChatSession(id="s", title="A chat", status=RUNNING, chat=Chat(assistant_id="master"))
 
 
 def stream_view(length: int, step: int) -> float:
@@ -84,9 +92,96 @@ def stream_even(short: bool) -> Result:
     return Result(measured=long, baseline=brief, unit="µs/character", ratio=long / brief)
 
 
+CHILDREN = 8
+MASTER = Author(id="master", name="Master", path=("master",))
+
+
+def children(*, called: bool) -> list[Message]:
+    """Return eight streaming messages: of sub-agents that were `called` by one message, or side by side."""
+    result = []
+    for number in range(CHILDREN):
+        name = f"agent{number}"
+        author = Author(id=name, name=name, kind="sub", path=("master", name), depth=1) if called else MASTER
+        result.append(
+            Message(
+                id=f"c{number}",
+                turn_id=f"tc{number}",
+                role="assistant",
+                author=author,
+                state=STREAMING,
+                parent_turn_id="tm" if called else None,
+                parent_call_id=f"call{number}" if called else None,
+            )
+        )
+    return result
+
+
+def stream_children(length: int, step: int, *, called: bool, folded: bool = False) -> float:
+    """Return the milliseconds of eight answers that come at once, a piece of each in every frame."""
+    view = TranscriptView(LIGHT, texts(), layout=WIDE)
+    shown(view)
+    calls = tuple(
+        ToolCall(id=f"call{number}", name="subAgent", arguments='{"agent": "a", "prompt": "Look."}')
+        for number in range(CHILDREN)
+    )
+    master = Message(id="m", turn_id="tm", role="assistant", author=MASTER, content="All at once.")
+    view.show_session(CHAT, [replace(master, tool_calls=calls) if called else master])
+    total = 0.0
+    messages = children(called=called)
+    bodies = [markdown(length, number) for number in range(CHILDREN)]
+
+    def begin() -> None:
+        for each in messages:
+            view.message_started(each)
+            if folded:
+                view.fold(each.turn_id, True)
+
+    total += cpu(begin)
+    for start in range(0, length, step):
+
+        def feed(start: int = start) -> None:
+            for each, body in zip(messages, bodies, strict=True):
+                view.append_text(each.id, body[start : start + step])
+            view.flush()
+
+        total += cpu(feed)
+
+    def end() -> None:
+        for each, body in zip(messages, bodies, strict=True):
+            view.message_finished(replace(each, content=body, state=DONE))
+
+    total += cpu(end)
+    closed(view)
+    return total
+
+
+def stream_tree(short: bool) -> Result:
+    """A message and the eight sub-agents it called, all writing at once; then the same, folded."""
+    application()
+    stream_children(1_000, 27, called=True)
+    stream_children(1_000, 27, called=False)
+    length = 4_000
+    measured, baseline = in_turns(
+        3 if short else 7,
+        lambda: stream_children(length, 27, called=True),
+        lambda: stream_children(length, 27, called=False),
+    )
+    folded = stream_children(length, 27, called=True, folded=True)
+    return Result(
+        measured=measured,
+        baseline=baseline,
+        unit="ms",
+        ratio=measured / baseline,
+        extra=f"folded {folded:.0f} ms",
+    )
+
+
 BENCHMARKS = (
     Benchmark(
         name="stream one answer of 100,000 characters, against plain append", target=4.0, run=stream_long
+    ),
+    Benchmark(
+        name="stream a tree of 1 + 8 sub-agents at once, against 8 plain streams", target=1.2, run=stream_tree
     ),
     Benchmark(name="stream: cost per character at 100k, against that at 10k", target=1.1, run=stream_even),
 )

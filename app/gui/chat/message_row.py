@@ -242,7 +242,10 @@ class MessageRow(PaintedRow):
         return error_of(self.message, self.context.speaker.name, self.style.texts)
 
     def tip_at(self, point: QPoint) -> str:
-        """Return the whole of what was elided under a point of the row."""
+        """Return the whole of what was elided, or what a mark does, under a point of the row."""
+        step = self.action_at(point)
+        if step in (EARLIER, LATER):
+            return self.style.texts(f"transcript.{step}")
         return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     def action_at(self, point: QPoint) -> str:
