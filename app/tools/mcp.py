@@ -1,6 +1,7 @@
 """The MCP servers as Moot holds them: what may run, what runs, and their tools; knows no MCP itself."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.children.host_process import Line
+from app.core.errors import StorageError
 from app.core.message import Prompt
 from app.core.store import Documents
 from app.core.tool import (
@@ -203,10 +205,17 @@ class McpServers:
                 self._change(held, OFF)
                 raise
             else:
+                if self._held.get(held.server.name) is not held:
+                    # Its entry was taken or changed meanwhile.
+                    if held.server.name not in self._held:
+                        await self._disconnect(held.server.name)
+                    return
                 held.offered = tuple(answer["tools"])
                 if f"{held.server.fingerprint}/" not in self._documents.consents():
-                    # The user allowed the server before anybody knew its tools: these are they.
-                    await self._allow(held, self._seen(held))
+                    # The user allowed the server before anybody knew its tools: these are they. Where that
+                    # cannot be written down, it is asked about.
+                    with contextlib.suppress(StorageError):
+                        await self._allow(held, self._seen(held))
                 self._change(held, CONNECTED)
 
     async def _disconnect(self, name: str) -> None:

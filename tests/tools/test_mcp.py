@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.message import OPTIONS, TEXT, YESNO
-from app.core.tool import ASKING, CONNECTED, DOWN, OFF, McpServer, ToolError
+from app.core.tool import ASKING, CONNECTED, CONTINUE, DOWN, NOT_FOUND, OFF, WAIT, McpServer, ToolError
 from app.tools.mcp import Limits
 from tests.tools.serving import Context, bench, proper, rude, until
 
@@ -59,6 +59,33 @@ async def test_a_server_gets_no_variables_but_its_own(
         variables = json.loads(await one.call("proper", "environment"))
         assert variables["TOKEN"] == "secret-token"
         assert not set(variables) & {"GITHUB_TOKEN", "OPENAI_API_KEY", "MOOT_PARENT", "PYTHONPATH"}
+
+
+async def test_a_page_stops_the_loop_and_goes_with_the_result(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper())
+        result = await one.tool("proper", "page").run({}, Context())
+        assert result.control == WAIT
+        assert result.content == "A form\n[image, 3 bytes, not shown]"
+        [page] = result.resources
+        assert page["type"] == "resource"
+        assert page["resource"] == {"uri": "ui://form/1", "mimeType": "text/html", "text": "<p>Hello</p>"}
+        result = await one.tool("proper", "clock").run({}, Context())
+        assert (result.control, result.content) == (WAIT, "twelve")
+        assert "It is time" in str(result.resources)
+        assert (await one.tool("proper", "add").run({"a": 1, "b": 1}, Context())).control == CONTINUE
+
+
+async def test_a_server_of_the_new_kind_asks_in_the_call_it_asks_for(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper())
+        first, second = Context("Ada", "yes"), Context("Grace", "")
+        answers = await asyncio.gather(
+            one.call("proper", "greet", first), one.call("proper", "greet", second)
+        )
+        assert answers == ["Hello Ada, True", "Hello Grace, False"]
+        result = await one.tool("proper", "greet").run({}, Context(None))
+        assert not result.ok
 
 
 async def test_calls_run_side_by_side_and_a_cancelled_one_ends_in_the_server(data_dir: Path) -> None:
@@ -129,6 +156,7 @@ async def test_a_missing_command_is_named_with_where_it_was_looked_for(
     async with bench(data_dir) as one:
         await one.connect(McpServer(name="gone", command="no-such-program"))
         assert one.status("gone").state == DOWN
+        assert one.status("gone").problem == NOT_FOUND
         assert "'no-such-program' was not found. Looked in: " in one.status("gone").detail
 
 

@@ -14,14 +14,13 @@ _SHELL_SECONDS = 5.0
 _MARK = "__MOOT_PATH__"
 
 
-async def resolve(command: str, cwd: str | None) -> tuple[str, str]:
-    """Return the program's file and the PATH to run it with; raises RequestError naming where was looked."""
-    path = await search_path()
+async def resolve(command: str, cwd: str | None, path: str) -> str:
+    """Return the file of a command; raises RequestError naming where was looked."""
     found = await asyncio.to_thread(_find, command, cwd, path)
     if found is None:
         where = path.replace(os.pathsep, ", ")
         raise RequestError(f"The command {command!r} was not found. Looked in: {where}", NOT_FOUND)
-    return found, path
+    return found
 
 
 def _find(command: str, cwd: str | None, path: str) -> str | None:

@@ -10,8 +10,9 @@ _DESCRIPTION_CHARACTERS = 4_000
 _SCHEMA_CHARACTERS = 20_000
 _NAME_CHARACTERS = 200
 _RESULT_CHARACTERS = 200_000
-_RESOURCE_CHARACTERS = 1_000_000
-_RESOURCES = 4
+_RESOURCES_CHARACTERS = 1_000_000
+_ALL_TOOLS_CHARACTERS = 400_000
+_TOOLS = 200
 _DEPTH = 12
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -42,6 +43,20 @@ def for_models(tool: Json) -> bool:
     return named and (not isinstance(visibility, list) or "model" in visibility)
 
 
+def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
+    """Return what a server offers to models, as much of it as is sensible: 200 tools, 400 kB in all."""
+    offers: list[dict[str, Any]] = []
+    room = _ALL_TOOLS_CHARACTERS
+    for tool in tools:
+        if for_models(tool) and len(offers) < _TOOLS:
+            offer = offered_tool(tool)
+            room -= len(json.dumps(offer))
+            if room < 0:
+                break
+            offers.append(offer)
+    return offers
+
+
 def visible(text: str) -> str:
     """Show what a person would not see: control, bidirectional and zero-width characters by their number."""
     if text.isascii() and text.isprintable():
@@ -59,7 +74,8 @@ def plain_schema(schema: Any) -> dict[str, Any]:
     definitions = {
         f"#/{place}/{name}": value
         for place in ("$defs", "definitions")
-        for name, value in (schema.get(place) or {}).items()
+        if isinstance(named := schema.get(place), Mapping)
+        for name, value in named.items()
     }
     room = [_SCHEMA_CHARACTERS]
     plain = _without_references(schema, definitions, (), room)
@@ -82,11 +98,16 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
                 return {}
             return _without_references(target, definitions, (*inside, reference), room)
         return {
-            name: visible(item)
-            if name in ("description", "title") and isinstance(item, str)
-            else _without_references(item, definitions, inside, room)
+            name: _without_references(item, definitions, inside, room)
+            if name != "properties" or not isinstance(item, Mapping)
+            # Here the names are the server's: one may be called as a word of schemas is.
+            else {key: _without_references(rule, definitions, inside, room) for key, rule in item.items()}
             for name, item in value.items()
             if name not in ("$defs", "definitions", "$schema", "$id")
+        } | {
+            name: visible(value[name])
+            for name in ("description", "title")
+            if isinstance(value.get(name), str)
         }
     if isinstance(value, list):
         return [_without_references(item, definitions, inside, room) for item in value]
@@ -129,7 +150,8 @@ def _take_resource(resource: Json, texts: list[str], resources: list[dict[str, A
     uri = str(resource.get("uri", ""))
     body = resource.get("text") or resource.get("blob") or ""
     if uri.startswith("ui://"):
-        if len(resources) == _RESOURCES or len(body) > _RESOURCE_CHARACTERS:
+        taken = sum(len(json.dumps(one)) for one in resources)
+        if taken + len(json.dumps(resource)) > _RESOURCES_CHARACTERS:
             texts.append(f"[a page, {len(body)} characters, not shown]")
         else:
             resources.append({"type": "resource", "resource": dict(resource)})

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _LIST_SECONDS = 20.0
 _PAGES = 20
-_TOOLS = 200
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
@@ -205,11 +204,13 @@ class Server:
         if url:
             return http_transport(str(url), self.entry.get("headers") or {}, self._guard)
         cwd = self.entry.get("cwd") or None
-        program, path = await mcp_commands.resolve(str(self.entry["command"]), cwd)
+        variables = self.entry.get("env") or {}
+        path = variables.get("PATH") or await mcp_commands.search_path()
+        program = await mcp_commands.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
         return stdio_transport(
             [program, *self.entry.get("args", ())],
-            env=get_default_environment() | {"PATH": path} | (self.entry.get("env") or {}),
+            env=get_default_environment() | {"PATH": path} | variables,
             cwd=cwd,
             guard=self._guard,
             log=self._log,
@@ -250,16 +251,15 @@ class Server:
     async def _list_tools(self, client: Client) -> list[dict[str, Any]]:
         if client.server_capabilities.tools is None:
             return []
-        tools: list[dict[str, Any]] = []
+        tools: list[types.Tool] = []
         cursor: str | None = None
         for _ in range(_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-            plain = [_json(tool) for tool in page.tools]
-            tools += [mcp_results.offered_tool(tool) for tool in plain if mcp_results.for_models(tool)]
+            tools += page.tools
             cursor = page.next_cursor
-            if cursor is None or len(tools) >= _TOOLS:
+            if cursor is None:
                 break
-        return tools[:_TOOLS]
+        return mcp_results.offered_tools([_json(tool) for tool in tools])
 
     async def _listen(self, client: Client) -> None:
         # From 2026 on a server tells of changes only to those who listen.

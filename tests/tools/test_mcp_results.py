@@ -1,0 +1,133 @@
+"""What servers offer and answer, made small and plain."""
+
+import json
+from typing import Any
+
+from app.tools.tool_host.mcp_results import (
+    for_models,
+    offered_tool,
+    offered_tools,
+    plain_result,
+    plain_schema,
+    visible,
+)
+
+
+def test_what_nobody_would_see_is_shown() -> None:
+    assert visible("a\u202eb\u200bc\x1b[0m\U000e0041") == "a\\u202eb\\u200bc\\u001b[0m\\ue0041"
+    assert visible("zwei\nZeilen\tund 한국어") == "zwei\nZeilen\tund 한국어"
+
+
+def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": "x\u202e"}}}
+    tool = {"name": "t", "description": "d" * 9_000 + "\u202e", "inputSchema": schema}
+    offer = offered_tool(tool)
+    assert len(offer["description"]) == 4_000
+    assert offer["schema"]["properties"]["a"]["description"] == "x\\u202e"
+    hashes = {
+        offered_tool(one)["hash"]
+        for one in (
+            tool,
+            {**tool, "description": tool["description"] + "!"},
+            {**tool, "inputSchema": {"type": "object"}},
+            {**tool, "name": "u"},
+        )
+    }
+    assert len(hashes) == 4
+    assert offered_tool(dict(reversed(tool.items())))["hash"] == offer["hash"]
+
+
+def test_a_tool_for_pages_only_is_not_for_models() -> None:
+    assert for_models({"name": "a"})
+    assert for_models({"name": "a", "_meta": {"ui": {"visibility": ["model", "app"]}}})
+    assert not for_models({"name": "a", "_meta": {"ui": {"visibility": ["app"]}}})
+    assert not for_models({"name": ""})
+    assert not for_models({"name": "x" * 201})
+
+
+def test_references_are_put_in_and_circles_end() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"$ref": "#/$defs/Name"},
+            "b": {"$ref": "#/$defs/Node"},
+            "c": {"$ref": "http://x"},
+        },
+        "$defs": {"Name": {"type": "string"}, "Node": node},
+    }
+    assert plain_schema(schema) == {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string"},
+            "b": {"type": "object", "properties": {"next": {}}},
+            "c": {},
+        },
+    }
+
+
+def test_a_schema_that_grows_without_end_or_is_too_long_becomes_any_object() -> None:
+    bomb: dict[str, Any] = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {}}
+    for level in range(12):
+        inner = {"$ref": f"#/$defs/d{level + 1}"}
+        bomb["$defs"][f"d{level}"] = {"properties": {str(number): inner for number in range(20)}}
+    assert plain_schema(bomb) == {"type": "object"}
+    assert plain_schema({"type": "object", "description": "x" * 30_000}) == {"type": "object"}
+    assert plain_schema([]) == {"type": "object"}
+    assert plain_schema({"$defs": [1], "properties": []}) == {"type": "object", "properties": []}
+    assert plain_schema({"type": "string"})["type"] == "object"
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"items": deep}
+    json.dumps(plain_schema(deep))
+
+
+def test_a_property_may_have_the_name_of_a_word_of_schemas() -> None:
+    properties = {"title": {"type": "string"}, "$id": {"type": "string"}, "definitions": {"type": "array"}}
+    assert plain_schema({"type": "object", "properties": properties})["properties"] == properties
+
+
+def test_parts_become_text_and_pages_resources() -> None:
+    page = {"uri": "ui://a/1", "mimeType": "text/html", "text": "<p>"}
+    result = plain_result(
+        {
+            "content": [
+                {"type": "text", "text": "one"},
+                {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                {"type": "audio", "data": "AAAAAAAA", "mimeType": "audio/wav"},
+                {"type": "resource", "resource": page},
+                {"type": "resource", "resource": {"uri": "file:///a", "text": "two"}},
+                {"type": "resource", "resource": {"uri": "file:///b", "blob": "AAAA"}},
+                {"type": "resource_link", "uri": "file:///c", "name": "c"},
+            ],
+            "structuredContent": {"n": 1},
+        }
+    )
+    assert result == {
+        "ok": True,
+        "text": "one\n[image, 3 bytes, not shown]\n[audio, 6 bytes, not shown]\ntwo\n"
+        "[file:///b, 3 bytes, not shown]\n[c](file:///c)",
+        "resources": [{"type": "resource", "resource": page}],
+    }
+
+
+def test_structured_content_stands_in_for_a_text_that_is_not_there() -> None:
+    result = plain_result({"content": [], "structuredContent": {"n": "ü"}, "isError": True})
+    assert result == {"ok": False, "text": '{"n": "ü"}', "resources": []}
+
+
+def test_what_is_too_long_is_cut_and_says_so() -> None:
+    text = plain_result({"content": [{"type": "text", "text": "x" * 200_007}]})["text"]
+    assert text.endswith("x\n[cut: 7 more characters]")
+    page = {"type": "resource", "resource": {"uri": "ui://a", "text": "x" * 1_000_001}}
+    result = plain_result({"content": [page]})
+    assert result["resources"] == [] and "not shown" in result["text"]
+    half = {"type": "resource", "resource": {"uri": "ui://a", "text": "x" * 400_000}}
+    assert len(plain_result({"content": [half] * 9})["resources"]) == 2
+
+
+def test_a_server_of_endless_tools_offers_some_of_them() -> None:
+    assert len(offered_tools([{"name": str(number)} for number in range(500)])) == 200
+    long = {"type": "object", "description": "x" * 19_000}
+    offers = offered_tools([{"name": str(number), "inputSchema": long} for number in range(100)])
+    assert 15 < len(offers) < 25
