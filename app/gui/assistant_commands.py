@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError
 from app.core.ids import new_id
-from app.core.tool import ASKING, OFF, ServerStatus
+from app.core.tool import ASKING, ServerStatus
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.main_window import MainWindow
@@ -314,7 +314,7 @@ class AssistantCommands(QObject):
         self._window.toasts.show_toast(text, self._language("server.review"), ask)
 
     def _show_servers(self) -> None:
-        servers = [status for status in self._engine.servers() if status.state != OFF]
+        servers = [status for status in self._engine.servers() if not status.server.disabled]
         self._window.side_bar.show_servers(len(servers))
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:

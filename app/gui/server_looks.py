@@ -10,9 +10,17 @@ TONES = {CONNECTED: "ok", CONNECTING: "neutral", DOWN: "error", ASKING: "warn", 
 
 def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
     """Return a server's state in a word or two and the tone of its chip."""
+    if status.state == OFF and not status.server.disabled:
+        return words("server.state.ready"), "neutral"
     if status.state not in TONES:
         return status.state, "neutral"
     return words(f"server.state.{status.state}"), TONES[status.state]
+
+
+def server_trouble(status: ServerStatus, words: Language) -> str:
+    """Return what is wrong with a server that is down, in words; its last words alone where nobody knows."""
+    parts = [words.problem(status.problem) if status.problem else "", status.detail]
+    return " ".join(part for part in parts if part)
 
 
 def server_line(server: McpServer) -> str:

@@ -15,13 +15,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import MootError
+from app.core.events import Event, ServersChanged
 from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.consent_dialog import ConsentDialog
 from app.gui.dialogs.server_dialog import ServerDialog
 from app.gui.dialogs.two_lines import TwoLineDelegate
 from app.gui.i18n import Language
-from app.gui.server_looks import server_line, server_state
+from app.gui.server_looks import server_line, server_state, server_trouble
 from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
@@ -41,6 +42,8 @@ class ServersPage(QWidget):
         self._tasks = tasks
         self._status: ServerStatus | None = None
         self._removed: McpServer | None = None
+        self._gone = False
+        self._unsubscribe = engine.bus.subscribe(self._on_events)
         self._lead = Paragraph("card_text")
         self.list = QListWidget()
         self.list.setObjectName("settings_servers")
@@ -81,8 +84,16 @@ class ServersPage(QWidget):
         language.changed.connect(self.retranslate)
         self.retranslate()
 
+    def leave(self) -> None:
+        """Stop listening: the dialog is closing, whatever is still under way."""
+        if not self._gone:
+            self._gone = True
+            self._unsubscribe()
+
     def refresh(self) -> None:
         """Show the servers and their state as they are now."""
+        if self._gone:
+            return
         chosen = self._status.server.name if self._status is not None else ""
         statuses = self._engine.servers()
         self.list.blockSignals(True)
@@ -157,7 +168,7 @@ class ServersPage(QWidget):
         self._label.setText(words("server.address" if server.url else "server.command"))
         self.line.setAccessibleName(self._label.text())
         self.line.setPlainText(server_line(server))
-        self._say(self._detail, status.detail)
+        self._say(self._detail, server_trouble(status, words))
         tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
         self._say(self._tools, words("server.tools", tools=tools) if tools else "")
         changed = ", ".join(status.changed)
@@ -183,10 +194,15 @@ class ServersPage(QWidget):
         try:
             await work
         except MootError as error:
-            self.result.setText(self._language.problem(error.code, **error.details))
+            self._answer(self._language.problem(error.code, **error.details))
         else:
-            self.result.setText("")
+            self._answer("")
         self.refresh()
+
+    def _answer(self, text: str) -> None:
+        if not self._gone:
+            self.result.setText(text)
+            self._undo.setVisible(False)
 
     async def _keep(self, *servers: McpServer, without: str = "") -> None:
         """Save these in place of those of their names, and all others as they are."""
@@ -198,6 +214,10 @@ class ServersPage(QWidget):
         ]
         await self._engine.save_servers((*kept, *fresh.values()))
 
+    def _on_events(self, events: tuple[Event, ...]) -> None:
+        if any(isinstance(event, ServersChanged) for event in events):
+            self.refresh()
+
     def _on_add(self) -> None:
         dialog = ServerDialog(self._language, self)
         dialog.given.connect(lambda servers: self._tasks.start("add MCP servers", self._take_in(servers)))
@@ -205,6 +225,8 @@ class ServersPage(QWidget):
 
     async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
         await self._do(self._keep(*servers))
+        if self._gone:
+            return
         for row in range(self.list.count()):
             if self._name_at(row) == servers[0].name:
                 self.list.setCurrentRow(row)
@@ -212,7 +234,13 @@ class ServersPage(QWidget):
     def _on_enabled(self) -> None:
         if self._status is not None:
             server = replace(self._status.server, disabled=not self.enabled.isChecked())
-            self._tasks.start(f"switch server {server.name}", self._do(self._keep(server)))
+            self._tasks.start(f"switch server {server.name}", self._do(self._switch(server)))
+
+    async def _switch(self, server: McpServer) -> None:
+        await self._keep(server)
+        if not server.disabled:
+            # One that has been allowed before connects, so that it is seen to work.
+            await self._engine.attach((server.name,))
 
     def _on_allow(self) -> None:
         if self._status is not None:
@@ -235,8 +263,9 @@ class ServersPage(QWidget):
     async def _forget(self, server: McpServer) -> None:
         await self._do(self._keep(without=server.name))
         self._removed = server
-        self.result.setText(self._language("server.removed", name=server.name))
-        self._undo.show()
+        self._answer(self._language("server.removed", name=server.name))
+        if not self._gone:
+            self._undo.show()
 
     def _on_undo(self) -> None:
         if self._removed is not None:

@@ -161,6 +161,7 @@ class SettingsDialog(QDialog):
         )
         self.limits.changed.connect(self._on_limits)
         self._close.clicked.connect(self.accept)
+        self.finished.connect(self.servers.leave)
         self._language.changed.connect(self._retranslate)
 
     def _fill_providers(self, chosen: str) -> None:

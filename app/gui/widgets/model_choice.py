@@ -28,8 +28,7 @@ class ModelChoice(Choice):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMaxVisibleItems(16)
-        self.activated.connect(lambda _index: self.changed.emit())
-        self.lineEdit().textEdited.connect(lambda _text: self.changed.emit())
+        self.editTextChanged.connect(lambda _text: self.changed.emit())
 
     def set_providers(self, providers: Sequence[ProviderStatus]) -> None:
         """Offer the models of these providers, keeping what is chosen."""

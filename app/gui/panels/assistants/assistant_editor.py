@@ -137,8 +137,13 @@ class AssistantEditor(QWidget):
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
         """Offer the earlier versions (newest first) under the button that asked for them."""
+        menu = self.versions_menu(versions)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._versions.mapToGlobal(QPoint(0, self._versions.height() + 4)))
+
+    def versions_menu(self, versions: Sequence[Agent]) -> QMenu:
+        """Return a line for each version but the one shown, with the fields in which it differs."""
         words, menu = self._language, QMenu(self)
-        menu.setObjectName("assistant_versions_menu")
         for version in versions:
             if self._agent is not None and version.version == self._agent.version:
                 continue
@@ -146,8 +151,7 @@ class AssistantEditor(QWidget):
             menu.addAction(text, partial(self.show_version, version))
         if menu.isEmpty():
             menu.addAction(words("assistant.versions.none")).setEnabled(False)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self._versions.mapToGlobal(QPoint(0, self._versions.height() + 4)))
+        return menu
 
     def show_version(self, version: Agent) -> None:
         """Show an earlier version to be looked at, with the way to bring it back."""

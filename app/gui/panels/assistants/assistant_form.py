@@ -209,7 +209,7 @@ class AssistantForm(QWidget):
 
     def _connect(self) -> None:
         for field in (self.name, self.role, self.description):
-            field.textEdited.connect(lambda _text: self.changed.emit())
+            field.textChanged.connect(lambda _text: self.changed.emit())
         for box in (self.instructions, self.pages):
             box.textChanged.connect(self.changed)
         for chips in (self.tools, self.sub_agents, self.servers):

@@ -1,0 +1,254 @@
+"""Assistants as a person keeps them: listed, made, written, looked back at, shared, brought in, ordered."""
+
+import json
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLabel
+
+from app.core.agent import Agent
+from app.gui.assistant_looks import colours_of
+from app.gui.widgets.chip_list import ChipButton
+from tests.app_driver import Person, at_window, until
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def kept(data_dir, agent_id: str) -> dict[str, object]:
+    return json.loads((data_dir / "assistants" / f"{agent_id}.json").read_text("utf-8"))
+
+
+def editor(person: Person):
+    return person.window.desk.assistants._page.editor
+
+
+def side(person: Person):
+    return person.window.side_bar.assistants
+
+
+async def make(person: Person, name: str) -> str:
+    """Make an assistant as a person does, and give it a name; return its id."""
+    before = set(side(person).ids())
+    person.window.side_bar.new_assistant_requested.emit()
+    await until(lambda: set(side(person).ids()) - before)
+    agent_id = next(iter(set(side(person).ids()) - before))
+    await until(lambda: editor(person).agent_id == agent_id and person.find("assistant_name").hasFocus())
+    QTest.keyClicks(person.find("assistant_name"), name)
+    await until(lambda: "✓" in editor(person).state.text())
+    return agent_id
+
+
+async def test_those_of_the_program_are_listed_and_can_only_be_looked_at(person):
+    assert side(person).ids() == ("assistant", "browser", "checker")
+    side(person).setFocus()
+    side(person).setCurrentRow(0)
+    await person.press("assistant_list", Qt.Key.Key_F2)
+    await until(lambda: person.sees("assistants_page"))
+    assert person.find("assistant_name").isReadOnly()
+    assert person.sees("assistant_banner_act")
+    await person.press("assistant_list", Qt.Key.Key_Delete)
+    await person.settle()
+    assert "assistant" in side(person).ids()
+    await person.click("assistant_banner_act")
+    await until(lambda: len(side(person).ids()) == 4)
+    assert not person.find("assistant_name").isReadOnly()
+    assert person.find("assistant_name").text() == "Assistant (copy)"
+    assert editor(person).form.sub_agents.chosen() == ("browser", "checker")
+
+
+async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        agent_id = await make(person, "Architect")
+        await person.write("assistant_instructions", "Name the trade-off, pick one.")
+        editor(person).form.tools.choose("web")
+        editor(person).form.sub_agents.choose("browser")
+        editor(person).form.model.setEditText("anthropic / claude-opus-4-5")
+        person.find("assistant_steps").setValue(7)
+        assert "✓" not in editor(person).state.text()
+        await until(lambda: "✓" in editor(person).state.text())
+        document = kept(data_dir, agent_id)
+        assert document["name"] == "Architect"
+        assert document["instructions"] == "Name the trade-off, pick one."
+        assert document["tools"] == ["web"]
+        assert document["sub_agents"] == ["browser"]
+        assert (document["provider"], document["model"]) == ("anthropic", "claude-opus-4-5")
+        assert document["max_steps"] == 7
+        # Not yet saved when the window closes.
+        await person.write("assistant_description", "Finds the trade-off")
+    assert kept(data_dir, agent_id)["description"] == "Finds the trade-off"
+    async with at_window(data_dir) as person:
+        assert agent_id in side(person).ids()
+
+
+async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data_dir):
+    agent_id = await make(person, "Backend")
+    version = kept(data_dir, agent_id)["version"]
+    form = editor(person).form
+    await person.write("assistant_name", "")
+    await until(lambda: form.errors["name"].isVisible())
+    assert "✓" not in editor(person).state.text()
+    await person.write("assistant_name", "Backend")
+    form.model.setEditText("nobody / model")
+    await person.write("assistant_pages", "ftp://example.org")
+    await until(lambda: form.errors["model"].isVisible() and form.errors["pages"].isVisible())
+    assert not form.errors["name"].isVisible()
+    assert kept(data_dir, agent_id)["version"] == version
+    form.model.setEditText("Default model")
+    await person.write("assistant_pages", "https://example.org/handbook")
+    await until(lambda: kept(data_dir, agent_id).get("pages") == ["https://example.org/handbook"])
+
+
+async def test_ctrl_z_takes_back_what_was_typed_and_that_is_saved_too(person, data_dir):
+    agent_id = await make(person, "QA")
+    box = person.find("assistant_instructions")
+    box.setFocus()
+    QTest.keyClicks(box, "Test it")
+    await until(lambda: kept(data_dir, agent_id).get("instructions") == "Test it")
+    await until(lambda: "✓" in editor(person).state.text())
+    QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: kept(data_dir, agent_id).get("instructions", "") == "")
+
+
+async def test_an_earlier_version_is_looked_at_and_brought_back(person, data_dir):
+    agent_id = await make(person, "Scribe")
+    await person.write("assistant_instructions", "First words")
+    await until(lambda: kept(data_dir, agent_id).get("instructions") == "First words")
+    await until(lambda: "✓" in editor(person).state.text())
+    await person.write("assistant_instructions", "Second words")
+    await until(lambda: kept(data_dir, agent_id).get("instructions") == "Second words")
+    await until(lambda: "✓" in editor(person).state.text())
+    menu = editor(person).versions_menu(await person.window.desk.engine.assistants.versions(agent_id))
+    assert "Instructions" in menu.actions()[0].text()
+    menu.actions()[0].trigger()
+    menu.deleteLater()
+    await person.settle()
+    assert person.find("assistant_instructions").toPlainText() == "First words"
+    assert person.find("assistant_instructions").isReadOnly()
+    assert kept(data_dir, agent_id)["instructions"] == "Second words"
+    await person.click("assistant_banner_act")
+    await until(lambda: kept(data_dir, agent_id)["instructions"] == "First words")
+    assert not person.find("assistant_instructions").isReadOnly()
+    assert not person.find("assistant_banner_act").isVisible()
+
+
+async def test_delete_can_be_undone(person, data_dir):
+    agent_id = await make(person, "Gone")
+    side(person).setFocus()
+    side(person).setCurrentRow(side(person).ids().index(agent_id))
+    await person.press("assistant_list", Qt.Key.Key_Delete)
+    await until(lambda: agent_id not in side(person).ids())
+    await person.click("toast_action")
+    await until(lambda: agent_id in side(person).ids())
+    assert kept(data_dir, agent_id)["name"] == "Gone"
+
+
+async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        side(person).setFocus()
+        side(person).setCurrentRow(2)
+        await person.press("assistant_list", Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+        await until(lambda: person.window.desk.engine.settings().assistant_order)
+        assert side(person).ids() == ("assistant", "checker", "browser")
+        assert side(person).current_id() == "checker"
+        colours = colours_of(person.window.desk.engine.assistants.all())
+    async with at_window(data_dir) as person:
+        assert side(person).ids() == ("assistant", "checker", "browser")
+        assert colours_of(person.window.desk.engine.assistants.all()) == colours
+
+
+async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
+    heard = []
+    person.window.desk.assistants.chat_requested.connect(heard.append)
+    person.click_row("assistant_list", 1)
+    assert heard == ["browser"]
+    assert not side(person).selectedItems()
+    side(person).setCurrentRow(0)
+    await person.press("assistant_list", Qt.Key.Key_Return)
+    assert heard == ["browser", "assistant"]
+    menu = side(person).menu_of("browser")
+    texts = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
+    assert texts == ["Chat", "Look at", "Duplicate", "Share as a file…", "Move up", "Move down"]
+    menu.deleteLater()
+
+
+async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
+    agent_id = await make(person, "Reviewer")
+    editor(person).form.tools.choose("web_fetch")
+    await until(lambda: kept(data_dir, agent_id).get("tools") == ["web_fetch"])
+    await person.click("assistant_share")
+    dialog = person.window.findChild(QFileDialog)
+    path = tmp_path / "reviewer.json"
+    dialog.fileSelected.emit(str(path))
+    dialog.reject()
+    await until(path.is_file)
+    document = json.loads(path.read_text("utf-8"))
+    document |= {"tools": ["web_fetch", "shell"], "mcp_servers": ["files"], "command": "rm -rf /"}
+    path.write_text(json.dumps(document), "utf-8")
+    count = len(side(person).ids())
+    person.window.desk.assistants._tasks.start("bring in", person.window.desk.assistants.bring_in_file(path))
+    await until(lambda: person.sees("bring_in_dialog"))
+    said = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
+    assert "web_fetch" in said
+    dropped = person.find("bring_in_dropped", QLabel).text()
+    assert all(word in dropped for word in ("shell", "mcp_servers", "command"))
+    assert len(side(person).ids()) == count, "nothing is kept before it is agreed to"
+    await person.click("bring_in_keep")
+    await until(lambda: len(side(person).ids()) == count + 1)
+    assert editor(person).form.tools.chosen() == ("web_fetch",)
+    assert "shell" not in json.dumps([kept(data_dir, one) for one in side(person).ids() if len(one) > 9])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', '{"name": "a", "tools": "all"}'])
+async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
+    path = tmp_path / "bad.json"
+    path.write_text(text, "utf-8")
+    commands = person.window.desk.assistants
+    commands._tasks.start("bring in", commands.bring_in_file(path))
+    await until(lambda: person.sees("toast"))
+    assert not person.sees("bring_in_dialog")
+
+
+async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):
+    person.window.activateWindow()
+    await make(person, "Keys")
+    chips = editor(person).form.tools
+    chips.choose("web_fetch")
+    chips.choose("web_search")
+    first = next(chip for chip in chips.findChildren(ChipButton) if chip.objectName().endswith("web_fetch"))
+    first.setFocus()
+    QTest.keyClick(first, Qt.Key.Key_Delete)
+    assert chips.chosen() == ("web_search",)
+    focus = person.window.focusWidget()
+    assert focus.objectName() == "assistant_tools_web_search"
+    await until(lambda: "✓" in editor(person).state.text())
+    assert person.window.focusWidget() is focus, "saving leaves the focus where it was"
+
+
+async def test_a_long_list_scrolls_with_the_sessions_and_follows_the_keyboard(qapp, data_dir):
+    folder = data_dir / "assistants"
+    folder.mkdir(parents=True)
+    for number in range(40):
+        document = {"version": 1, "id": f"a{number:02}", "name": f"Helper {number}"}
+        (folder / f"a{number:02}.json").write_text(json.dumps(document), "utf-8")
+    async with at_window(data_dir, size=(900, 600)) as person:
+        assert len(side(person).ids()) == 43
+        area = person.window.side_bar._area
+        side(person).setFocus()
+        side(person).setCurrentRow(42)
+        await person.settle()
+        place = side(person).visualItemRect(side(person).item(42)).center()
+        y = side(person).mapTo(area.viewport(), QPoint(0, place.y())).y()
+        assert 0 < y < area.viewport().height()
+
+
+def test_a_new_assistant_takes_no_others_colour():
+    agents = [Agent(id="browser", name="b"), Agent(id="01m80gq76qfnaheharercj1y5r", name="x")]
+    before = colours_of(agents)
+    after = colours_of([Agent(id="01m80gq86qfnaheharercj1y5r", name="y"), *reversed(agents)])
+    assert {one: after[one] for one in before} == before
+    assert len(set(after.values())) == 3
