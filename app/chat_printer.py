@@ -35,6 +35,7 @@ from app.core.message import (
 )
 from app.core.session import ChatSession, Session
 from app.core.texts import Texts
+from app.engine.sub_agents import SUB_AGENT
 from app.terminal import aside, marks, one_line, plain
 
 MOST_OF_CALL = 200
@@ -58,6 +59,7 @@ class ChatPrinter:
         self._shown: str | None = None
         self._has_begun = False
         self._held: list[str] = []
+        self._questions: set[tuple[str, str]] = set()
 
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over what was said before without printing it."""
@@ -83,6 +85,8 @@ class ChatPrinter:
                 call = ToolCall(id=event.tool_call_id, name=event.name, arguments=event.arguments)
                 return self._say(self._call(call, self._depths.get(event.turn_id, 0)))
             case ToolFinished():
+                if (event.turn_id, event.tool_call_id) in self._questions:
+                    return ""  # Its result is the question, which is printed as one.
                 depth = self._depths.get(event.turn_id, 0)
                 return self._say(self._result(event.name, event.content, depth, ok=event.ok))
             case PromptAsked():
@@ -110,6 +114,7 @@ class ChatPrinter:
                 name = calls.get(item.tool_call_id or "", "")
                 yield self._result(name, item.content, item.author.depth, ok=item.state == DONE)
             else:
+                self._note(item)
                 yield self._whole(item)
 
     # What streams
@@ -176,16 +181,22 @@ class ChatPrinter:
     def _note(self, message: Message) -> None:
         self._messages[message.id] = message
         self._depths.setdefault(message.turn_id, message.author.depth)
+        if message.role == TOOL and message.prompt is not None and message.tool_call_id:
+            self._questions.add((message.turn_id, message.tool_call_id))
 
     def _label(self, message: Message) -> str:
         name = self._texts("cli.you") if message.role == USER else message.author.name
-        return f"\n{_indent(message.author.depth)}{one_line(name)}:\n"
+        return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
+
+    def _depth(self, message: Message) -> int:
+        """Return how deep a message stands: the user's answer stands where it was asked for."""
+        return self._depths.get(message.turn_id, message.author.depth)
 
     def _whole(self, message: Message) -> str:
         asked = self._messages.get(message.answers or "")
         if asked is not None and asked.prompt is not None and asked.prompt.type == APPROVAL:
             return ""
-        indent = _indent(message.author.depth)
+        indent = _indent(self._depth(message))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
         text += "".join(f"{indent}[{one_line(one.name)}]\n" for one in message.attachments)
         text += self._marks(message)
@@ -200,7 +211,8 @@ class ChatPrinter:
 
     def _result(self, name: str, content: str, depth: int, *, ok: bool) -> str:
         outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
-        said = _cut(one_line(content), MOST_OF_RESULT)
+        # What a sub-agent has said stands right above, in its own words.
+        said = "" if ok and name == SUB_AGENT else _cut(one_line(content), MOST_OF_RESULT)
         return f"{_indent(depth)}  {outcome} {one_line(name)}: {said}".rstrip(": ") + "\n"
 
     # What is asked

@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +18,13 @@ from app.arguments import Arguments
 from app.control import owner_pid
 from app.core.errors import MootError
 from app.core.texts import Texts
+from app.core.tool import ASKING, DOWN
 from app.providers.model_file import find_model
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
 from app.system_libraries import install_command, missing_libraries
 from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line
-from app.wiring import open_moot
+from app.wiring import Moot, open_moot
 
 _PACKAGES = ("PySide6_Essentials", "qasync", "litellm", "xllamacpp", "keyring", "pydantic")
 
@@ -142,7 +144,40 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
             ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
             found = f"{one.config.id}: {state}, {key}"
             findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
+        findings += [*_assistants(moot, texts), *_servers(moot, texts)]
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
         return findings + [Finding(check="files", ok=False, found=line) for line in lines]
     finally:
         await moot.close()
+
+
+def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each assistant which model it speaks with, and what it names that is not there."""
+    agents = moot.engine.assistants.all()
+    tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
+    others = {agent.id for agent in agents}
+    servers = {status.server.name for status in moot.engine.servers()}
+    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    for agent in agents:
+        named = ((agent.tools, tools), (agent.sub_agents, others), (agent.mcp_servers, servers))
+        unknown = [name for names, known in named for name in names if name not in known]
+        unknown += [agent.provider] if agent.provider not in providers else []
+        model = f"{agent.provider}/{agent.model}" if agent.provider else texts("cli.doctor.default_model")
+        off = "" if agent.enabled else f", {texts('cli.doctor.off')}"
+        remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
+        found = f"{agent.name} ({agent.id}): {model}{off}"
+        yield Finding(check="assistant", ok=not unknown, found=found, remedy=remedy)
+
+
+def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each MCP server how it stands; none is started for that."""
+    for status in moot.engine.servers():
+        server = status.server
+        line = moot.secrets.redact(" ".join((server.command, *server.args)) if server.command else server.url)
+        state = texts(f"server.state.{status.state}")
+        missing = bool(server.command) and not server.disabled and shutil.which(server.command) is None
+        remedy = texts("cli.doctor.allow_server") if status.state == ASKING else ""
+        if missing:
+            remedy = texts("cli.doctor.no_command", command=server.command)
+        found = f"{server.name}: {state}, {line}"
+        yield Finding(check="server", ok=not missing and status.state != DOWN, found=found, remedy=remedy)
