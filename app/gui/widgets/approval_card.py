@@ -51,10 +51,11 @@ class ApprovalCard(PromptCard):
         super().__init__(
             language, look, message, "shield-question-mark", language(key, tool=visible(prompt.tool))
         )
-        if again or prompt.question:
-            tool = plain_label("hint", wrap=True)
-            tool.setText(visible(prompt.tool) if again else visible(prompt.question))
-            self.column.addWidget(tool)
+        why = prompt.tool if again else prompt.question
+        if why and (again or why != prompt.tool):
+            label = plain_label("hint", wrap=True)
+            label.setText(visible(why))
+            self.column.addWidget(label)
         self._arguments = QPlainTextEdit()
         self._arguments.setObjectName("approval_arguments")
         self._arguments.setProperty("kind", "code")
@@ -65,7 +66,7 @@ class ApprovalCard(PromptCard):
         self._arguments.setPlainText(readable(prompt.arguments))
         self._fit_arguments()
         self.column.addWidget(self._arguments)
-        self.deny = GuardedButton("", "approval_deny")
+        self.deny = GuardedButton("primary", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = GuardedButton("", "approval_always")
         self.deny.setText(language("approval.deny"))

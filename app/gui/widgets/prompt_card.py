@@ -38,6 +38,7 @@ class PromptCard(QFrame):
         self._icon = icon
         self._shown_at = time.monotonic()
         self._picture = QLabel()
+        self._picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
         self._question.setText(question)
         self.setAccessibleName(question)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Attachment
@@ -14,8 +14,9 @@ from app.gui.panels.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.chat.message_box import MessageBox
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import Button, button, icon_button, name_button
+from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.menu_button import MenuButton
 
 NARROW = 560
 LONGEST_NAME = 24
@@ -50,12 +51,8 @@ class ChatComposer(Composer):
         self._editing_text = ElidedLabel("meta")
         self._editing_cancel = button("link", "edit_cancel")
         self.attach = icon_button(look, "paperclip", "attach_button")
-        self.assistant = button("plain", "assistant_button")
-        self.assistant.dress(look, "message-circle")
-        self._assistant_menu = QMenu(self.assistant)
-        self.tools = button("plain", "tools_button")
-        self.tools.dress(look, "plug")
-        self._tools_menu = QMenu(self.tools)
+        self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
+        self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.stop = button("", "stop_button")
         self.stop.dress(look, "square", "text")
         self._assistant_id = ""
@@ -84,15 +81,16 @@ class ChatComposer(Composer):
         shown = " ".join((chosen.name if chosen else name).split())
         self.assistant.setText(_unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
         self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
-        self._assistant_menu.clear()
+        menu = self.assistant.choices
+        menu.clear()
         for agent in agents:
-            action = QAction(_unmarked(agent.name), self._assistant_menu)
+            action = QAction(_unmarked(agent.name), menu)
             action.setCheckable(True)
             action.setChecked(agent.id == self._assistant_id)
             action.triggered.connect(
                 lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
             )
-            self._assistant_menu.addAction(action)
+            menu.addAction(action)
 
     def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
         """Say how many tools the assistant may use, and how its MCP servers are."""
@@ -102,7 +100,7 @@ class ChatComposer(Composer):
         asks = any(one.state == ASKING for one in servers)
         self.tools.setProperty("tone", "warn" if asks else "")
         self.tools.style().polish(self.tools)
-        menu = self._tools_menu
+        menu = self.tools.choices
         menu.clear()
         for key in tools:
             name = f"tool.{key}.name"
@@ -115,8 +113,6 @@ class ChatComposer(Composer):
             state = words(f"server.state.{status.state}")
             text = words("chat.server", name=status.server.name, state=state)
             menu.addAction(_unmarked(text), self.servers_requested.emit)
-        for widget in (self.tools, self.assistant):
-            widget.setMinimumWidth(0)
 
     def retranslate(self, placeholder: str, send: str) -> None:
         """Draw every word anew."""
@@ -162,8 +158,6 @@ class ChatComposer(Composer):
 
     def _connect(self) -> None:
         self.attach.clicked.connect(self.attach_requested)
-        self.assistant.clicked.connect(lambda: _pop_up(self._assistant_menu, self.assistant))
-        self.tools.clicked.connect(lambda: _pop_up(self._tools_menu, self.tools))
         self.stop.clicked.connect(self.stop_requested)
         self._editing_cancel.clicked.connect(self.edit_cancelled)
         self.strip.changed.connect(self._on_text_changed)
@@ -196,8 +190,3 @@ class ChatComposer(Composer):
 def _unmarked(text: str) -> str:
     """Return a text for a button or menu line, which would read & as the mark of a key."""
     return text.replace("&", "&&")
-
-
-def _pop_up(menu: QMenu, over: Button) -> None:
-    """Open a menu over its button: under it there is no room."""
-    menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
