@@ -219,7 +219,8 @@ async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):
     chips = editor(person).form.tools
     chips.choose("web_fetch")
     chips.choose("web_search")
-    first = next(chip for chip in chips.findChildren(ChipButton) if chip.objectName().endswith("web_fetch"))
+    await person.settle()
+    first = person.find("assistant_tools_web_fetch", ChipButton)
     first.setFocus()
     QTest.keyClick(first, Qt.Key.Key_Delete)
     assert chips.chosen() == ("web_search",)

@@ -1,0 +1,131 @@
+"""The palette: what is typed finds commands, assistants and sessions at once, messages a moment later."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.core.store import Hit
+from app.gui.dialogs.palette import ENTRY
+from app.gui.dialogs.palette_entry import Entry, fits
+from tests.app_driver import Person, at_window, until
+
+
+@pytest.fixture(params=["en", "ko"])
+async def person(qapp, data_dir, request):
+    async with at_window(data_dir, language=request.param) as person:
+        person.window.activateWindow()
+        QTest.keyClick(person.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: person.sees("palette_box") and person.find("palette_box").hasFocus())
+        yield person
+
+
+def palette(person: Person):
+    return person.window.desk.assistants._palette
+
+
+def lines(person: Person, section: str = "") -> list[str]:
+    rows = [row for row in palette(person).rows.rows if isinstance(row, Entry)]
+    return [row.text for row in rows if section in ("", row.section)]
+
+
+def chosen(person: Person) -> str:
+    return palette(person).list.currentIndex().data(ENTRY).text
+
+
+async def test_words_find_assistants_and_enter_starts_a_chat(person):
+    heard = []
+    person.window.desk.assistants.chat_requested.connect(heard.append)
+    QTest.keyClicks(person.find("palette_box"), "check")
+    assert lines(person, "assistant") == ["Checker"]
+    while chosen(person) != "Checker":
+        await person.press("palette_box", Qt.Key.Key_Down)
+    await person.press("palette_box", Qt.Key.Key_Return)
+    assert heard == ["checker"]
+    assert not person.sees("palette")
+
+
+async def test_a_command_is_done_and_shows_its_shortcut(person):
+    words = person.window.language
+    person.find("palette_box").insert(words("palette.side")[:8])
+    assert words("palette.side") in lines(person, "command")
+    entry = next(
+        row for row in palette(person).rows.rows if isinstance(row, Entry) and row.detail == "Ctrl+B"
+    )
+    assert entry.text == words("palette.side")
+    while chosen(person) != entry.text:
+        await person.press("palette_box", Qt.Key.Key_Down)
+    await person.press("palette_box", Qt.Key.Key_Return)
+    assert not person.window.side_bar.isVisible()
+
+
+async def test_escape_leaves_and_gives_the_focus_back(person):
+    await person.press("palette_box", Qt.Key.Key_Escape)
+    assert not person.sees("palette")
+    person.window.side_bar.search.setFocus()
+    QTest.keyClick(person.window.side_bar.search, Qt.Key.Key_P)
+    await until(lambda: person.sees("palette"))
+    assert person.find("palette_box").text() == "p"
+    await person.press("palette_box", Qt.Key.Key_Escape)
+    assert person.window.focusWidget() is person.window.side_bar.search
+
+
+async def test_while_an_input_method_composes_enter_chooses_nothing(person):
+    box = person.find("palette_box")
+    QApplication.sendEvent(box, QInputMethodEvent("검", []))
+    await person.press("palette_box", Qt.Key.Key_Return)
+    assert person.sees("palette")
+
+
+async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monkeypatch):
+    asked, gate = [], asyncio.Event()
+
+    async def search(text: str, limit: int) -> list[Hit]:
+        asked.append(text)
+        if text == "par":
+            await gate.wait()
+        hit = Hit(
+            session_id="s", title="Parser", kind="chat", updated_at="", message_id="m", excerpt=f"…{text}…"
+        )
+        return [hit]
+
+    monkeypatch.setattr(person.window.desk.engine, "search", search)
+    box = person.find("palette_box")
+    QTest.keyClicks(box, "par")
+    await until(lambda: asked == ["par"])
+    QTest.keyClicks(box, "ser")
+    await until(lambda: lines(person, "message") == ["…parser…"])
+    gate.set()
+    await person.settle()
+    assert asked == ["par", "parser"]
+    assert lines(person, "message") == ["…parser…"]
+    opened = []
+    palette(person).hit_requested.connect(lambda *hit: opened.append(hit))
+    while chosen(person) != "…parser…":
+        await person.press("palette_box", Qt.Key.Key_Down)
+    await person.press("palette_box", Qt.Key.Key_Return)
+    assert opened == [("s", "m")]
+
+
+async def test_nothing_found_is_said(person):
+    QTest.keyClicks(person.find("palette_box"), "zzqq")
+    await until(lambda: person.window.language("palette.nothing") in palette(person)._note.text())
+    assert lines(person) == []
+
+
+async def test_it_fits_the_smallest_window(person):
+    await person.press("palette_box", Qt.Key.Key_Escape)
+    person.window.resize(900, 600)
+    person.window.desk.assistants.search()
+    await person.settle()
+    assert person.window.rect().contains(palette(person).geometry())
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"), [("", True), ("parser REWRITE", True), ("rewrite cars", False), ("파서", False)]
+)
+def test_every_word_must_occur(typed, found):
+    assert fits("Should we rewrite the parser?", typed) is found

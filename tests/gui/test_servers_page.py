@@ -1,0 +1,165 @@
+"""MCP servers in the settings: they arrive switched off, show exactly what would run, and ask first."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit
+
+from app.core.errors import BadInput
+from app.core.tool import ASKING, CONNECTED, OFF
+from app.gui.dialogs.server_entry import server_of, servers_of
+from app.gui.server_looks import server_line
+from tests.app_driver import Person, at_window, until
+
+PROPER = str(Path(__file__).parent.parent / "tools" / "servers" / "proper.py")
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        await open_page(person)
+        yield person
+        if person.sees("settings_dialog"):
+            person.find("settings_dialog").accept()
+
+
+async def open_page(person: Person) -> None:
+    person.window.desk.open_settings("servers")
+    await until(lambda: person.sees("settings_dialog"))
+
+
+def page(person: Person):
+    return person.find("settings_dialog").servers
+
+
+def states(person: Person) -> dict[str, str]:
+    return {status.server.name: status.state for status in person.window.desk.engine.servers()}
+
+
+async def add(person: Person, name: str, line: str) -> None:
+    await person.click("settings_add_mcp")
+    await until(lambda: person.sees("server_dialog"))
+    await person.write("server_name", name)
+    await person.write("server_line", line)
+    await person.click("server_add")
+    await until(lambda: name in states(person))
+
+
+@pytest.mark.timeout(120)
+async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed(person, data_dir):
+    line = shlex.join([sys.executable, PROPER])
+    await add(person, "proper", line)
+    assert states(person) == {"proper": OFF}
+    assert person.find("server_exact", QPlainTextEdit).toPlainText() == line
+    await person.click("server_allow")
+    await until(lambda: person.sees("consent_dialog"))
+    assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
+    await person.press("consent_dialog", Qt.Key.Key_Return)
+    await until(lambda: not person.sees("consent_dialog"))
+    assert states(person) == {"proper": OFF}, "Enter does not allow"
+    await person.click("server_allow")
+    await until(lambda: person.sees("consent_allow"))
+    await person.click("consent_allow")
+    await until(lambda: states(person) == {"proper": CONNECTED}, 60)
+    await until(lambda: "add" in page(person)._tools.text())
+    assert person.window.side_bar._foot_providers.text().endswith("1 MCP server")
+    person.find("server_enabled").click()
+    await until(lambda: states(person) == {"proper": OFF})
+
+
+async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_dir):
+    await person.click("settings_add_mcp")
+    await until(lambda: person.sees("server_dialog"))
+    await person.click("segment_json")
+    text = '{"mcpServers": {"files": {"command": "no-such", "args": ["-y"]}, "web": {"url": "https://x.test/mcp"}}}'
+    await person.write("server_json", text)
+    await person.click("server_add")
+    await until(lambda: states(person) == {"files": OFF, "web": OFF})
+    document = json.loads((data_dir / "mcp.json").read_text("utf-8"))
+    assert all(entry["disabled"] for entry in document["mcpServers"].values())
+    await person.click("server_remove")
+    await until(lambda: list(states(person)) == ["web"])
+    await person.click("server_undo")
+    await until(lambda: set(states(person)) == {"files", "web"})
+    assert page(person).line.toPlainText() == "no-such -y"
+
+
+async def test_one_that_was_written_by_hand_asks_in_a_toast_and_the_editor_shows_it(qapp, data_dir):
+    data_dir.mkdir(parents=True, exist_ok=True)
+    entry = {"mcpServers": {"hand": {"command": "no-such-program", "args": ["a b"]}}}
+    (data_dir / "mcp.json").write_text(json.dumps(entry), "utf-8")
+    async with at_window(data_dir) as person:
+        assert states(person) == {"hand": ASKING}
+        await open_page(person)
+        assert page(person).line.toPlainText() == "no-such-program 'a b'"
+        assert page(person)._state.text() == "asks first"
+        person.find("settings_dialog").accept()
+
+
+async def test_what_cannot_be_used_is_said_in_place(person):
+    await person.click("settings_add_mcp")
+    await until(lambda: person.sees("server_dialog"))
+    await person.click("server_add")
+    assert person.find("server_problem").text() == "It needs a name."
+    assert person.sees("server_dialog")
+    person.find("server_dialog").reject()
+
+
+async def test_limits_are_kept(person):
+    person.find("settings_dialog").show_page("limits")
+    box = person.find("max_model_calls")
+    box.setValue(25)
+    box.editingFinished.emit()
+    await until(lambda: person.window.desk.engine.settings().max_model_calls == 25)
+    limits = person.find("settings_dialog").limits
+    await person.choose("limits_engine", "Own SearXNG server")
+    await person.write("limits_address", "searx")
+    limits.address.editingFinished.emit()
+    assert limits.problem.text()
+    assert person.window.desk.engine.settings().search_engine == "duckduckgo"
+    await person.write("limits_address", "https://searx.example.org")
+    limits.address.editingFinished.emit()
+    await until(lambda: person.window.desk.engine.settings().search_engine == "https://searx.example.org")
+    assert person.window.desk.engine.settings().max_model_calls == 25
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "server_json_unreadable"),
+        ("[]", "server_json_empty"),
+        ('{"mcpServers": {}}', "server_json_empty"),
+        ('{"a": 3}', "server_entry_bad"),
+        ('{"a": {"command": "x", "url": "https://y"}}', "server_entry_bad"),
+        ('{"a": {"command": ["x"]}}', "server_entry_bad"),
+        ('{"a": {"url": "file:///etc"}}', "server_entry_bad"),
+        ('{"a": {"command": "x", "args": "y"}}', "server_entry_bad"),
+        ('{"a": {"command": "x", "env": {"A": 1}}}', "server_entry_bad"),
+    ],
+)
+def test_json_that_cannot_be_used_is_refused(text, code):
+    with pytest.raises(BadInput) as caught:
+        servers_of(text)
+    assert caught.value.code == code
+
+
+def test_a_line_is_taken_apart_as_a_shell_would():
+    server = server_of("files", "npx -y 'server files' ~/notes", "TOKEN = a=b\n\nMODE=x")
+    assert (server.command, server.args) == ("npx", ("-y", "server files", "~/notes"))
+    assert server.env == {"TOKEN": "a=b", "MODE": "x"}
+    assert server.disabled
+    assert server_line(server) == "npx -y 'server files' '~/notes'"
+    assert server_of("web", "https://x.test/mcp", "Authorization=b").headers == {"Authorization": "b"}
+    for name, line, variables, code in (
+        ("", "x", "", "server_name_empty"),
+        ("a", "", "", "server_line_empty"),
+        ("a", "x 'y", "", "server_line_unreadable"),
+        ("a", "x", "nonsense", "server_variable_bad"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            server_of(name, line, variables)
+        assert caught.value.code == code
