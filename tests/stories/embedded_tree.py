@@ -1,0 +1,101 @@
+"""The tree of four on the built-in model, guided by Moot: how many runs end, how long they take.
+
+Run as `python -m tests.stories.embedded_tree [RUNS]`.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from app.core.agent import Agent
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
+from app.core.message import ASSISTANT, DONE
+from app.core.session import IDLE, WAITING
+from app.wiring import Moot, open_moot
+
+TASKS = (
+    "Plan a small birthday party for a child.",
+    "Should our village build a new bridge?",
+    "How can I sleep better?",
+    "What should I cook for four friends?",
+    "Help me write a short note to my landlord about the heating.",
+)
+ANSWER = "Please keep it cheap and simple."
+
+
+def crew() -> tuple[Agent, ...]:
+    """Return a master with two helpers, one of whom has a helper that asks the user."""
+    model = {"provider": EMBEDDED, "model": EMBEDDED_MODEL}
+    return (
+        Agent(id="lead", name="Lead", tools=("subAgent",), sub_agents=("ada", "ben"), **model),
+        Agent(id="ada", name="Ada", tools=("subAgent",), sub_agents=("cleo",), role="Researcher", **model),
+        Agent(id="ben", name="Ben", role="Critic", instructions="Look for what could go wrong.", **model),
+        Agent(id="cleo", name="Cleo", tools=("promptUser",), role="Interviewer", **model),
+    )
+
+
+async def run_tree(moot: Moot, task: str) -> tuple[bool, int]:
+    """Run the tree once; return whether all four finished, and how many questions were asked."""
+    engine = moot.engine
+    session_id = await engine.chats.start("lead", task)
+    session = await engine.wait(session_id)
+    asked = 0
+    while session.status == WAITING and asked < 5:
+        [(_, question)] = engine.chats.needs_you()
+        asked += 1
+        await engine.chats.answer(session_id, question.id, ANSWER)
+        session = await engine.wait(session_id)
+    live = await engine.open(session_id)
+    spoke = {
+        one.author.id for one in live.messages if one.role == ASSISTANT and one.state == DONE and one.content
+    }
+    refused = [one for one in live.messages if one.role == "tool" and '"ok": false' in one.content]
+    return session.status == IDLE and {"lead", "ada", "ben", "cleo"} <= spoke and not refused, asked
+
+
+async def main(runs: int) -> None:
+    """Run the tree some times and print what happened."""
+    with tempfile.TemporaryDirectory() as folder:
+        assistants = Path(folder) / "assistants"
+        assistants.mkdir()
+        for agent in crew():
+            document = {
+                "id": agent.id,
+                "name": agent.name,
+                "role": agent.role,
+                "provider": agent.provider,
+                "model": agent.model,
+                "instructions": agent.instructions,
+                "tools": agent.tools,
+                "sub_agents": agent.sub_agents,
+            }
+            (assistants / f"{agent.id}.json").write_text(json.dumps(document))
+        moot = await open_moot(Path(folder))
+        try:
+            finished = 0
+            for number in range(runs):
+                begun = time.monotonic()
+                done, asked = await run_tree(moot, TASKS[number % len(TASKS)])
+                finished += done
+                print(
+                    f"run {number + 1}: {'ended' if done else 'did not end'}, {asked} questions, "
+                    f"{time.monotonic() - begun:.1f} s",
+                    flush=True,
+                )
+            print(f"{finished} of {runs} ended")
+            live = list(moot.engine._sessions.all_live())[-1]
+            for message in live.messages:
+                calls = [f"{call.name}{call.arguments}" for call in message.tool_calls]
+                print(
+                    f"{'  ' * message.author.depth}{message.author.name} ({message.role}): "
+                    f"{message.content[:200]} {calls or ''}"
+                )
+        finally:
+            await moot.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10))

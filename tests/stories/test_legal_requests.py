@@ -1,0 +1,59 @@
+"""Whatever a user does to a chat, no provider is ever sent what it must refuse (hard cases 2 and 5).
+
+`MOOT_EXAMPLES=300 pytest tests/stories/test_legal_requests.py -s` is the long form.
+"""
+
+import asyncio
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as with_seed
+from hypothesis import strategies as st
+
+from app.providers.remote import RemoteModels
+from tests.stories.chat_machine import ACTIONS, KINDS, ChatPlay, Stage, provider_rows
+from tests.wire import WireServer
+
+EXAMPLES = int(os.environ.get("MOOT_EXAMPLES", "10"))
+SEED = int(os.environ.get("MOOT_SEED", "0"))
+STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=15, max_size=40)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.allow_logs
+@pytest.mark.allow_blocking
+def test_requests_stay_legal_whatever_the_user_does() -> None:
+    servers = {kind: WireServer(kind).start() for kind in KINDS}
+    rows = {row.id: row for row in provider_rows(servers)}
+    models = RemoteModels(providers=rows.get, key=lambda kind: servers[kind].key)
+    stage = Stage(asyncio.new_event_loop(), servers, models)
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @with_seed(SEED)
+    @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10_000), steps=STEPS)
+    def play_it(kind: str, seed: int, steps: list[tuple[str, int]]) -> None:
+        play = ChatPlay(stage, kind, seed)
+        try:
+            for action, number in steps:
+                play.act(action, number)
+        finally:
+            play.close()
+
+    try:
+        stage.loop.run_until_complete(models.warm())
+        play_it()
+    finally:
+        stage.loop.run_until_complete(models.close())
+        for server in servers.values():
+            server.close()
+        stage.loop.close()
+    print(f"legal requests: {dict(stage.legal)}")
+    assert set(stage.legal) == set(KINDS)
