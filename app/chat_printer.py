@@ -35,6 +35,7 @@ from app.core.message import (
 )
 from app.core.session import ChatSession, Session
 from app.core.texts import Texts
+from app.engine.call_tree import in_tree
 from app.engine.sub_agents import SUB_AGENT
 from app.terminal import aside, marks, one_line, plain
 
@@ -245,38 +246,6 @@ class ChatPrinter:
         """Return the command that answers a question."""
         answers = {APPROVAL: f"{ALLOW}|{ALWAYS}|{DENY}", YESNO: "yes|no", OPTIONS: "1", TEXT: "…"}
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
-
-
-Item = Message | tuple[Message, ToolCall]
-
-
-def in_tree(messages: Iterable[Message]) -> Iterator[Item]:
-    """Yield messages so that all about a call follows its (message, call): the sub-agent's turn, the result."""
-    found = list(messages)
-    about: dict[tuple[str | None, str | None], list[Message]] = {}
-    for message in found:
-        if message.parent_call_id and message.parent_turn_id:
-            about.setdefault((message.parent_turn_id, message.parent_call_id), []).append(message)
-    results: dict[tuple[str, str], list[Message]] = {}
-    for message in found:
-        if message.tool_call_id:
-            results.setdefault((message.turn_id, message.tool_call_id), []).append(message)
-    told: set[str] = set()
-
-    def tell(some: Iterable[Message]) -> Iterator[Item]:
-        for message in some:
-            if message.id in told:
-                continue
-            told.add(message.id)
-            yield message
-            for call in message.tool_calls:
-                yield message, call
-                yield from tell(about.get((message.turn_id, call.id), ()))
-                yield from tell(results.get((message.turn_id, call.id), ()))
-
-    below = {one.id for some in about.values() for one in some}
-    yield from tell(one for one in found if one.id not in below)
-    yield from tell(found)
 
 
 def _indent(depth: int) -> str:

@@ -1,36 +1,30 @@
-"""A debate as a document for people: Markdown or one HTML file, or JSON for programs; used by the engine."""
+"""A session as a document for people: Markdown or one HTML file, or JSON for programs; used by the engine."""
 
 import json
 from html import escape
 
 from app.core.errors import BadInput
-from app.core.message import DONE, FAILED, STOPPED, Message
-from app.core.session import Debate
+from app.core.message import Message
+from app.core.session import ChatSession, Debate
+from app.engine.chat_export import ChatDocument
 from app.engine.event_lines import session_document
+from app.engine.export_parts import escape_markdown, marks, page
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
 
 FORMATS: tuple[str, ...] = ("md", "html", "json")
 
-_STYLE = (
-    "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f1e1b}"
-    "h2{font-size:.8rem;letter-spacing:.06em;text-transform:uppercase;color:#66635b;margin-top:2rem}"
-    "article{border-left:3px solid #0e8a6d;padding-left:.8rem;margin:1rem 0}"
-    "article.user{border-color:#1f1e1b}article.failed{border-color:#c92a2a}"
-    "pre{white-space:pre-wrap;font:inherit;margin:.2rem 0}.meta{color:#66635b;font-size:.85rem}"
-)
-
 
 def export(live: LiveSession, file_format: str, prompts: Prompts) -> str:
     """Return a session in one of FORMATS. Raises BadInput for another."""
     if file_format == "json":
         return json.dumps(session_document(live), ensure_ascii=False, indent=2) + "\n"
-    if file_format == "md":
-        return _Document(live, prompts).markdown()
-    if file_format == "html":
-        return _Document(live, prompts).html()
-    raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
+    if file_format not in FORMATS:
+        raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
+    is_chat = isinstance(live.session, ChatSession)
+    document = ChatDocument(live, prompts) if is_chat else _Document(live, prompts)
+    return document.markdown() if file_format == "md" else document.html()
 
 
 class _Document:
@@ -45,36 +39,28 @@ class _Document:
         self._roles = {one.id: one.role for one in self._debate.participants}
 
     def markdown(self) -> str:
-        lines = [f"# {_escape_markdown(self._session.title)}", ""]
-        lines += [f"- {label}: {_escape_markdown(value)}" for label, value in self._facts()]
+        lines = [f"# {escape_markdown(self._session.title)}", ""]
+        lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
         for message, new_round in self._in_rounds():
             if new_round:
                 lines += ["", f"## {self._round(message.round)}"]
-            lines += ["", f"**{_escape_markdown(self._heading(message))}**", ""]
+            lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
             lines += [message.content] if message.content else []
-            lines += [f"*{_escape_markdown(mark)}*" for mark in self._marks(message)]
+            lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
         return "\n".join(lines).rstrip() + "\n"
 
     def html(self) -> str:
-        facts = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in self._facts())
         parts = []
         for message, new_round in self._in_rounds():
             if new_round:
                 parts.append(f"<h2>{escape(self._round(message.round))}</h2>")
             kind = "user" if message.author.kind == "user" else message.state
-            marks = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in self._marks(message))
+            notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
             parts.append(
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
-                f"<pre>{escape(message.content)}</pre>{marks}</article>"
+                f"<pre>{escape(message.content)}</pre>{notes}</article>"
             )
-        title = escape(self._session.title)
-        return (
-            f'<!doctype html>\n<html lang="{escape(self._debate.language)}"><head><meta charset="utf-8">'
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-            "style-src 'unsafe-inline'\">"
-            f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1>"
-            f'<div class="meta">{facts}</div>{"".join(parts)}</body></html>\n'
-        )
+        return page(self._session.title, self._debate.language, self._facts(), "".join(parts))
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
@@ -109,21 +95,5 @@ class _Document:
         role = self._roles.get(message.author.id, "")
         return message.author.name + (f" ({self._role(role)})" if role else "")
 
-    def _marks(self, message: Message) -> list[str]:
-        marks = []
-        if message.state == STOPPED:
-            marks.append(self._lines["stopped"])
-        if message.state == FAILED and message.error:
-            marks.append(self._lines["failed"].format(kind=message.error.kind, detail=message.error.detail))
-        if message.state == DONE and message.note:
-            marks.append(self._lines[f"note.{message.note}"])
-        return marks
-
     def _role(self, role: str) -> str:
         return role_name(role, self._debate.language, self._prompts)
-
-
-def _escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line."""
-    line = " ".join(text.split())
-    return "".join(f"\\{character}" if character in "\\`*_[]<>#|" else character for character in line)

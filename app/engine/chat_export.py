@@ -1,0 +1,99 @@
+"""A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
+
+from html import escape
+
+from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Message, Prompt, ToolCall
+from app.engine.branches import shown
+from app.engine.call_tree import in_tree
+from app.engine.export_parts import escape_markdown, marks, page
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+
+# What a tool gave back is whole in the JSON export only.
+MOST_OF_TOOL = 2_000
+
+
+class ChatDocument:
+    """A chat with the words that stand around its messages, in the chat's language."""
+
+    def __init__(self, live: LiveSession, prompts: Prompts) -> None:
+        self._session = live.chat_session
+        self._messages = shown(live)
+        self._lines = prompts.lines(self._session.chat.language, "export")
+        self._depths: dict[str, int] = {}
+        for message in self._messages:
+            self._depths.setdefault(message.turn_id, message.author.depth)
+        self._approvals = {
+            one.id for one in self._messages if one.prompt is not None and one.prompt.type == APPROVAL
+        }
+
+    def markdown(self) -> str:
+        """Return it as Markdown; how deep a sub-agent is shows as quotes in quotes."""
+        lines = [f"# {escape_markdown(self._session.title)}", ""]
+        lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
+        for depth, heading, body, notes in self._parts():
+            part = ["", f"**{escape_markdown(heading)}**", ""]
+            part += body.split("\n") if body else []
+            part += [f"*{escape_markdown(note)}*" for note in notes]
+            quote = "> " * depth
+            lines += [""] + [f"{quote}{line}".rstrip() for line in part[1:]]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def html(self) -> str:
+        """Return it as one page that loads nothing."""
+        parts = []
+        for depth, heading, body, notes in self._parts():
+            below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
+            parts.append(
+                f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
+                f"<pre>{escape(body)}</pre>{below}</article>"
+            )
+        return page(self._session.title, self._session.chat.language, self._facts(), "".join(parts))
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            (self._lines["assistant"], self._session.chat.assistant_name),
+            (self._lines["date"], self._session.created_at),
+            (self._lines["status"], self._lines[f"chat_status.{self._session.status}"]),
+        ]
+
+    def _parts(self) -> list[tuple[int, str, str, list[str]]]:
+        """Return depth, heading, text and remarks of each part, in the order of reading."""
+        parts = []
+        for item in in_tree(self._messages):
+            message, call = item if isinstance(item, tuple) else (item, None)
+            depth = self._depths[message.turn_id]
+            if call is not None:
+                parts.append((depth, *self._call(call)))
+            elif message.prompt is not None and message.role in (TOOL, SYSTEM):
+                parts.append((depth, *self._question(message, message.prompt)))
+            elif message.role == TOOL:
+                parts.append((depth, *self._result(message)))
+            elif (message.answers or "") not in self._approvals and _says_something(message):
+                names = [f"[{one.name}]" for one in message.attachments]
+                heading = self._lines["user"] if message.role == USER else message.author.name
+                parts.append((depth, heading, message.content, names + marks(message, self._lines)))
+        return parts
+
+    def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
+        return self._lines["call"].format(name=call.name), "", [_cut(call.arguments)]
+
+    def _result(self, message: Message) -> tuple[str, str, list[str]]:
+        key = "result" if message.state == DONE else "result_failed"
+        return self._lines[key], "", [_cut(message.content)] if message.content else []
+
+    def _question(self, message: Message, prompt: Prompt) -> tuple[str, str, list[str]]:
+        heading = self._lines["asks"].format(name=message.author.name)
+        if prompt.type != APPROVAL:
+            answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
+            return heading, "", [prompt.question, *answers]
+        said = [self._lines[f"answer.{prompt.answer}"]] if prompt.answer else []
+        return heading, "", [f"{prompt.tool} {prompt.arguments}".strip(), *said]
+
+
+def _says_something(message: Message) -> bool:
+    return bool(message.content or message.error or message.note or message.attachments)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_OF_TOOL else text[:MOST_OF_TOOL] + " …"

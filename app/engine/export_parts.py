@@ -1,0 +1,49 @@
+"""What exported documents have in common: the page, the marks below a message, what Markdown may not read.
+
+Used by export and chat_export.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from app.core.message import DONE, FAILED, STOPPED, Message
+
+_STYLE = (
+    "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f1e1b}"
+    "h2{font-size:.8rem;letter-spacing:.06em;text-transform:uppercase;color:#66635b;margin-top:2rem}"
+    "article{border-left:3px solid #0e8a6d;padding-left:.8rem;margin:1rem 0}"
+    "article.user{border-color:#1f1e1b}article.failed{border-color:#c92a2a}"
+    "article.tool{border-color:#d9d5cb}"
+    "pre{white-space:pre-wrap;font:inherit;margin:.2rem 0}.meta{color:#66635b;font-size:.85rem}"
+)
+
+
+def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: str) -> str:
+    """Return a page that loads nothing; `body` is HTML, everything else text."""
+    heading = escape(title)
+    lines = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in facts)
+    return (
+        f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">"
+        f"<title>{heading}</title><style>{_STYLE}</style></head><body><h1>{heading}</h1>"
+        f'<div class="meta">{lines}</div>{body}</body></html>\n'
+    )
+
+
+def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
+    """Return what is to be said below a message that was cut, failed, or carries a warning."""
+    found = []
+    if message.state == STOPPED:
+        found.append(lines["stopped"])
+    if message.state == FAILED and message.error:
+        found.append(lines["failed"].format(kind=message.error.kind, detail=message.error.detail))
+    if message.state == DONE and message.note:
+        found.append(lines[f"note.{message.note}"])
+    return found
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text that Markdown shows as it is, on one line."""
+    line = " ".join(text.split())
+    return "".join(f"\\{character}" if character in "\\`*_[]<>#|" else character for character in line)
