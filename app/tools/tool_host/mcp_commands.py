@@ -2,16 +2,20 @@
 
 import asyncio
 import os
+import select
 import shutil
+import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
 from app.core.tool import NOT_FOUND
 from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.process_groups import kill_group
 
 _SHELL_SECONDS = 5.0
-_MARK = "__MOOT_PATH__"
+_MARK = b"__MOOT_PATH__"
 
 
 async def resolve(command: str, cwd: str | None, path: str) -> str:
@@ -43,30 +47,41 @@ async def _shell_path() -> str:
 
 @cache
 def _asked_once() -> "asyncio.Task[str]":
-    return asyncio.get_running_loop().create_task(_ask_shell())
+    return asyncio.get_running_loop().create_task(asyncio.to_thread(_ask_shell))
 
 
-async def _ask_shell() -> str:
+def _ask_shell() -> str:
     shell = os.environ.get("SHELL") or "/bin/sh"
+    mark = _MARK.decode()
     try:
-        process = await asyncio.create_subprocess_exec(
-            shell,
-            "-ilc",
+        process = subprocess.Popen(
             # The markers part the answer from what the user's start files print.
-            f'printf "%s%s%s" {_MARK} "$PATH" {_MARK}',
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+            [shell, "-ilc", f'printf "%s%s%s" {mark} "$PATH" {mark}'],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
     except OSError:
         return ""
+    assert process.stdout is not None
+    deadline = time.monotonic() + _SHELL_SECONDS
+    output = b""
+    with process.stdout as pipe:
+        # Not to the end: what the start files leave in the background may hold the pipe open.
+        while output.count(_MARK) < 2 and _readable(pipe.fileno(), deadline):
+            data = os.read(pipe.fileno(), 1 << 16)
+            if not data:
+                break
+            output += data
     try:
-        async with asyncio.timeout(_SHELL_SECONDS):
-            output, _ = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        return ""
-    parts = output.decode("utf-8", "replace").split(_MARK)
-    return parts[1] if len(parts) == 3 else ""
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        process.wait()
+    parts = output.split(_MARK)
+    return parts[1].decode("utf-8", "replace") if len(parts) > 2 else ""
+
+
+def _readable(pipe: int, deadline: float) -> bool:
+    return bool(select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0])
