@@ -226,7 +226,14 @@ class ChatPlay:
             self.do(self.engine.chats.send_now(self.session_id, queue[number % len(queue)].id))
 
     def restarts(self, number: int) -> None:
+        """In an orderly way, or with what a crash would have left."""
+        crashed = self.folder.with_name(f"{self.folder.name}-{self._done}")
+        if number % 2:
+            shutil.copytree(self.folder, crashed)
         self.run(self.engine.shutdown())
+        if number % 2:
+            shutil.rmtree(self.folder)
+            self.folder = crashed
         self._open()
         assert self.live.session.status in (IDLE, WAITING, PAUSED)
         self.do(self.engine.resume(self.session_id))
