@@ -133,6 +133,16 @@ async def test_a_tool_that_changes_while_connected_is_not_offered_until_allowed(
         assert "Mallory" in one.tool("changes", "add").description
 
 
+async def test_a_server_of_the_new_kind_is_listened_to_for_new_tools(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper())
+        assert await one.call("proper", "grow") == "grown"
+        await until(lambda: one.status("proper").changed == ("proper__late",))
+        assert await one.call("proper", "add", a=1, b=1) == "2"
+        await one.servers.consent("proper")
+        assert await one.call("proper", "late") == "late"
+
+
 async def test_a_tool_that_changed_between_two_starts_is_not_offered(data_dir: Path, tmp_path: Path) -> None:
     mark = tmp_path / "changed"
     async with bench(data_dir) as one:

@@ -1,9 +1,11 @@
 """MCP servers that misbehave: each is down with a reason, and nobody else is harmed."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,18 @@ async def test_a_server_that_always_breaks_is_not_started_for_ever(data_dir: Pat
             await one.call("dies_in_call", "add")
         await one.servers.restart("dies_in_call")
         assert one.status("dies_in_call").state == CONNECTED
+
+
+async def test_messages_that_are_almost_right_harm_nobody(data_dir: Path) -> None:
+    babblers = [replace(rude("babbles", str(seed)), name=f"b{seed}") for seed in range(8)]
+    async with bench(data_dir, Limits(connect=6.0, call=2.0)) as one:
+        await one.connect(proper(), *babblers)
+        for server in babblers:
+            for tool in one.servers.server_tools([server.name]):
+                with contextlib.suppress(ToolError):
+                    assert (await tool.run({"a": 1, "b": 2}, Context("yes", "yes", "yes"))).content == "3"
+        assert await one.call("proper", "add", a=1, b=2) == "3"
+        assert any(one.status(server.name).state == CONNECTED for server in babblers)
 
 
 async def test_an_answer_of_the_wrong_shape_is_an_error_of_the_call_alone(data_dir: Path) -> None:

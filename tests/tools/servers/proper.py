@@ -72,6 +72,19 @@ def page() -> list[Any]:
     ]
 
 
+@server.tool()
+async def grow(context: Context) -> str:
+    """Get another tool."""
+    server.add_tool(late)
+    await context.notify_tools_changed()
+    return "grown"
+
+
+def late() -> str:
+    """Come late."""
+    return "late"
+
+
 class Name(BaseModel):
     """What the server wants to know."""
 
