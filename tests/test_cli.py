@@ -94,10 +94,20 @@ def test_a_debate_is_read_and_survives_being_handed_over(
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
 
 
+def test_a_word_to_an_assistant_is_read() -> None:
+    arguments = parse_arguments(["ask", "길 잡이", "Hello", "--session", "01x", "--json"], TEXTS)
+    assert arguments == Arguments(command="ask", assistant="길 잡이", text="Hello", session="01x", json=True)
+    assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
+    assert parse_arguments(["ask", "a", "b"], TEXTS).session == ""
+
+
 @pytest.mark.parametrize(
     "typed",
     [
         ["debate"],
+        ["ask"],
+        ["ask", "guide"],
+        ["ask", "guide", "Hello", "--session"],
         ["fly"],
         ["show"],
         ["export", "01x"],

@@ -1,0 +1,85 @@
+"""What the doctor says of assistants and MCP servers; nothing of them runs, and no secret is shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.arguments import DOCTOR, Arguments
+from app.doctor import examine
+from app.storage.paths import DataPaths
+from app.terminal import load_texts
+
+
+class Lines:
+    """What was printed."""
+
+    def __init__(self) -> None:
+        self.out = ""
+
+    async def write(self, text: str) -> None:
+        self.out += text
+
+    async def complain(self, line: str) -> None:
+        raise AssertionError(line)
+
+
+async def _rows(data_dir: Path, language: str = "en") -> list[dict[str, object]]:
+    lines = Lines()
+    arguments = Arguments(command=DOCTOR, json=True)
+    assert await examine(DataPaths(data_dir), arguments, lines, load_texts(language)) == 0
+    return json.loads(lines.out)
+
+
+@pytest.mark.allow_blocking
+async def test_assistants_are_listed_with_what_they_name_that_is_not_there(data_dir: Path) -> None:
+    (data_dir / "assistants").mkdir(parents=True)
+    whole = {"id": "helper", "name": "도우미", "provider": "openai", "model": "m", "enabled": False}
+    odd = {"id": "odd", "name": "Odd", "provider": "gone", "model": "m", "tools": ["web", "nope"]}
+    odd |= {"sub_agents": ["helper", "nobody"], "mcp_servers": ["missing"]}
+    for one in (whole, odd):
+        (data_dir / "assistants" / f"{one['id']}.json").write_text(json.dumps(one))
+    (data_dir / "assistants" / "bad.json").write_text('{"id": "bad", "name": "Bad",\n"script": "x"}')
+    rows = await _rows(data_dir)
+    found = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "assistant"}
+    assert found["도우미 (helper)"]["ok"] is True
+    assert "openai/m, switched off" in str(found["도우미 (helper)"]["found"])
+    assert found["Odd (odd)"]["ok"] is False
+    remedy = str(found["Odd (odd)"]["remedy"])
+    assert all(name in remedy for name in ("nope", "nobody", "missing", "gone"))
+    assert "helper" not in remedy
+    assert "web" not in remedy.split("correct", maxsplit=1)[0]
+    assert found["Assistant (assistant)"]["ok"] is True
+    [file] = [row for row in rows if row["check"] == "files"]
+    assert "bad.json:2 script" in str(file["found"])
+
+
+@pytest.mark.allow_blocking
+async def test_servers_are_listed_and_none_is_started(data_dir: Path, tmp_path: Path) -> None:
+    data_dir.mkdir()
+    mark = tmp_path / "ran"
+    servers = {
+        "touch": {
+            "command": "/usr/bin/env",
+            "args": ["touch", str(mark)],
+            "env": {"KEY": "sk-canary-in-env"},
+        },
+        "gone": {"command": "no-such-command-here", "args": ["--key", "sk-canary-0123456789abcdef0123"]},
+        "off": {"command": "no-such-command-either", "disabled": True},
+        "web": {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer sk-canary-header"}},
+        "bad": {"type": "carrier pigeon"},
+    }
+    (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": servers}, indent=1))
+    rows = await _rows(data_dir)
+    found = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "server"}
+    assert list(found) == ["touch", "gone", "off", "web"]
+    assert found["touch"]["ok"] is True
+    assert found["touch"]["remedy"]
+    assert found["gone"]["ok"] is False
+    assert "no-such-command-here" in str(found["gone"]["remedy"])
+    assert found["off"]["ok"] is True
+    assert not mark.exists()
+    assert "sk-canary" not in json.dumps(rows)
+    [file] = [row for row in rows if row["check"] == "files"]
+    assert "mcpServers.bad.type" in str(file["found"])
+    assert all(row["found"] for row in await _rows(data_dir, "ko"))
