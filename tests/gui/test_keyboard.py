@@ -70,7 +70,7 @@ async def test_every_stop_has_words_of_its_own(person):
 
 async def test_every_button_of_the_welcome_page_is_reached(person):
     names = [stop.objectName() for stop in await walk(person, person.window.welcome.topic.box)]
-    for name in ("welcome_debate", "welcome_connect", "welcome_topic", "welcome_example_3", "session_search"):
+    for name in ("welcome_debate", "welcome_connect", "welcome_topic", "welcome_example_3", "search_everything", "assistant_list"):
         assert name in names
 
 
@@ -109,9 +109,11 @@ async def test_enter_and_space_do_what_a_click_does(person):
 
 
 async def test_escape_empties_a_search_and_closes_a_dialog(person):
-    await person.write("session_search", "parser")
-    await person.press("session_search", Qt.Key.Key_Escape)
-    assert person.window.side_bar.search.text() == ""
+    person.window.desk.show_setup()
+    person.window.desk.panel.tabs.choose(2)
+    await person.write("history_search", "parser")
+    await person.press("history_search", Qt.Key.Key_Escape)
+    assert person.window.desk.panel.history.search.text() == ""
     person.window.desk.open_settings("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.press("settings_dialog", Qt.Key.Key_Escape)

@@ -74,14 +74,17 @@ async def test_keys_reach_everything(person):
     assert window.desk.panel.isVisible()
     press(Qt.Key.Key_3)
     assert window.desk.panel.tabs.current() == 2
-    press(Qt.Key.Key_N)
+    press(Qt.Key.Key_1)
     assert window.desk.panel.tabs.current() == 0
-    assert window.desk.panel.setup.topic.hasFocus()
+    press(Qt.Key.Key_N)
+    assert person.find("composer").hasFocus()
     press(Qt.Key.Key_B)
     assert not window.side_bar.isVisible()
     assert window.top_bar.side_button.isVisible()
     press(Qt.Key.Key_K)
-    assert window.side_bar.search.hasFocus()
+    assert person.find("palette_box").hasFocus()
+    press(Qt.Key.Key_K)
+    assert not person.sees("palette")
     press(Qt.Key.Key_Comma)
     await until(lambda: person.sees("settings_dialog"))
     person.find("settings_dialog").accept()
@@ -105,7 +108,7 @@ async def test_language_and_theme_are_switched_live(person):
     await until(lambda: person.sees("settings_dialog"))
     await person.choose("settings_language", "한국어")
     assert window.desk.panel.setup.start.text() == "토론 시작"
-    assert window.side_bar._new.text() == "새 토론"
+    assert window.side_bar._new.text() == "새로 만들기"
     assert window.top_bar._title.text() == "환영합니다"
     await person.choose("settings_theme", "어둡게")
     assert window.look.tokens.dark

@@ -31,6 +31,6 @@ def test_running_debates_stand_first_and_do_not_change_places(qapp, speaking):
         summary("b", RUNNING, "2026-11-21T10:01:00Z", late if speaking == "b" else early),
         summary("c", COMPLETED, "2026-11-21T09:00:00Z", "2026-11-21T10:10:00Z"),
     ]
-    rows.show(sorted(summaries, key=lambda one: one.updated_at, reverse=True), "")
+    rows.show(sorted(summaries, key=lambda one: one.updated_at, reverse=True))
     shown = [rows.data(rows.index(row), SUMMARY) for row in range(rows.rowCount())]
     assert [one if isinstance(one, str) else one.id for one in shown] == ["2026-11-21", "b", "a", "c"]

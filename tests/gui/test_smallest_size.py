@@ -132,5 +132,5 @@ async def test_choices_and_ticks_show_all_their_words(person):
 
 async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
     search = person.window.side_bar.search
-    words = search.fontMetrics().horizontalAdvance(search.placeholderText())
+    words = search.fontMetrics().horizontalAdvance(search.text())
     assert words + 33 < search.width()
