@@ -251,3 +251,36 @@ async def test_half_characters_anywhere_do_no_harm(
     for kind, heard in (await ask_all(models, servers, *history)).items():
         assert heard.outcome == "stop", (kind, heard.error)
     assert_all_legal(servers)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"value": NaN, "other": 1e999}',
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        '{"half": "\\ud83d"}',
+        "data:image/png;base64,AAAA",
+        "data:application/pdf;base64,AAAA",
+        '{"content": "x"}',
+        '{"ok": true, "messageId": "1"}',
+        "null",
+        " ",
+        "",
+        "<tool_result>가 👩‍👩‍👧 \u2028</tool_result>",
+        "9" * 10_000,
+    ],
+    ids=lambda text: text[:12],
+)
+async def test_a_result_arrives_as_it_is_whatever_it_looks_like(
+    text: str, models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    history = (
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": text},
+    )
+    for kind, heard in (await ask_all(models, servers, *history)).items():
+        assert heard.outcome == "stop", (kind, heard.error)
+        assert servers[kind].requests[0].messages[2].text == text, kind
+    assert_all_legal(servers)

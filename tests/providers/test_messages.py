@@ -1,5 +1,6 @@
 """How the messages of a chat are made legal for the provider they go to."""
 
+import json
 from typing import Any
 
 import pytest
@@ -126,3 +127,9 @@ def test_an_image_without_a_word() -> None:
     empty = {"type": "text", "text": " "}
     assert sent("openai", {"role": "user", "content": [empty, image]})["content"] == [image]
     assert sent("openai", {"role": "user", "content": [empty]})["content"] == [empty]
+
+
+def test_gemini_gets_results_as_an_object() -> None:
+    result = {"role": "tool", "tool_call_id": "c1", "content": "[1, NaN"}
+    assert json.loads(sent("gemini", result)["content"]) == {"content": "[1, NaN"}
+    assert sent("openai", result) == result

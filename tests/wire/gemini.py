@@ -132,7 +132,8 @@ class Gemini(Protocol):
         for content in body["contents"]:
             parts = content["parts"]
             for result in filter(None, map(_result, parts)):
-                text = json.dumps(result["response"], ensure_ascii=False)
+                response = result["response"]
+                text = response["content"] if response.keys() == {"content"} else json.dumps(response)
                 seen.append(Seen(role="tool", text=text, result_of=result["name"]))
             said = [part for part in parts if _result(part) is None]
             if not said:

@@ -96,6 +96,10 @@ def _legal(kind: str, message: Message) -> Message:
         legal["content"] = [part for part in content if not _is_blank(part)] or content
     if "tool_call_id" in legal:
         legal["tool_call_id"] = _legal_id(kind, legal["tool_call_id"])
+        if kind == "gemini":
+            # LiteLLM would read a result that looks like JSON or an image, and fail on a page that
+            # only looks like it; so it is given the object it would make of any other text.
+            legal["content"] = json.dumps({"content": text_of(legal.get("content"))})
     return legal
 
 
