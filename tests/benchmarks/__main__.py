@@ -23,8 +23,10 @@ MODULES = (
     "bench_memory",
     "bench_scrolling",
     "bench_streaming",
+    "bench_hostile",
     "bench_engine_streams",
     "bench_providers",
+    "bench_chats",
     "bench_storage",
 )
 OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"

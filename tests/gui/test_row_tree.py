@@ -59,6 +59,22 @@ CASES = {
         ],
         ["m1", "m1/0", "group tb", "b", "m1/1"],
     ),
+    "a call that ran again shows its last result": (
+        [
+            spoke("m1", "t1", "", [call("c")]),
+            gave("r", "t1", "c", state="stopped"),
+            gave("r2", "t1", "c"),
+        ],
+        ["m1", "m1/0"],
+    ),
+    "two questions for one call are both asked": (
+        [
+            spoke("m1", "t1", "", [call("c")]),
+            question("q", "t1", "c", OPEN, role="tool"),
+            question("p", "t1", "c", OPEN, role="tool"),
+        ],
+        ["m1", "q", "p"],
+    ),
     "a sub-agent whose caller is not there": (
         [spoke("b", "tb", "x", author=agent("b", "master"), under=("gone", "c"))],
         ["group tb", "b"],
@@ -77,6 +93,13 @@ CASES = {
 @pytest.mark.parametrize(("messages", "expected"), CASES.values(), ids=CASES)
 def test_rows(messages, expected):
     assert ids(messages) == expected
+
+
+def test_of_several_results_the_last_counts():
+    messages = CASES["a call that ran again shows its last result"][0]
+    assert tree_rows(messages)[1].result_id == "r2"
+    again = [*messages, spoke("m2", "t1", "", [call("c")]), gave("r3", "t1", "c")]
+    assert [entry.result_id for entry in tree_rows(again) if entry.kind == CARD] == ["r2", "r3"]
 
 
 def test_a_tree_stands_in_the_order_of_its_calls_not_of_its_words():

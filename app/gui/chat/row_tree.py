@@ -3,7 +3,7 @@
 Pure: the same messages give the same rows, live or read from the disk. Used by `TranscriptModel`.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -73,10 +73,6 @@ class _Tree:
             if self._has_parent(turn_id):
                 parent, call_id = said[0].parent_turn_id or "", said[0].parent_call_id or ""
                 self._started[parent][call_id].append(turn_id)
-        self._calls = {
-            turn_id: {call.id for message in said for call in message.tool_calls}
-            for turn_id, said in self._turns.items()
-        }
 
     def _has_parent(self, turn_id: str) -> bool:
         parent = self._turns[turn_id][0].parent_turn_id
@@ -106,6 +102,9 @@ class _Tree:
             return
         self._seen.add(turn_id)
         said = self._turns[turn_id]
+        if not groups and len(said) == 1 and _is_plain(said[0]) and turn_id not in self._started:
+            yield Entry(said[0].id, MESSAGE, said[0].id)
+            return
         speaker = ""
         if said[0].parent_turn_id is not None:
             groups = (*groups, turn_id)
@@ -121,9 +120,10 @@ class _Tree:
                 results[message.tool_call_id or ""].append(message)
             elif message.role == SYSTEM and message.prompt is not None:
                 questions[message.tool_call_id or ""].append(message)
+        calls = Counter([call.id for message in said for call in message.tool_calls])
         asked = {message.id for message in said if message.prompt is not None}
         for message in said:
-            of_call = message.tool_call_id in self._calls[turn_id]
+            of_call = message.tool_call_id in calls
             if message.prompt is not None and not of_call:
                 yield Entry(message.id, QUESTION, message.id, groups)
             elif message.role in (TOOL, SYSTEM) or (message.answers and message.answers in asked):
@@ -134,17 +134,24 @@ class _Tree:
                 if headed or not _is_empty(message):
                     yield Entry(message.id, MESSAGE, message.id, groups, headed=headed)
             for place, call in enumerate(message.tool_calls):
-                result = results[call.id].popleft() if results[call.id] else None
+                given = results[call.id]
+                # Of several results for a call the last counts: the others are of runs that were cut.
+                while len(given) > max(1, calls[call.id]) and given[0].prompt is None:
+                    given.popleft()
+                calls[call.id] -= 1
+                result = given.popleft() if given else None
                 if result is not None and result.prompt is not None:
                     yield Entry(result.id, QUESTION, result.id, groups)
                 else:
                     row_id = f"{message.id}/{place}"
                     result_id = result.id if result is not None else ""
                     yield Entry(row_id, CARD, message.id, groups, place, result_id)
-                while questions[call.id]:
-                    question = questions[call.id].popleft()
+                for question in questions.pop(call.id, ()):
                     yield Entry(question.id, QUESTION, question.id, groups)
                 yield from [(child, groups) for child in self._children(turn_id, call.id)]
+        for each in [each for given in results.values() for each in given if each.tool_call_id in calls]:
+            if each.prompt is not None:
+                yield Entry(each.id, QUESTION, each.id, groups)
         yield from [
             (child, groups) for call_id in self._left(turn_id) for child in self._children(turn_id, call_id)
         ]
@@ -166,6 +173,13 @@ class _Tree:
                 below += fresh
 
 
+def _is_plain(message: Message) -> bool:
+    """Whether a message that is a turn of its own has nothing but its row."""
+    if message.role in (TOOL, SYSTEM) or message.parent_turn_id is not None:
+        return False
+    return not message.tool_calls and message.prompt is None
+
+
 def _is_empty(message: Message) -> bool:
     """Whether a message has nothing to show but its calls."""
     if message.content or message.thinking:
@@ -179,7 +193,7 @@ def _spaced(entries: Iterable[Entry]) -> Iterator[Entry]:
     """Give each row of a root turn the space over it."""
     before: Entry | None = None
     for entry in entries:
-        yield entry._replace(gap=_gap(before, entry))
+        yield Entry(*entry[:6], _gap(before, entry), entry.headed)
         before = entry
 
 

@@ -55,8 +55,8 @@ class SegmentStack:
             part = list(blocks[begin:end])
             if kept + index < len(self.segments):
                 segment = self.segments[kept + index]
-                segment.update(part)
                 segment.first_block, segment.start = begin, position
+                segment.update(part)
             else:
                 segment = Segment(self._style, part, begin, position)
             segment.goes_on = end < len(blocks) and blocks[end].kind == CODE and not blocks[end].first

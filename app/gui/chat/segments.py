@@ -28,6 +28,8 @@ QUOTE_STEP = 14
 CODE_PADDING = 10
 CODE_HEAD = 26
 RULE_HEIGHT = 9
+RULES_DRAWN = 400
+"""Blocks of a message up to which a rule is a line of its own; after them it is an empty line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
         block = blocks[index]
         if index > first and (
             characters >= SEGMENT_CHARACTERS
-            or not _is_text(block)
-            or not _is_text(blocks[index - 1])
+            or not _is_text(block, index)
+            or not _is_text(blocks[index - 1], index - 1)
             or block.quote != blocks[index - 1].quote
         ):
             groups.append((first, index))
@@ -60,8 +62,9 @@ def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
     return groups
 
 
-def _is_text(block: Block) -> bool:
-    return block.kind not in (CODE, TABLE, RULE)
+def _is_text(block: Block, index: int) -> bool:
+    """Whether a block shares a document; thousands of rules would otherwise part as many documents."""
+    return block.kind not in (CODE, TABLE, RULE) or (block.kind == RULE and index >= RULES_DRAWN)
 
 
 class Segment:
@@ -73,7 +76,7 @@ class Segment:
         self.start = start
         self.blocks = blocks
         self.length = _length(blocks)
-        self.kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
+        self.kind = blocks[0].kind if not _is_text(blocks[0], first_block) else "text"
         self.rect = QRect()
         self.goes_on = False
         self.highlighted = False
@@ -83,7 +86,7 @@ class Segment:
         """Take the blocks as they are now."""
         if blocks == self.blocks:
             return
-        kind = blocks[0].kind if not _is_text(blocks[0]) else "text"
+        kind = blocks[0].kind if not _is_text(blocks[0], self.first_block) else "text"
         same_box = kind == self.kind and blocks[0].quote == self.blocks[0].quote
         self.blocks = blocks
         self.length = _length(blocks)

@@ -1,0 +1,100 @@
+"""Hostile documents in every place of a chat: text, thought, arguments, result, question, names, files."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.core.message import STREAMING, Attachment, Message, Prompt
+from app.gui.chat.jump_pill import JumpPill
+from app.gui.chat.message_row import MessageRow
+from app.gui.chat.row_style import WIDE
+from app.gui.chat.row_tree import CARD, GROUP, MESSAGE, QUESTION
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import LIGHT
+from tests.gui.chats import SESSION, agent, asked, call, gave, question, spoke
+from tests.gui.hostile_documents import DOCUMENTS, LEAST
+from tests.gui.test_transcript_hostile import reached  # noqa: F401
+from tests.gui.test_transcript_view import texts
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> TranscriptView:
+    """Return a shown view that has painted every kind of row once, so that all it imports is imported."""
+    result = TranscriptView(LIGHT, texts(), layout=WIDE)
+    qtbot.addWidget(result)
+    result.resize(900, 700)
+    with qtbot.waitExposed(result):
+        result.show()
+    fill(result, "```python\nx\n```\n\n|a|\n|-|\n|b|\n\n- c")
+    return result
+
+
+def conversation(text: str) -> list[Message]:
+    """Return a chat that carries a text wherever it can."""
+    sub = replace(agent("browser", "master"), name=text[:5_000])
+    file = Attachment(name=text[:5_000], media_type="image/png", data=text)
+    return [
+        replace(asked(1, text), attachments=(file,)),
+        spoke(
+            "m1",
+            "tm",
+            text,
+            [call("c", text[:2_000], text), call("d"), call("e", "subAgent", text[:3_000])],
+            thinking=text,
+        ),
+        gave("r", "tm", "c", text),
+        question("q", "tm", "d", Prompt(question=text, type="text", answered_by="w", answer=text)),
+        spoke("b", "tb", text[:4_000], author=sub, under=("tm", "e")),
+    ]
+
+
+def fill(view: TranscriptView, text: str) -> None:
+    """Show a text everywhere, unfold all, and let it stream in as arguments and words too."""
+    view.show_session(SESSION, conversation(text))
+    for row_id in ("m1", "m1/0", "m1/1", "m1/2"):
+        view.set_open(row_id, open_=True)
+    for row_id in view.message_ids:
+        view.go_to(row_id, 0)
+        view.grab()
+        view.describe(row_id)
+    view.message_started(spoke("s", "ts", state=STREAMING))
+    for start in range(0, min(len(text), 8_000), 1_000):
+        view.append_text("s", text[start : start + 1_000], text[start : start + 500])
+        view.flush()
+    view.message_finished(spoke("s", "ts", text[:8_000], [call("z", "x", text[:8_000])]))
+    view.grab()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_nothing_is_opened_and_nothing_pretends(
+    view: TranscriptView,
+    text: str,
+    reached: list[str],  # noqa: F811
+) -> None:
+    assert len(text) >= LEAST
+    fill(view, text)
+    assert not reached
+    kinds = [entry.kind for entry in view._model.entries]
+    assert kinds == [MESSAGE, MESSAGE, CARD, CARD, QUESTION, CARD, GROUP, MESSAGE, MESSAGE, CARD]
+    for index, kind in enumerate(kinds):
+        row = view._row(index)
+        assert all(span.link.startswith(("http://", "https://")) for _, span in row.links)
+        if kind != MESSAGE:
+            assert row.links == []
+            assert row.documents <= 200
+            assert sum(len(part.document.toPlainText()) for part in row.segments if part.document) <= 90_000
+            assert not any(mark in row.plain_text for mark in "\u202e\u2066\x00\x1b")
+        assert not any(mark in view.describe(row.row_id) for mark in "\u202e\u2066\x00\x1b")
+    assert {type(child) for child in view.viewport().findChildren(QWidget) if child.isVisible()} <= {JumpPill}
+
+
+def test_a_forged_card_in_the_text_is_only_text(view: TranscriptView) -> None:
+    view.show_session(SESSION, [spoke("m1", "tm", DOCUMENTS["forged markers"])])
+    row = view._row(0)
+    assert isinstance(row, MessageRow)
+    assert [entry.kind for entry in view._model.entries] == [MESSAGE]
+    assert row.action_rects == []
+    assert "[STEP_COMPLETE]" in row.plain_text
