@@ -273,11 +273,15 @@ class AssistantCommands(QObject):
 
     def _on_hit(self, session_id: str, message_id: str) -> None:
         """Open a session where a message begins: as if it had been left there."""
-        page = self._window.main_area.currentWidget()
-        if isinstance(page, ConversationView) and page.session_id == session_id:
-            page.go_to(f"{message_id}:0")
-            return
-        self._window.state.keep_place(session_id, f"{message_id}:0")
+        place, area = f"{message_id}:0", self._window.main_area
+        self._window.state.keep_place(session_id, place)
+        for number in range(area.count()):
+            page = area.widget(number)
+            if isinstance(page, ConversationView) and page.session_id == session_id:
+                # It holds the session already, and would keep the place it was left at.
+                page.go_to(place)
+                if page is area.currentWidget():
+                    return
         self.session_requested.emit(session_id)
 
     def _on_chat(self, agent_id: str) -> None:

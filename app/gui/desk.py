@@ -275,6 +275,9 @@ class Desk(QObject):
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
+        if page.session_id == summary.id:
+            # It may have held the session already, behind another page.
+            self.pages.show(page)
         if page is self.chat_page:
             page.take_focus()
 

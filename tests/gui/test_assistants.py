@@ -176,6 +176,16 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     menu.deleteLater()
 
 
+async def test_from_the_editor_a_chat_is_begun_with_what_is_written(person, data_dir):
+    agent_id = await make(person, "Talker")
+    await person.write("assistant_role", "Talks")
+    await person.click("assistant_chat")
+    await until(lambda: person.sees("composer") and person.find("composer").hasFocus())
+    assert kept(data_dir, agent_id)["role"] == "Talks"
+    assert not person.sees("assistants_page")
+    assert "Talker" in person.find("composer").placeholderText()
+
+
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
     agent_id = await make(person, "Reviewer")
     editor(person).form.tools.choose("web_fetch")

@@ -12,6 +12,8 @@ from app.core.store import Hit
 from app.gui.dialogs.palette import ENTRY
 from app.gui.dialogs.palette_entry import Entry, fits
 from tests.app_driver import Person, at_window, until
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
 @pytest.fixture(params=["en", "ko"])
@@ -129,3 +131,34 @@ async def test_it_fits_the_smallest_window(person):
 )
 def test_every_word_must_occur(typed, found):
     assert fits("Should we rewrite the parser?", typed) is found
+
+
+@pytest.mark.timeout(180)
+async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    long = "\n\n".join(f"Line {number} of much." for number in range(60))
+    wire_servers["openai"].script("openai-wire", lambda _request: Answer(f"{long} The marmot sleeps."))
+    async with at_window(data_dir, size=(900, 600)) as person:
+        engine = person.window.desk.engine
+        session_id = await engine.chats.start("assistant", "What do you know?")
+        await until(lambda: engine.live(session_id).session.status == "idle", 90)
+        await engine.chats.send(session_id, "And then?")
+        await until(lambda: len(engine.live(session_id).messages) == 4, 90)
+        await until(lambda: engine.live(session_id).session.status == "idle", 90)
+        first = engine.live(session_id).messages[1].id
+        person.window.desk.assistants.search("marmot")
+        await until(lambda: len(lines(person, "message")) == 2)
+        row = next(
+            row for row in palette(person).rows.rows if isinstance(row, Entry) and row.message_id == first
+        )
+        assert "marmot" in row.text
+        while palette(person).list.currentIndex().data(ENTRY) is not row:
+            await person.press("palette_box", Qt.Key.Key_Down)
+        await person.press("palette_box", Qt.Key.Key_Return)
+        page = person.window.desk.chat_page
+        await until(lambda: page.isVisible() and page.session_id == session_id)
+        await until(lambda: page.place.startswith(first))
+        # Read on, look at something else, find it again.
+        page.go_to(f"{engine.live(session_id).messages[3].id}:0")
+        person.window.desk.assistants.show_page("browser")
+        palette(person).hit_requested.emit(session_id, first)
+        await until(lambda: page.isVisible() and page.place.startswith(first))

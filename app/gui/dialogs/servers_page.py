@@ -105,6 +105,7 @@ class ServersPage(QWidget):
             if status.server.name == chosen or row == 0:
                 self.list.setCurrentRow(row)
         self.list.blockSignals(False)
+        self.list.setVisible(bool(statuses))
         self._show()
 
     def retranslate(self) -> None:
@@ -140,10 +141,12 @@ class ServersPage(QWidget):
         left = QVBoxLayout()
         left.addWidget(self.list, 1)
         left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
+        left.addStretch(0)
         row = QHBoxLayout()
         row.setSpacing(18)
         row.addLayout(left)
         row.addWidget(self._shown, 1)
+        row.addStretch(0)
         said = QHBoxLayout()
         said.addWidget(self.result, 1)
         said.addWidget(self._undo)
