@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
 from app.core.errors import BadInput
 from app.core.message import Attachment
@@ -105,6 +105,9 @@ def _saved(image: QImage, format_name: str) -> bytes:
     held = QByteArray()
     buffer = QBuffer(held)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, format_name.encode(), JPEG_QUALITY if format_name == "JPEG" else -1)
+    writer = QImageWriter(buffer, QByteArray(format_name.encode()))
+    if format_name == "JPEG":
+        writer.setQuality(JPEG_QUALITY)
+    writer.write(image)
     buffer.close()
     return bytes(held.data())

@@ -1,0 +1,81 @@
+"""What may be given along: text as text, pictures made small and clean, and a plain word for everything else."""
+
+import base64
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+
+from app.core.errors import BadInput
+from app.gui.attachments import LONGEST_SIDE, is_image, picture_attachment, read_attachments
+
+
+def picture(width: int, height: int) -> QImage:
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor("#3B5BDB"))
+    return image
+
+
+async def refused(path: Path, *, images: bool = True) -> str:
+    with pytest.raises(BadInput) as caught:
+        await read_attachments((path,), images=images)
+    assert caught.value.details["name"] == path.name
+    return caught.value.code
+
+
+def decoded(data: str) -> QImage:
+    return QImage.fromData(base64.b64decode(data))
+
+
+async def test_a_text_file_is_read_whole(qapp, tmp_path):
+    path = tmp_path / "메모.md"
+    path.write_bytes("\ufeff# 제목\r\nText".encode())
+    (attachment,) = await read_attachments((path,), images=False)
+    assert (attachment.name, attachment.media_type) == ("메모.md", "text/plain")
+    assert attachment.text.startswith("# 제목") and not attachment.data
+    assert not is_image(attachment)
+
+
+@pytest.mark.parametrize(("suffix", "format_name"), [("png", "PNG"), ("jpg", "JPEG")])
+async def test_a_large_picture_is_made_small_and_loses_its_notes(qapp, tmp_path, suffix, format_name):
+    path = tmp_path / f"photo.{suffix}"
+    image = picture(4000, 1000)
+    image.setText("Comment", "taken at home")
+    assert image.save(str(path), format_name)
+    (attachment,) = await read_attachments((path,), images=True)
+    assert is_image(attachment)
+    small = decoded(attachment.data)
+    assert (small.width(), small.height()) == (LONGEST_SIDE, LONGEST_SIDE // 4)
+    assert b"taken at home" not in base64.b64decode(attachment.data)
+
+
+async def test_a_small_picture_keeps_its_size_and_a_pasted_one_is_the_same(qapp, tmp_path):
+    path = tmp_path / "icon.png"
+    assert picture(40, 30).save(str(path))
+    (attachment,) = await read_attachments((path,), images=True)
+    pasted = await picture_attachment(picture(40, 30), "Picture.png")
+    assert decoded(attachment.data).size() == decoded(pasted.data).size() == picture(40, 30).size()
+    assert attachment.media_type == "image/png"
+
+
+async def test_what_is_not_taken_is_named_with_its_reason(qapp, tmp_path):
+    image, binary, large, false = (tmp_path / name for name in ("a.png", "b.bin", "c.txt", "d.png"))
+    assert picture(10, 10).save(str(image))
+    binary.write_bytes(b"\x00\x01\xff")
+    large.write_text("x" * 1_000_001)
+    false.write_text("no picture")
+    assert await refused(image, images=False) == "attachment_no_images"
+    assert await refused(binary) == "attachment_not_text"
+    assert await refused(large) == "attachment_too_large"
+    assert await refused(false) == "attachment_bad_image"
+    assert await refused(tmp_path / "gone.txt") == "attachment_unreadable"
+
+
+@pytest.mark.allow_logs
+async def test_a_picture_that_unpacks_to_gigabytes_is_not_unpacked(qapp, tmp_path):
+    path = tmp_path / "bomb.png"
+    assert picture(8, 8).save(str(path))
+    data = bytearray(path.read_bytes())
+    data[16:24] = (60_000).to_bytes(4, "big") * 2
+    path.write_bytes(data)
+    assert await refused(path) == "attachment_bad_image"
