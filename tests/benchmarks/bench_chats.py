@@ -1,0 +1,188 @@
+"""What the agent loop costs: a model call with ten tools, and the request of a long session."""
+
+import asyncio
+import itertools
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from app.core.agent import Agent
+from app.core.events import EventBus
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
+from app.core.provider import ProviderConfig
+from app.core.session import Chat, ChatSession
+from app.core.store import StoredSession
+from app.core.tool import Tool, ToolContext, ToolResult
+from app.engine.cast import Voice
+from app.engine.chat_request import AgentTurn, build_request
+from app.engine.engine import Engine
+from app.engine.live_session import LiveSession
+from app.engine.model_call import Attempt
+from app.providers.remote import RemoteModels
+from app.storage.autosave import autosave
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+from tests.benchmarks import model_calls
+from tests.benchmarks.table import Benchmark, Result
+from tests.builders import PROMPTS
+from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
+from tests.wire import Answer, Recorded, Reply, WireCall, WireServer
+
+CALLS = 10
+ROUNDS = CALLS - 1
+
+
+async def _found(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+    return ToolResult(content="Nothing new.")
+
+
+def _tools() -> tuple[Tool, ...]:
+    functions = [one["function"] for one in model_calls.TOOLS]
+    return tuple(
+        Tool(
+            key=one["name"],
+            description=one["description"],
+            parameters=one["parameters"],
+            run=_found,
+            repeatable=True,
+        )
+        for one in functions
+    )
+
+
+def loop_per_call(short: bool) -> Result:
+    """Compare the time of a call that the loop makes, tool and disk included, with LiteLLM alone."""
+    with WireServer("openai") as server, tempfile.TemporaryDirectory(prefix="moot-loop-") as folder:
+        numbers = itertools.count()
+
+        def answer(request: Recorded) -> Reply:
+            number = next(numbers)
+            if sum(message.role == "tool" for message in request.messages) == ROUNDS:
+                return Answer(model_calls.WORDS)
+            arguments = json.dumps({"query": f"what is new about sea {number}", "limit": 5})
+            return Answer(model_calls.WORDS, calls=(WireCall("tool_3", arguments),))
+
+        def by_caller(request: Recorded) -> Reply:
+            return (
+                answer(request) if request.system.startswith("You are Ann") else model_calls.answer(request)
+            )
+
+        server.script(server.model, by_caller)
+        return asyncio.run(_compare(server, Path(folder), 5 if short else 20))
+
+
+async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
+    config = ProviderConfig(
+        id=server.provider_id, kind=server.kind, base_url=server.address, models=server.models
+    )
+    models = RemoteModels(providers=lambda _: config, key=lambda _: server.key, log_dir=folder)
+    store = JsonLogStore(DataPaths(folder))
+    await asyncio.to_thread(store.prepare)
+    bus = EventBus()
+    autosave(bus, store)
+    tools = _tools()
+    agent = Agent(
+        id="a",
+        name="Ann",
+        provider=config.id,
+        model=server.model,
+        instructions="You look things up before you answer. " * 20,
+        tools=tuple(tool.key for tool in tools),
+        max_steps=CALLS,
+    )
+    engine = Engine(
+        store=store,
+        documents=MemoryDocuments((config,), (agent,)),
+        secrets=MemorySecrets(),
+        models=models,
+        bus=bus,
+        prompts=PROMPTS,
+        tools=MemoryTools(*tools),
+        built_in=(),
+        embedded_problem=lambda: "not_installed",
+    )
+
+    async def ten_calls() -> None:
+        session_id = await engine.chats.start("a", "What is new about the sea?")
+        await engine.wait(session_id)
+        live = engine.live(session_id)
+        assert live is not None
+        assert sum(one.role == ASSISTANT for one in live.messages) == CALLS
+
+    try:
+        await models.warm()
+        return await model_calls.compare_calls(server, ten_calls, rounds, CALLS)
+    finally:
+        await engine.shutdown()
+        await models.close()
+
+
+def perspective(short: bool) -> Result:
+    """Compare making the request of a session of 10,000 messages with one of 100."""
+    long, usual = _session(10_000), _session(100)
+    turn = AgentTurn(
+        turn_id=new_id(),
+        agent=Agent(id="a", name="Ann", instructions="Be brief."),
+        voice=Voice(provider="p", model="m", row=None),
+        stack=("a",),
+        mode="default",
+    )
+
+    def once(live: LiveSession) -> float:
+        turn_now = replace(turn, follows=live.chat_session.chat.head)
+        started = time.perf_counter()
+        for _ in range(20):
+            build_request(turn_now, live, (), Attempt(), PROMPTS, "en")
+        return (time.perf_counter() - started) / 20
+
+    pairs = [(once(long), once(usual)) for _ in range(20 if short else 100)]
+    return Result(
+        measured=median(pair[0] for pair in pairs) * 1e3,
+        baseline=median(pair[1] for pair in pairs) * 1e3,
+        unit="ms",
+        ratio=median(pair[0] / pair[1] for pair in pairs),
+    )
+
+
+def _session(count: int) -> LiveSession:
+    """Return a chat of so many messages: a question, a call, its result, an answer, and again."""
+    messages: list[Message] = []
+    before = ""
+    user, ann = Author(id="user", name="User", kind="user"), Author(id="a", name="Ann", path=("a",))
+    while len(messages) < count:
+        asked, answered = new_id(), new_id()
+        call = ToolCall(id=f"c{len(messages)}", name="look", arguments='{"at": "the sea"}')
+        base = Message(id="", turn_id=answered, role=ASSISTANT, author=ann, follows=asked)
+        messages += [
+            Message(
+                id=new_id(),
+                turn_id=asked,
+                role=USER,
+                author=user,
+                content="And the sea? " * 10,
+                follows=before,
+            ),
+            replace(base, id=new_id(), tool_calls=(call,)),
+            replace(base, id=new_id(), role=TOOL, tool_call_id=call.id, content="It is calm. " * 50),
+            replace(base, id=new_id(), content="The sea is calm today. " * 20),
+        ]
+        before = answered
+    session = ChatSession(id=new_id(), title="The sea", chat=Chat(assistant_id="a", head=before))
+    return LiveSession(StoredSession(session=session, messages=messages), EventBus())
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="model call with 10 tools through the agent loop, against LiteLLM alone in one process",
+        target=1.1,
+        run=loop_per_call,
+    ),
+    Benchmark(
+        name="request of a session of 10,000 messages, against one of 100", target=2.0, run=perspective
+    ),
+)
