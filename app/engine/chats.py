@@ -89,7 +89,7 @@ class Chats:
             (one for one in open_questions(live) if one.prompt and one.prompt.type != APPROVAL), None
         )
         if question is not None and not attachments:
-            await self._answer(live, question, text)
+            self._answer(live, question, text)
         elif live.session.status in (RUNNING, WAITING):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
@@ -134,15 +134,16 @@ class Chats:
     async def answer(self, session_id: str, message_id: str, answer: str) -> None:
         """Answer a question; an approval with allow, always or deny. The innermost turn goes on first."""
         live = await self._open(session_id)
-        await self._answer(live, _question(live, message_id), answer)
+        self._answer(live, _question(live, message_id), answer)
 
     async def dismiss(self, session_id: str, message_id: str) -> None:
         """Skip a question: whoever asked goes on without an answer."""
         live = await self._open(session_id)
         question = _question(live, message_id)
         assert question.prompt is not None
-        live.finish_message(replace(question, prompt=replace(question.prompt, dismissed=True)))
-        await self._go_on(live)
+        dismissed = replace(question, prompt=replace(question.prompt, dismissed=True))
+        live.finish_message(dismissed, **_running(live))
+        self._go_on(live)
 
     def needs_you(self) -> list[tuple[str, Message]]:
         """Return the open questions of all open chats, as (session id, question)."""
@@ -213,7 +214,8 @@ class Chats:
         close_turns(live, turn_id)
         parent, call_id = messages[0].parent_turn_id, messages[0].parent_call_id
         close_turns(live, parent, only_call=call_id)
-        await self._go_on(live)
+        live.change(**_running(live))
+        self._go_on(live)
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
@@ -264,7 +266,7 @@ class Chats:
         live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
         self._sessions.run(live)
 
-    async def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
+    def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
         prompt = question.prompt
         assert prompt is not None
         answer = _fitting(prompt, answer)
@@ -276,29 +278,35 @@ class Chats:
             follows=question.follows,
         )
         answered = replace(prompt, answer=answer, answered_by=said.id)
-        fields = {}
+        fields = _running(live)
         if answer == ALWAYS and prompt.type == APPROVAL:
             chat = live.chat_session.chat
             consent = self._cast.consent_of(prompt.tool)
-            fields = {"chat": replace(chat, always=(*chat.always, consent))}
+            fields["chat"] = replace(chat, always=(*chat.always, consent))
         live.finish_messages((said, replace(question, prompt=answered)), **fields)
-        await self._go_on(live)
+        self._go_on(live)
 
-    async def _go_on(self, live: LiveSession) -> None:
-        """Wake what waits, or run the session again where nothing does any more."""
+    def _go_on(self, live: LiveSession) -> None:
+        """Wake what waits, or run the session again where nothing does any more.
+
+        A run that has just stopped to wait, and still writes that down, goes on by itself.
+        """
         run = self._chat_run(live)
-        if run is not None and live.session.status == RUNNING:
-            run.answered()
-            return
         if run is not None:
-            # It has just stopped to wait and still writes that down.
-            await run.wait()
-        if live.session.status == WAITING:
+            run.answered()
+        elif live.session.status == RUNNING:
             self._sessions.run(live)
 
     def _chat_run(self, live: LiveSession) -> ChatRun | None:
         run = self._sessions.running(live.id)
         return run if isinstance(run, ChatRun) else None
+
+
+def _running(live: LiveSession) -> dict[str, object]:
+    """Return what changes of a session that waits when an answer comes, in the same batch: a crash right
+    after it finds a session to go on with.
+    """
+    return {"status": RUNNING, "reason": ""} if live.session.status == WAITING else {}
 
 
 def _checked(text: str, attachments: tuple[Attachment, ...]) -> str:
