@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.core.message import STREAMING, TOOL
+from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, STREAMING, TOOL
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.core.text import clean_text
@@ -183,12 +183,11 @@ def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:
-    content, author = record.get("content"), record.get("author")
-    if record.get("state") == STREAMING or not isinstance(content, str) or not isinstance(author, dict):
+    author = record.get("author")
+    if record.get("state") == STREAMING or not isinstance(author, dict):
         return None
-    if record.get("role") == TOOL:
-        content = content[:MOST_OF_TOOL]
-    place = needle.find(content)
+    text = _seen(record)
+    place = needle.find(text)
     if place is None:
         return None
     name = author.get("name")
@@ -196,8 +195,20 @@ def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle
         summary,
         message_id=record["id"],
         author=name if isinstance(name, str) else "",
-        excerpt=excerpt(content, place),
+        excerpt=excerpt(text, place),
     )
+
+
+def _seen(record: dict[str, Any]) -> str:
+    """Return what a person sees of a message: of a question its words, of an approval nothing."""
+    content, prompt = record.get("content"), record.get("prompt")
+    if isinstance(prompt, dict):
+        content = "" if prompt.get("type") == APPROVAL else prompt.get("question")
+    elif record.get("answers") and content in (ALLOW, ALWAYS, DENY):
+        return ""
+    if not isinstance(content, str):
+        return ""
+    return content[:MOST_OF_TOOL] if record.get("role") == TOOL else content
 
 
 def _hit(summary: SessionSummary, *, excerpt: str, message_id: str = "", author: str = "") -> Hit:

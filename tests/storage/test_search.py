@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import StorageError
-from app.core.message import STOPPED, STREAMING, TOOL
+from app.core.message import APPROVAL, STOPPED, STREAMING, TEXT, TOOL, Prompt
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.storage import search
@@ -151,6 +151,24 @@ async def test_a_tools_long_answer_is_searched_at_its_start_only(store):
     store.append((finished(session.id, message(said)),))
     await store.flush(session.id)
     assert len(await _found(store, "late")) == 1
+
+
+async def test_of_a_question_its_words_are_found_and_of_an_approval_nothing(store):
+    session = debate()
+    store.append(started(session))
+    question = Prompt(question="Which plum?", type=TEXT)
+    approval = Prompt(question="plum_tool", type=APPROVAL, tool="plum_tool", arguments='{"plum": 1}')
+    for one in (
+        message("The plum question was put to the user.", role=TOOL, prompt=question),
+        message("plum", role="system", prompt=approval),
+        message("allow", role="user", answers="x"),
+        message("deny the plum", role="user", answers="y"),
+    ):
+        store.append((finished(session.id, one),))
+    await store.flush(session.id)
+    assert await _found(store, "plum") == ["deny the plum", "Which plum?"]
+    assert await _found(store, "allow") == []
+    assert await _found(store, "deny") == ["deny the plum"]
 
 
 async def test_the_excerpt_is_one_line_around_the_place(store):

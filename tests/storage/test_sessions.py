@@ -209,10 +209,13 @@ async def test_the_bin_is_emptied_after_thirty_days(paths):
     old, fresh = new_id(), new_id()
     (paths.trash / f"{old}.1700000000.jsonl").write_bytes(b"x")
     (paths.trash / f"{fresh}.99999999999.jsonl").write_bytes(b"x")
+    # Assistants go there too, and their ids may hold dots.
+    (paths.trash / "an.old.one.1700000000.json").write_bytes(b"x")
+    (paths.trash / "a.5.99999999999.json").write_bytes(b"x")
     store = JsonLogStore(paths)
     await store.open()
     await store.close()
-    assert [path.name.split(".")[0] for path in paths.trash.iterdir()] == [fresh]
+    assert {path.name.split(".")[0] for path in paths.trash.iterdir()} == {fresh, "a"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")

@@ -164,6 +164,9 @@ def test_two_sub_agents_at_once_can_be_read_and_one_of_them_asks(openai: WireSer
     start = 0
     for text in order:
         start = shown.index(text, start) + 1
+    document = moot("export", session_id, "--format", "md")
+    assert document.status == 0
+    assert "> Right is done." in document.out.splitlines()
     exported = moot("export", session_id, "--format", "json").json
     assert len({one["id"] for one in exported["messages"]}) == len(exported["messages"])
 
