@@ -144,7 +144,9 @@ def test_a_model_without_tools_is_told_plainly_and_not_asked_without(detail: str
 def test_tools_and_schema() -> None:
     schema = {"type": "object"}
     arguments = litellm_arguments(call(tools=[TOOL], schema=schema), Quirks())
-    assert arguments["tools"] == [TOOL]
+    form = {"type": "object", "properties": {}}
+    assert arguments["tools"] == [{"type": "function", "function": {"name": "f", "parameters": form}}]
+    assert TOOL["function"] == {"name": "f", "parameters": {"type": "object"}}
     assert arguments["response_format"]["json_schema"]["schema"] == schema
     assert litellm_arguments(call(), Quirks()).keys() & {"tools", "response_format", "tool_choice"} == set()
 

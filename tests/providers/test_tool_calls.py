@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.providers.asking import ask
 from tests.providers.tool_chats import (
     READ,
     SEARCH,
+    TOOLS,
     USER,
     ask_all,
     assert_all_legal,
@@ -175,3 +177,49 @@ async def test_a_model_that_cannot_call_tools_says_so(
     assert heard.error.detail == "this model cannot call tools: tools param requires --jinja flag"
     assert len(server.requests) == 1
     assert (await ask(models, request(server, messages=(USER,), tools=()))).outcome == "stop"
+
+
+def _deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"x": schema}}
+    return schema
+
+
+TREE = {"type": "object", "properties": {"c": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {"n": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": TREE}},
+        {"type": "object", "properties": {"n": {"$ref": "#/$defs/Nowhere"}}},
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "properties": {
+                "a": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                "b": {"type": ["string", "null"]},
+                "c": {"const": 3},
+                "d": {"enum": [1, 2]},
+                "e": True,
+                "f": {"type": "array"},
+                "g": {"type": "array", "items": False},
+            },
+            "additionalProperties": False,
+        },
+        {"type": "object", "oneOf": [{"required": ["a"]}], "properties": {"a": {"type": "string"}}},
+        _deep(60),
+    ],
+    ids=("empty", "bare", "tree", "nowhere", "mixed", "one_of", "deep"),
+)
+async def test_forms_as_mcp_servers_write_them(
+    parameters: dict[str, Any], models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    odd = {"type": "function", "function": {"name": "odd", "description": "Odd.", "parameters": parameters}}
+    for kind, heard in (await ask_all(models, servers, tools=(*TOOLS, odd))).items():
+        assert heard.outcome == "stop", (kind, heard.error)
+        assert servers[kind].requests[0].tools == ["search", "read_page", "now", "odd"]
+    assert_all_legal(servers)

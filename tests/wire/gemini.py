@@ -71,6 +71,8 @@ class Gemini(Protocol):
         functions = _functions(asked.body)
         schemas = [function.get("parameters", {}) for function in functions]
         check_tools(self.tools(asked.body), schemas, self.invalid)
+        for schema in schemas:
+            self._check_schema(schema)
         self._check_contents(asked.body.get("contents"))
         check_calls(self.seen(asked.body), self.invalid)
         self._check_signatures(asked.body["contents"])
@@ -100,6 +102,17 @@ class Gemini(Protocol):
             raise self.invalid(
                 "Please ensure that multiturn requests end with a user role or a function response."
             )
+
+    def _check_schema(self, schema: Any) -> None:
+        if not isinstance(schema, dict):
+            raise self.invalid("Invalid JSON payload received. A schema must be an object.")
+        for name in schema.keys() & {"$ref", "$defs", "additionalProperties", "const", "oneOf", "allOf"}:
+            raise self.invalid(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
+        if not all(isinstance(value, str) for value in schema.get("enum", [])):
+            raise self.invalid("Invalid value at 'enum' (TYPE_STRING)")
+        inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]
+        for one in inner + ([schema["items"]] if "items" in schema else []):
+            self._check_schema(one)
 
     def _check_results(self, parts: list[Body]) -> None:
         kinds = [_result(part) is not None for part in parts]

@@ -83,6 +83,11 @@ class OpenAI(Protocol):
         tools = [tool["function"] for tool in body.get("tools", [])]
         if "tools" in body and not tools:
             raise self.invalid("Invalid 'tools': empty array. Expected an array with minimum length 1.")
+        for tool in tools:
+            if "properties" not in tool.get("parameters", {"properties": {}}):
+                raise self.invalid(
+                    f"Invalid schema for function '{tool['name']}': object schema missing properties."
+                )
         check_tools(self.tools(body), [tool.get("parameters", {}) for tool in tools], self.invalid)
         self.check_messages(body.get("messages"))
         check_ids(self.seen(body), self.invalid)

@@ -13,7 +13,10 @@ HI = {"role": "user", "content": "Hi"}
 
 
 def function(name: str) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+    return {
+        "type": "function",
+        "function": {"name": name, "parameters": {"type": "object", "properties": {}}},
+    }
 
 
 def calling(*calls: tuple[str, str], arguments: str = "{}") -> dict[str, Any]:
@@ -100,6 +103,29 @@ def test_bad_tools_are_refused(tools: list[dict[str, Any]]) -> None:
         assert anthropic(server, tools=sent)[0] == 400
     with WireServer("gemini") as server:
         declared = [{"functionDeclarations": [tool["function"] for tool in tools]}]
+        assert gemini(server, ["user"], tools=declared)[0] == 400
+
+
+def test_a_form_without_fields_is_refused_by_openai() -> None:
+    with WireServer("openai") as server:
+        tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+        assert openai(server, tools=[tool])[0] == 400
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        True,
+        {"$ref": "#/x"},
+        {"enum": [1]},
+        {"type": "array", "items": {"const": 1}},
+        {"anyOf": [{"oneOf": []}]},
+    ],
+)
+def test_gemini_refuses_what_its_schemas_cannot_say(field: Any) -> None:
+    with WireServer("gemini") as server:
+        form = {"type": "object", "properties": {"x": field}}
+        declared = [{"functionDeclarations": [{"name": "f", "parameters": form}]}]
         assert gemini(server, ["user"], tools=declared)[0] == 400
 
 

@@ -10,6 +10,7 @@ from app.core.errors import BAD_REQUEST, MODEL_NOT_FOUND, SERVER
 from app.providers.errors import Classified
 from app.providers.limits import Limits
 from app.providers.model_host.messages import called_functions, fold_system, join_turns, legal_messages
+from app.providers.model_host.tools import legal_tools
 
 # Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
 _ANTHROPIC_MAX_TOKENS = 4096
@@ -147,7 +148,7 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     if call.kind == EMBEDDED and call.options:
         arguments["extra_body"] = dict(call.options)
     if call.tools:
-        arguments["tools"] = call.tools
+        arguments["tools"] = legal_tools(call.kind, call.tools)
     elif call.kind == "anthropic" and (called := called_functions(messages)):
         # Anthropic takes no history of calls without their functions, and LiteLLM would make one up
         # that the model could then call.
