@@ -93,13 +93,17 @@ class Host:
 
     async def _mcp(self) -> "Servers":
         if self._servers is None:
-            # The kit takes almost two seconds to import: not before somebody uses a server.
-            module = await asyncio.to_thread(
-                __import__, "app.tools.tool_host.mcp_servers", fromlist=["Servers"]
-            )
+            servers = await asyncio.to_thread(_load_servers)
             if self._servers is None:
-                self._servers = module.Servers(self._pipes.write)
+                self._servers = servers(self._pipes.write)
         return self._servers
+
+
+def _load_servers() -> "type[Servers]":
+    # The kit takes almost two seconds to import: not before somebody uses a server.
+    from app.tools.tool_host.mcp_servers import Servers
+
+    return Servers
 
 
 def shortened(value: Any) -> Any:

@@ -14,7 +14,8 @@ from app.tools.tool_host.process_groups import groups, kill_all_groups
 Line = Mapping[str, Any]
 
 # The kit logs what servers send, secrets included; what matters of it is in a server's state.
-logging.getLogger("mcp").setLevel(logging.CRITICAL)
+for _name in ("mcp", "client", "httpx2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class Servers:
