@@ -365,7 +365,8 @@ class Desk(QObject):
 
     def _refresh_sessions(self) -> None:
         summaries = self.engine.sessions()
-        self._window.side_bar.show_sessions(summaries)
+        asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
+        self._window.side_bar.show_sessions(summaries, asking)
         self.panel.history.show_sessions(summaries)
 
     def _refresh_providers(self) -> None:

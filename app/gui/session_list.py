@@ -15,7 +15,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.core.session import RUNNING, SessionSummary
+from app.core.session import RUNNING, WAITING, SessionSummary
 from app.gui.i18n import Language
 from app.gui.session_state import failed, state_of
 from app.gui.style import Look, sized
@@ -23,6 +23,7 @@ from app.gui.style import Look, sized
 Index = QModelIndex | QPersistentModelIndex
 KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
 SUMMARY = Qt.ItemDataRole.UserRole
+ASKS = Qt.ItemDataRole.UserRole + 1
 HEADER_HEIGHT = 34
 ROW_HEIGHT = 33
 
@@ -34,12 +35,15 @@ class SessionRows(QAbstractListModel):
         super().__init__(parent)
         self._language = language
         self._rows: list[str | SessionSummary] = []
+        self._asking: frozenset[str] = frozenset()
 
-    def show(self, summaries: list[SessionSummary]) -> None:
+    def show(self, summaries: list[SessionSummary], asking: frozenset[str]) -> None:
         """Replace the rows; what runs stands first, in the order it began.
 
-        So nothing jumps away under the pointer.
+        So nothing jumps away under the pointer. `asking` are the sessions with a question to the
+        user, which may still run.
         """
+        self._asking = asking
         self.beginResetModel()
         self._rows = []
         day = ""
@@ -71,11 +75,15 @@ class SessionRows(QAbstractListModel):
         content = self._rows[index.row()]
         if role == SUMMARY:
             return content
+        if role == ASKS and isinstance(content, SessionSummary):
+            return content.status == WAITING or content.id in self._asking
         if role == Qt.ItemDataRole.DisplayRole:
             return content if isinstance(content, str) else content.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
             kind = self._language(f"kind.{content.kind}") if content.kind in KIND_ICONS else content.kind
-            return f"{kind}: {content.title}, {state_of(content, self._language)[0]}"
+            asks = index.data(ASKS)
+            state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
+            return f"{kind}: {content.title}, {state}"
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
             return content.title if len(content.title) < 500 else content.title[:500] + "…"
         return None
@@ -110,7 +118,7 @@ class SessionRowDelegate(QStyledItemDelegate):
         if isinstance(content, str):
             self._paint_header(painter, option.rect, content)
         else:
-            self._paint_session(painter, option, content)
+            self._paint_session(painter, option, content, asks=bool(index.data(ASKS)))
         painter.restore()
 
     def _paint_header(self, painter: QPainter, rect: QRect, text: str) -> None:
@@ -121,7 +129,7 @@ class SessionRowDelegate(QStyledItemDelegate):
         painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
 
     def _paint_session(
-        self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary
+        self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary, *, asks: bool
     ) -> None:
         tokens = self._look.tokens
         rect: QRect = option.rect
@@ -136,11 +144,12 @@ class SessionRowDelegate(QStyledItemDelegate):
         ratio = painter.device().devicePixelRatioF()
         icon = self._look.picture(KIND_ICONS.get(summary.kind, "message-circle"), "text_2", 16, ratio)
         painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
-        meta = self._meta(summary)
+        meta = self._language("status.short.waiting") if asks else self._meta(summary)
         painter.setFont(sized(painter.font(), 11))
         width = QFontMetrics(painter.font()).horizontalAdvance(meta)
         colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
-        painter.setPen(QColor(tokens.accent if summary.status == "running" else colour))
+        colour = tokens.accent if summary.status == "running" else colour
+        painter.setPen(QColor(tokens.warn if asks else colour))
         painter.drawText(
             rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
         )
@@ -154,7 +163,7 @@ class SessionRowDelegate(QStyledItemDelegate):
     def _meta(self, summary: SessionSummary) -> str:
         if failed(summary.status, summary.reason):
             return self._language("status.short.error")
-        if summary.status in ("running", "waiting", "paused"):
+        if summary.status in ("running", "paused"):
             return self._language(f"status.short.{summary.status}")
         return self._language.age(summary.updated_at)
 
@@ -185,9 +194,9 @@ class SessionList(QListView):
         self.activated.connect(self._on_chosen)
         look.changed.connect(self.viewport().update)
 
-    def show_sessions(self, summaries: list[SessionSummary]) -> None:
-        """Show these sessions, keeping the selection."""
-        self._rows.show(summaries)
+    def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
+        """Show these sessions, keeping the selection; those `asking` something are marked."""
+        self._rows.show(summaries, asking)
         self.setFixedHeight(self._rows.height())
         # An empty list has nothing to show the focus on.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)

@@ -36,6 +36,7 @@ class SideBar(QFrame):
         self.setMinimumWidth(200)
         self._language = language
         self._summaries: list[SessionSummary] = []
+        self._asking: frozenset[str] = frozenset()
         self._agents: tuple[Sequence[Agent], Sequence[ProviderStatus], frozenset[str]] = ((), (), frozenset())
         self._providers = self._servers = 0
         self._brand = plain_label("brand")
@@ -66,10 +67,10 @@ class SideBar(QFrame):
         language.changed.connect(self._retranslate)
         self._retranslate()
 
-    def show_sessions(self, summaries: list[SessionSummary]) -> None:
-        """Show these sessions."""
-        self._summaries = summaries
-        self.sessions.show_sessions(summaries)
+    def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
+        """Show these sessions, those marked in which something asks the user."""
+        self._summaries, self._asking = summaries, asking
+        self.sessions.show_sessions(summaries, asking)
         self._empty.setVisible(not summaries)
 
     def show_assistants(
@@ -160,4 +161,4 @@ class SideBar(QFrame):
         self._foot_settings.setText(words("side.settings"))
         self._show_foot()
         self.assistants.show_assistants(*self._agents)
-        self.show_sessions(self._summaries)
+        self.show_sessions(self._summaries, self._asking)

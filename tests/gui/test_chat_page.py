@@ -1,10 +1,20 @@
 """A chat as a person has it: writing, queueing, asking again, files, drafts; against a local provider."""
 
+from functools import partial
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
-from tests.app_driver import Person, at_window, until
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+# The first answer waits for the child process that asks models; on a busy machine that takes long.
+until = partial(app_driver.until, seconds=60.0)
 
 
 @pytest.fixture
@@ -28,3 +38,199 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     page = person.window.desk.chat_page
     await until(lambda: page.session.status == "idle")
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
+
+
+async def running(person: Person, server: WireServer, text: str = "Write the notes.") -> object:
+    """Start a chat whose answer does not end; return its page."""
+    server.script("openai-wire", lambda request: Answer("Some words. " * 30, pace=0.5, pieces=60))
+    await person.click("new_button")
+    await say(person, text)
+    page = person.window.desk.chat_page
+    await until(lambda: page.session and page.session.status == "running")
+    await until(lambda: "Some words" in "".join(person.transcript("transcript")), what="the first words")
+    return page
+
+
+def queued(page: object) -> list[str]:
+    return [one.text for one in page.session.chat.queue]  # type: ignore[attr-defined]
+
+
+async def test_what_is_said_while_the_assistant_works_queues_and_is_changed_moved_removed_and_sent(
+    person,
+    wire_servers,  # noqa: F811
+):
+    page = await running(person, wire_servers["openai"])
+    for text in ("one", "two", "three"):
+        await say(person, text)
+    await until(lambda: queued(page) == ["one", "two", "three"])
+    assert person.sees("queue")
+    rows = list(page.queue._rows.values())
+    QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
+    box = rows[0]._box
+    await until(box.hasFocus)
+    box.setPlainText("uno")
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    await until(lambda: queued(page) == ["uno", "two", "three"])
+    rows[1].setFocus()
+    QTest.keyClick(rows[1], Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    await until(lambda: queued(page) == ["two", "uno", "three"])
+    assert rows[1].hasFocus()
+    QTest.mouseClick(rows[1].down, Qt.MouseButton.LeftButton)
+    await until(lambda: queued(page) == ["uno", "two", "three"])
+    QTest.mouseClick(rows[0].remove, Qt.MouseButton.LeftButton)
+    await until(lambda: queued(page) == ["two", "three"])
+    await person.click("toast_action")
+    await until(lambda: queued(page) == ["uno", "two", "three"], what="the message to be back")
+    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
+    QTest.mouseClick(rows[2].send, Qt.MouseButton.LeftButton)
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    said = [one for one in person.transcript("transcript") if "You" in one]
+    assert [one.rsplit(" ", 1)[-1].strip(".") for one in said] == ["notes", "three", "uno", "two"]
+
+
+async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F811
+    page = await running(person, wire_servers["openai"])
+    await person.press("composer", Qt.Key.Key_Escape)
+    await until(lambda: page.session.status == "idle")
+    assert not person.sees("stop_button")
+    assert "Some words" in person.transcript("transcript")[-1]
+    await say(person, "Again.")
+    await until(lambda: page.session.status == "running" and person.sees("stop_button"))
+    await person.click("stop_button")
+    await until(lambda: page.session.status == "idle")
+
+
+async def test_a_draft_and_its_files_wait_where_they_were_written(
+    qapp, data_dir, wire_home, wire_servers, tmp_path
+):
+    note = tmp_path / "note.txt"
+    note.write_text("Read me.", encoding="utf-8")
+    async with at_window(data_dir) as person:
+        page = await running(person, wire_servers["openai"], "First chat")
+        first = page.session_id
+        await person.write("composer", "half a thought")
+        page.chat_composer.files_given.emit([note])
+        await until(lambda: person.sees("attachments"))
+        await person.click("new_button")
+        assert page.composer.box.toPlainText() == ""
+        assert not person.sees("attachments")
+        await person.write("composer", "another")
+        person.window.desk.show_session(first)
+        await until(lambda: page.session_id == first)
+        assert page.composer.box.toPlainText() == "half a thought"
+        assert [one.name for one in page.chat_composer.attachments()] == ["note.txt"]
+        await person.click("new_button")
+        assert page.composer.box.toPlainText() == "another"
+    async with at_window(data_dir) as person:
+        page = person.window.desk.chat_page
+        assert person.window.main_area.currentWidget() is page
+        assert page.composer.box.toPlainText() == "another"
+        person.window.desk.show_session(first)
+        await until(lambda: page.session_id == first)
+        assert page.composer.box.toPlainText() == "half a thought"
+
+
+async def test_an_input_method_commits_before_enter_sends(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    box = person.find("composer")
+    QApplication.sendEvent(box, QInputMethodEvent("한", []))
+    await person.press("composer", Qt.Key.Key_Return)
+    assert person.window.desk.chat_page.session is None
+    commit = QInputMethodEvent("", [])
+    commit.setCommitString("한글")
+    QApplication.sendEvent(box, commit)
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: person.window.desk.chat_page.session is not None)
+    assert person.window.desk.chat_page.session.title == "한글"
+
+
+async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    for number, text in enumerate(("first", "second")):
+        await say(person, text)
+        await until(lambda: page.session and page.session.status == "idle")
+        await until(lambda: len(person.transcript("transcript")) == 2 * number + 2)
+    for key, shown in (
+        (Qt.Key.Key_Up, "second"),
+        (Qt.Key.Key_Up, "first"),
+        (Qt.Key.Key_Up, "first"),
+        (Qt.Key.Key_Down, "second"),
+        (Qt.Key.Key_Down, ""),
+    ):
+        await person.press("composer", key)
+        assert page.composer.box.toPlainText() == shown
+    await person.write("composer", "own")
+    await person.press("composer", Qt.Key.Key_Up)
+    assert page.composer.box.toPlainText() == "own"
+
+
+async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", ["One.", "Two.", "Three."])
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    await say(person, "Count.")
+    await until(lambda: page.session and page.session.status == "idle" and "One." in read(person))
+    live = person.window.desk.engine.live(page.session_id)
+    answer = live.messages[-1]
+    page.transcript.action_requested.emit(answer.id, "retry")
+    await until(lambda: page.session.status == "idle" and "Two." in read(person))
+    assert "One." not in read(person)
+    page.transcript.version_requested.emit(live.messages[-1].turn_id, -1)
+    await until(lambda: "One." in read(person) and "Two." not in read(person))
+    page.transcript.version_requested.emit(answer.turn_id, -1)
+    await person.settle()
+    assert "One." in read(person)
+
+
+async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    await say(person, "Tabs?")
+    await until(lambda: page.session and page.session.status == "idle")
+    live = person.window.desk.engine.live(page.session_id)
+    mine = live.messages[0]
+    await person.write("composer", "a draft")
+    page.transcript.action_requested.emit(mine.id, "edit")
+    assert page.composer.box.toPlainText() == "Tabs?"
+    assert person.sees("edit_cancel")
+    await person.press("composer", Qt.Key.Key_Escape)
+    assert page.composer.box.toPlainText() == "a draft"
+    page.transcript.action_requested.emit(mine.id, "edit")
+    await say(person, "Spaces?")
+    await until(lambda: "Spaces?" in read(person) and page.session.status == "idle")
+    assert "Tabs?" not in read(person)
+    assert page.composer.box.toPlainText() == "a draft"
+    assert not person.sees("edit_cancel")
+
+
+async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    await say(person, "Tabs?")
+    await until(lambda: page.session and page.session.status == "idle")
+    person.window.activateWindow()
+    QTest.keyClick(person.window, Qt.Key.Key_F2)
+    assert person.sees("title_box")
+    await person.write("title_box", "Indentation")
+    await person.press("title_box", Qt.Key.Key_Return)
+    await until(lambda: page.session.title == "Indentation")
+    assert not person.sees("title_box")
+    await person.click("toast_action")
+    await until(lambda: page.session.title == "Tabs?")
+
+
+async def test_what_cannot_be_sent_is_in_the_box_again(person):
+    await person.click("new_button")
+    person.window.desk._state.keep("assistant", "nobody")
+    page = person.window.desk.chat_page
+    too_long = "x" * 400_001
+    page.composer.box.setPlainText(too_long)
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: person.sees("toast"))
+    assert page.composer.box.toPlainText() == too_long
+    assert page.session is None
+
+
+def read(person: Person) -> str:
+    return "\n".join(person.transcript("transcript"))
