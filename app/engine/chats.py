@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
@@ -57,9 +58,7 @@ class Chats:
         mode: str = DEFAULT_MODE,
     ) -> str:
         """Start a chat with its first message and return its id."""
-        agent = self._cast.agent(assistant_id)
-        if agent is None:
-            raise NotFound("assistant_not_found", assistant=assistant_id)
+        agent = self._agent(assistant_id)
         text = _checked(text, attachments)
         message = user_message(text, attachments, "")
         now = utc_now()
@@ -220,9 +219,7 @@ class Chats:
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
         live = await self._open(session_id)
-        agent = self._cast.agent(assistant_id)
-        if agent is None:
-            raise NotFound("assistant_not_found", assistant=assistant_id)
+        agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
         await self._cast.attach(agent)
 
@@ -240,6 +237,14 @@ class Chats:
             return
         self._change(live, budget_from=new_id())
         self._sessions.run(live)
+
+    def _agent(self, assistant_id: str) -> Agent:
+        agent = self._cast.agent(assistant_id)
+        if agent is None:
+            raise NotFound("assistant_not_found", assistant=assistant_id)
+        if not agent.enabled:
+            raise BadInput("assistant_disabled", assistant=agent.name)
+        return agent
 
     async def _open(self, session_id: str) -> LiveSession:
         live = await self._sessions.open(session_id)
