@@ -51,6 +51,19 @@ class HeightsMachine(RuleBasedStateMachine):
         self.sizes[row] = size
         self.measured.pop(row, None)
 
+    @rule(data=st.data(), sizes=st.lists(SIZES, max_size=150))
+    def splice(self, data: st.DataObject, sizes: list[tuple[int, int]]) -> None:
+        start = data.draw(st.integers(0, len(self.sizes)))
+        removed = data.draw(st.integers(0, min(90, len(self.sizes) - start)))
+        self.heights.splice(start, removed, sizes)
+        self.sizes[start : start + removed] = sizes
+        shift = len(sizes) - removed
+        self.measured = {
+            row + (shift if row >= start else 0): height
+            for row, height in self.measured.items()
+            if not start <= row < start + removed
+        }
+
     @precondition(lambda self: self.sizes)
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:

@@ -53,7 +53,7 @@ def _arguments(call: ToolCall) -> str:
     if len(text) > 2_000:
         return _one_line(visible(text[:TITLE])) + "…"
     try:
-        values = json.loads(text) if text else {}
+        values = json.loads(text, strict=False) if text else {}
     except (ValueError, RecursionError):
         return _one_line(visible(text[:TITLE])) + "…"
     if not isinstance(values, dict):

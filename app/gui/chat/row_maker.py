@@ -1,6 +1,6 @@
 """Makes the rows of a transcript and says what each shows besides its message."""
 
-from app.core.message import STREAMING, Message
+from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.gui.amounts import tokens_text
 from app.gui.chat.call_words import visible
 from app.gui.chat.card_row import CardContext, CardRow
@@ -103,7 +103,7 @@ class RowMaker:
             folded=folded,
             runs=runs,
             waiting=waiting,
-            failed={"failed": "transcript.failed_chip", "stopped": "transcript.stopped"}.get(failure, ""),
+            failed={FAILED: "transcript.failed_chip", STOPPED: "transcript.stopped"}.get(failure, ""),
             guided=any(each.why == GUIDED for each in book.said(turn_id)),
             doing=doing,
             elapsed_s=book.elapsed(turn_id) if runs and folded else 0,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
-from app.core.message import ASSISTANT, DONE, STREAMING, TOOL, Message, ToolCall
+from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, STREAMING, TOOL, Message, ToolCall
 from app.gui.chat import card_row
 from app.gui.chat.call_words import SUB_AGENT
 
@@ -37,6 +37,7 @@ class TurnBook:
             return
         said = self._said.setdefault(message.turn_id, [])
         said.append(message.id)
+        self._over.discard(message.turn_id)
         if len(said) == 1 and message.parent_turn_id:
             self._children.setdefault(message.parent_turn_id, []).append(message.turn_id)
         self._blocks.setdefault(self.root(message.turn_id), []).append(message.id)
@@ -112,10 +113,10 @@ class TurnBook:
         """Return how far a call is, as `CardContext.state`; `runs` says whether the session goes on."""
         result = self.messages.get(result_id)
         key = (message.turn_id, call.id)
-        if self._asks(message.turn_id, call.id):
+        if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
             return card_row.WAITING
         if result is not None and result.state != STREAMING:
-            return {DONE: card_row.DONE, "failed": card_row.FAILED}.get(result.state, card_row.STOPPED)
+            return {DONE: card_row.DONE, FAILED: card_row.FAILED}.get(result.state, card_row.STOPPED)
         if key in self._ended:
             return card_row.DONE if self._ended[key] else card_row.FAILED
         if message.state == STREAMING:
@@ -123,6 +124,14 @@ class TurnBook:
         if not runs and not (result is not None or key in self._started):
             return card_row.LEFT
         return card_row.RUNNING if runs else card_row.STOPPED
+
+    def _child_waits(self, turn_id: str, call_id: str) -> bool:
+        """Whether a sub-agent that a call started, or one below it, has an open question."""
+        return any(
+            self.waits(child)
+            for child in self._children.get(turn_id, ())
+            if self.said(child)[0].parent_call_id == call_id
+        )
 
     def _asks(self, turn_id: str, call_id: str) -> bool:
         return any(
@@ -158,7 +167,7 @@ class TurnBook:
             return False
         first, last = said[0], said[-1]
         if first.parent_turn_id and any(
-            each.role == TOOL and each.tool_call_id == first.parent_call_id and each.state != STREAMING
+            each.role == TOOL and each.tool_call_id == first.parent_call_id and each.state in (DONE, FAILED)
             for each in self.said(first.parent_turn_id)
         ):
             return False
@@ -187,7 +196,7 @@ class TurnBook:
     def failure(self, turn_id: str) -> str:
         """Return the state a turn ended in where it did not end well: failed or stopped, else nothing."""
         spoken = [each for each in self.said(turn_id) if each.role == ASSISTANT]
-        return spoken[-1].state if spoken and spoken[-1].state in ("failed", "stopped") else ""
+        return spoken[-1].state if spoken and spoken[-1].state in (FAILED, STOPPED) else ""
 
     def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
         """Return the whole seconds since a turn began."""
