@@ -195,6 +195,35 @@ def test_it_is_paused_by_a_signal_and_resumed(openai: WireServer) -> None:
     assert again.events[-1]["status"] == "idle"
 
 
+def test_killed_while_two_sub_agents_speak_it_goes_on_where_it_was(openai: WireServer) -> None:
+    both = Answer(calls=(call("subAgent", name="left", task="Go"), call("subAgent", name="right", task="Go")))
+    slow = Answer(" ".join(f"word{number}" for number in range(400)), pace=0.05)
+    openai.script(
+        "openai-wire",
+        by_agent(
+            guide=[both, "Both are back."],
+            left=["Left is done.", "Left again."],
+            right=[slow, "Right is done."],
+        ),
+    )
+    with Running("ask", "guide", "Go", "--json") as asking:
+        session_id = asking.session_id
+        asking.event("tool.finished")
+        assert asking.wait_for(lambda: any("word3" in line for line in asking.lines))
+        asking.kill()
+    [listed] = moot("sessions", "--json").json
+    assert (listed["id"], listed["status"]) == (session_id, "paused")
+    assert f"moot resume {session_id}" in moot("show", session_id).out
+    again = moot("resume", session_id, "--json")
+    assert (again.status, again.err) == (0, "")
+    messages = moot("show", session_id, "--json").json["messages"]
+    assert len({one["id"] for one in messages}) == len(messages)
+    texts = [one["content"] for one in messages if one["role"] == ASSISTANT and one["state"] == "done"]
+    # Who had finished was not asked again.
+    assert texts == ["", "Left is done.", "Right is done.", "Both are back."]
+    assert {one["author"]["depth"] for one in messages if one["role"] == ASSISTANT} == {0, 1}
+
+
 def test_another_terminal_talks_to_the_one_that_runs(openai: WireServer) -> None:
     slow = Answer(" ".join(f"word{number}" for number in range(60)), pace=0.05)
     openai.script("openai-wire", [slow, "The queued answer."])
