@@ -1,0 +1,85 @@
+"""An assistant that uses an MCP server: allowed by the user, asked about, questioned, killed and started anew.
+
+The real thing from end to end: a strict wire server as the model, the hosts, and a server made with the kit.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent
+from app.core.message import APPROVAL, TOOL, Message
+from app.core.tool import ASKING, CONNECTED
+from app.engine.branches import shown
+from app.wiring import Moot, open_moot
+from tests.tools.serving import proper
+from tests.wire import Answer, WireCall, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.server import Recorded
+
+__all__ = ["wire_home", "wire_servers"]
+
+
+@pytest.fixture
+async def app(wire_home: dict[str, WireServer], data_dir: Path) -> AsyncIterator[Moot]:
+    def answer(request: Recorded) -> Answer:
+        results = [message.text for message in request.messages if message.role == "tool"]
+        if results:
+            return Answer(f"It said: {results[-1]}")
+        return Answer(calls=(WireCall("proper__greet"),))
+
+    wire_home["openai"].script("openai-wire", answer)
+    moot = await open_moot(data_dir)
+    yield moot
+    await moot.close()
+
+
+async def question(moot: Moot) -> tuple[str, Message]:
+    async with asyncio.timeout(30):
+        while not (waiting := moot.engine.chats.needs_you()):
+            await asyncio.sleep(0.02)
+    return waiting[0]
+
+
+async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_its_host(
+    app: Moot, wire_home: dict[str, WireServer]
+) -> None:
+    engine = app.engine
+    await engine.save_servers((proper(),))
+    agent = Agent(
+        id="greeter", name="Greeter", provider="openai", model="openai-wire", mcp_servers=("proper",)
+    )
+    await engine.assistants.save(agent)
+    await engine.attach(["proper"])
+    assert engine.servers()[0].state == ASKING
+    await engine.consent("proper")
+    assert engine.servers()[0].state == CONNECTED
+
+    session_id = await engine.chats.start("greeter", "Greet me.")
+    for _ in range(2):
+        _, approval = await question(app)
+        assert approval.prompt is not None
+        assert (approval.prompt.type, approval.prompt.tool) == (APPROVAL, "proper__greet")
+        await engine.chats.answer(session_id, approval.id, "allow")
+        for words in ("Ada", "yes"):
+            _, asked = await question(app)
+            assert asked.prompt is not None and asked.prompt.type != APPROVAL
+            await engine.chats.answer(session_id, asked.id, words)
+        await engine.wait(session_id)
+        messages = shown(await engine.open(session_id))
+        [*_, result] = [one for one in messages if one.role == TOOL]
+        assert (result.content, result.state) == ("Hello Ada, True", "done")
+        assert messages[-1].content == "It said: Hello Ada, True"
+
+        host = app.tools._host.host_pid
+        assert host is not None
+        os.kill(host, signal.SIGKILL)
+        # Another version of the answer: the server is started anew, on its next use.
+        await engine.chats.retry(session_id, messages[-1].id)
+    await question(app)
+    await engine.stop(session_id)
+    assert {one.status for one in wire_home["openai"].requests} == {200}
