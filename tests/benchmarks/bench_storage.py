@@ -174,13 +174,13 @@ def search_sessions(short: bool) -> Result:
         searching: list[float] = []
         reading: list[float] = []
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.process_time()
             found = await store.search("NUR hier", 50)
-            searching.append(time.perf_counter() - started)
+            searching.append(time.process_time() - started)
             assert [hit.session_id for hit in found] == ids[:1]
-            started = time.perf_counter()
+            started = time.process_time()
             await asyncio.to_thread(read_all)
-            reading.append(time.perf_counter() - started)
+            reading.append(time.process_time() - started)
         await store.close()
         return statistics.median(searching), statistics.median(reading)
 
@@ -191,7 +191,7 @@ def search_sessions(short: bool) -> Result:
         size = sum(path.stat().st_size for path in paths.sessions.iterdir())
     finally:
         shutil.rmtree(folder)
-    extra = f"{size / 1e6:.0f} MB, case ignored"
+    extra = f"{size / 1e6:.0f} MB, case ignored; CPU time"
     return Result(measured=searched * 1e3, baseline=read * 1e3, unit="ms", ratio=searched / read, extra=extra)
 
 
