@@ -1,7 +1,7 @@
 """Makes the pictures of the window: `python -m tests.screenshots [--out DIR]`.
 
-Welcome, Setup, Discussion and History, light and dark, English and Korean, in two sizes, with debates
-that really ran against the local servers of `tests/wire`; and the README's picture.
+Welcome, Setup, Discussion, History and chats, light and dark, English and Korean, in two sizes, with
+sessions that really ran against the local servers of `tests/wire`; and the README's picture.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from app.core.session import FREE, ROLES, Participant
 from app.engine.engine import DebateSetup, Engine
 from app.gui.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until
+from tests.chat_scenes import Scenes, hold_chats
 from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
@@ -79,6 +80,7 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         engine = window.desk.panel.setup._engine
         await hold_debates(engine, servers)
         running = await debate_in_its_middle(engine, servers)
+        scenes = await hold_chats(engine, servers[0])
         await person.settle(0.4)
         for language in ("en", "ko"):
             for theme in ("light", "dark"):
@@ -87,7 +89,9 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
                 for size in SIZES:
                     window.resize(*size)
                     name = f"{language}-{theme}-{size[0]}"
-                    await take_views(person, running, language, lambda view: out / f"{view}-{name}.png")  # noqa: B023
+                    path = lambda view: out / f"{view}-{name}.png"  # noqa: B023, E731
+                    await take_views(person, running, language, path)
+                    await take_chats(person, scenes, path)
         window.desk._on_settings_chosen(engine.settings().__class__(language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
@@ -109,6 +113,27 @@ async def take_views(person: Person, running: str, language: str, path) -> None:
     window.desk.panel.tabs.choose(2)
     window.desk.panel.tabs.setFocus()
     await keep(person, path("history"))
+
+
+async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ignore[no-untyped-def]
+    """Keep a picture of each chat, and of an empty page to begin one on."""
+    window = person.window
+    window.top_bar.debate_button.setChecked(False)
+    page = window.desk.chat_page
+    for view in ("question", "approval", "queue", "tree"):
+        session_id = getattr(scenes, view)
+        window.desk.show_session(session_id)
+        await until(lambda: page.session_id == session_id)  # noqa: B023
+        await keep(person, path(f"chat-{view}"))
+    live = await window.desk.engine.open(scenes.tree)
+    subs = {message.turn_id for message in live.messages if message.author.depth}
+    for folded in (True, False):
+        for turn_id in subs:
+            page.transcript.fold(turn_id, folded)
+        if folded:
+            await keep(person, path("chat-tree-folded"))
+    await person.click("new_button")
+    await keep(person, path("chat-new"))
 
 
 async def show_discussion(person: Person, running: str) -> None:

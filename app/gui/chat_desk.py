@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.agent import Agent
 from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
-from app.core.message import Attachment
+from app.core.message import APPROVAL, Attachment
 from app.core.session import QueuedMessage
 from app.engine.branches import versions
 from app.engine.engine import Engine
@@ -80,7 +80,7 @@ class ChatDesk(QObject):
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
-        page.show_name(name)
+        page.show_name(name, asks=self._asks())
         page.chat_composer.show_assistants(agents, chosen, name)
         servers = chosen.mcp_servers if chosen else ()
         page.chat_composer.show_tools(
@@ -92,6 +92,13 @@ class ChatDesk(QObject):
             self._shown_assistant = shown
             if servers:
                 self._tasks.replace("attach servers", self._engine.attach(servers))
+
+    def _asks(self) -> bool:
+        """Say whether a question that can be answered in words is open in the chat shown."""
+        return any(
+            session_id == self._page.session_id and question.prompt and question.prompt.type != APPROVAL
+            for session_id, question in self._engine.chats.needs_you()
+        )
 
     def _wire(self) -> None:
         page, composer, queue = self._page, self._page.chat_composer, self._page.queue
@@ -169,6 +176,9 @@ class ChatDesk(QObject):
                 box.setPlainText(text)
                 self._page.chat_composer.strip.show_attachments(attachments)
             raise
+        # Whoever writes on does so to the chat that has just begun.
+        self._state.keep_draft(session_id, self._page.carry_over(session_id))
+        self._state.keep_draft(NEW, "")
         self.session_started.emit(session_id)
 
     def _on_assistant_chosen(self, assistant_id: str) -> None:

@@ -166,13 +166,15 @@ class Desk(QObject):
             ("Ctrl+,", lambda: self.open_settings("appearance")),
             ("Ctrl+B", self._toggle_side),
             ("Ctrl+F", self._on_find),
-            ("F2", top.rename),
             ("Ctrl+K", self.assistants.search),
             ("Ctrl+1", lambda: self._show_tab(0)),
             ("Ctrl+2", lambda: self._show_tab(1)),
             ("Ctrl+3", lambda: self._show_tab(2)),
         ):
             QShortcut(QKeySequence(keys), self._window, act)
+        # Only where the focus is in the session: in a list of the side bar F2 is about its row.
+        rename = QShortcut(QKeySequence("F2"), self._window.main_area, top.rename)
+        rename.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     # What the user asks for
 

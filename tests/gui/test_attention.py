@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from app.core.events import EventBus, SessionChanged
+from app.core.events import EventBus, PromptAsked, SessionChanged
+from app.core.message import Prompt
 from app.core.session import Debate, DebateSession
 from app.gui.attention import Attention
 from app.gui.bridge import Bridge
@@ -54,3 +55,9 @@ def test_a_window_in_front_needs_none(alerts, qtbot):
     qtbot.waitUntil(window.isActiveWindow)
     bus.publish(change("completed", "rounds_done"))
     assert seen == []
+
+
+def test_a_question_draws_the_eye_while_the_rest_still_runs(alerts):
+    bus, window, seen = alerts
+    bus.publish(PromptAsked(session_id="1", message_id="m", prompt=Prompt(question="?")))
+    assert seen == [window]

@@ -4,8 +4,19 @@ import asyncio
 
 import pytest
 
-from app.core.events import EventBus, MessageDelta, MessageFinished, MessageStarted, Notice
-from app.core.message import STREAMING, Author, Message
+from app.core.events import (
+    CallsStreamed,
+    EventBus,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    Notice,
+    PromptAsked,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+)
+from app.core.message import STREAMING, Author, Message, Prompt, ToolCall
 from app.gui.bridge import Bridge
 from tests.app_driver import until
 
@@ -28,6 +39,9 @@ def bus_and_log(qapp):
     bridge.text_arrived.connect(lambda _session, name, text, _thinking: log.append((name, text)))
     bridge.message_finished.connect(lambda event: log.append(("finished", event.message.id)))
     bridge.notice_given.connect(lambda event: log.append(("notice", event.code)))
+    bridge.calls_streamed.connect(lambda event: log.append(("calls", event.tool_calls[0].arguments)))
+    for signal in (bridge.tool_started, bridge.tool_finished, bridge.prompt_asked, bridge.turn_finished):
+        signal.connect(lambda event: log.append((type(event).__name__,)))
     yield bus, log
     bridge.close()
 
@@ -68,6 +82,40 @@ async def test_two_streams_do_not_mix(bus_and_log):
     await until(lambda: sum(len(text) for name, text in log if name in ("m1", "m2")) == 40)
     assert "".join(text for name, text in log if name == "m1") == "x" * 20
     assert "".join(text for name, text in log if name == "m2") == "y" * 20
+
+
+def calls(arguments: str) -> CallsStreamed:
+    return CallsStreamed(
+        session_id="s",
+        message_id="m1",
+        tool_calls=(ToolCall(id="c", name="web_fetch", arguments=arguments),),
+    )
+
+
+async def test_of_calls_that_grow_only_the_newest_of_a_frame_is_shown(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    for end in range(1, 8):
+        bus.publish(calls('{"a": 1}'[:end]))
+    await until(lambda: len(log) == 2)
+    assert log[1] == ("calls", '{"a": 1')
+    bus.publish(calls('{"a": 1}'))
+    bus.publish(MessageFinished(session_id="s", message=message()))
+    assert log[2:] == [("calls", '{"a": 1}'), ("finished", "m1")]
+    await asyncio.sleep(0.08)
+    assert len(log) == 4
+
+
+async def test_what_happens_to_calls_questions_and_turns_passes_in_order(bus_and_log):
+    bus, log = bus_and_log
+    call = {"session_id": "s", "turn_id": "t", "tool_call_id": "c", "name": "ask"}
+    bus.publish(
+        ToolStarted(**call, arguments=""),
+        ToolFinished(**call, ok=True, content=""),
+        PromptAsked(session_id="s", message_id="m", prompt=Prompt(question="?")),
+        TurnFinished(session_id="s", turn_id="t", outcome="done"),
+    )
+    assert [name for (name,) in log] == ["ToolStarted", "ToolFinished", "PromptAsked", "TurnFinished"]
 
 
 async def test_a_notice_passes(bus_and_log):

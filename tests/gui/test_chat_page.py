@@ -101,7 +101,11 @@ async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F8
 
 
 async def test_a_draft_and_its_files_wait_where_they_were_written(
-    qapp, data_dir, wire_home, wire_servers, tmp_path
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    tmp_path,
 ):
     note = tmp_path / "note.txt"
     note.write_text("Read me.", encoding="utf-8")
@@ -147,10 +151,10 @@ async def test_an_input_method_commits_before_enter_sends(person, wire_servers):
 async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.desk.chat_page
-    for number, text in enumerate(("first", "second")):
+    for rows, text in ((2, "first"), (4, "second")):
         await say(person, text)
         await until(lambda: page.session and page.session.status == "idle")
-        await until(lambda: len(person.transcript("transcript")) == 2 * number + 2)
+        await until(lambda count=rows: len(person.transcript("transcript")) == count)
     for key, shown in (
         (Qt.Key.Key_Up, "second"),
         (Qt.Key.Key_Up, "first"),
@@ -210,7 +214,8 @@ async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers): 
     await say(person, "Tabs?")
     await until(lambda: page.session and page.session.status == "idle")
     person.window.activateWindow()
-    QTest.keyClick(person.window, Qt.Key.Key_F2)
+    page.composer.setFocus()
+    await person.press("composer", Qt.Key.Key_F2)
     assert person.sees("title_box")
     await person.write("title_box", "Indentation")
     await person.press("title_box", Qt.Key.Key_Return)

@@ -119,7 +119,10 @@ class ConversationView(QWidget):
 
     def set_draft(self, text: str) -> None:
         """Write what had been left unsent for this session."""
-        self.composer.box.setPlainText(text)
+        box = self.composer.box
+        if text != box.toPlainText():
+            box.setPlainText(text)
+            box.moveCursor(box.textCursor().MoveOperation.End)
 
     @property
     def place(self) -> str:

@@ -20,10 +20,11 @@ DEAD_S = 0.5
 
 
 class PromptCard(QFrame):
-    """A question laid over its message. Emits `answered` with the answer, or `dismissed`."""
+    """A question laid over its message. Emits `came` when it is shown, `answered` or `dismissed`."""
 
     answered = Signal(str)
     dismissed = Signal()
+    came = Signal()
 
     def __init__(self, language: Language, look: Look, message: Message, icon: str, question: str) -> None:
         super().__init__()
@@ -75,6 +76,7 @@ class PromptCard(QFrame):
     def showEvent(self, event: QShowEvent) -> None:
         self._shown_at = time.monotonic()
         super().showEvent(event)
+        self.came.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # A key held down, or on its way when the card came, was meant for what had the focus before.

@@ -18,7 +18,7 @@ from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.menu_button import MenuButton
 
-NARROW = 560
+MARGINS = 40
 LONGEST_NAME = 24
 
 
@@ -70,6 +70,7 @@ class ChatComposer(Composer):
             self.box.setFocus()
         self._busy = busy
         self.stop.setVisible(busy)
+        self._fit_hint()
 
     def show_editing(self, editing: bool) -> None:
         """Say that an earlier message is being rewritten, with the way out of it."""
@@ -123,10 +124,17 @@ class ChatComposer(Composer):
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
         name_button(self.attach, words("chat.attach"))
+        self._fit_hint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._hint.setVisible(self.width() >= NARROW)
+        self._fit_hint()
+
+    def _fit_hint(self) -> None:
+        """Show the hint where all of it has room: half a hint teaches nothing."""
+        parts = (self.attach, self.assistant, self.tools, self.send, *([self.stop] if self._busy else []))
+        taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts)
+        self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.message_box.canInsertFromMimeData(event.mimeData()):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -60,6 +60,7 @@ class ChatPage(ConversationView):
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
         self._name = ""
+        self._asks = False
         self._turns: set[str] = set()
         self._last_turn = ""
         self._said: list[str] = []
@@ -190,9 +191,9 @@ class ChatPage(ConversationView):
     def show_retry(self, event: RetryScheduled) -> None:
         self.state_line.show_retry(event)
 
-    def show_name(self, name: str) -> None:
-        """Say whom one writes to."""
-        self._name = name
+    def show_name(self, name: str, *, asks: bool) -> None:
+        """Say whom one writes to; while they ask something, what is written is the answer."""
+        self._name, self._asks = name, asks
         self._retranslate()
 
     def begin_editing(self, message: Message) -> None:
@@ -207,9 +208,24 @@ class ChatPage(ConversationView):
         composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
         composer.box.setFocus()
 
+    def take_focus(self) -> None:
+        """Put the cursor where one answers, else where one writes; whoever writes is not interrupted."""
+        box = self.composer.box
+        card = next((one for one in self.transcript.findChildren(PromptCard) if one.isVisible()), None)
+        if card is not None and not box.toPlainText() and not box.composing:
+            card.setFocus()
+        else:
+            super().take_focus()
+
     def set_draft(self, text: str) -> None:
         self.chat_composer.strip.show_attachments(self._files.get(self.session_id, ()))
         super().set_draft(text)
+
+    def carry_over(self, session_id: str) -> str:
+        """Keep what was written since a new chat was sent off for that chat; return its text."""
+        text = self.composer.box.toPlainText() if self._session is None else ""
+        self._files[session_id] = self._files.pop("", ())
+        return text
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -274,14 +290,13 @@ class ChatPage(ConversationView):
         card = kind(self._language, self._look, message)
         card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
         card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
-        # Once it has its place; whoever is writing is not interrupted.
-        QTimer.singleShot(0, card, lambda: self._on_card_placed(card))
+        # The first time only: scrolled into sight again, it takes the focus from nobody.
+        card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
 
-    def _on_card_placed(self, card: PromptCard) -> None:
-        box = self.composer.box
-        if card.isVisible() and box.hasFocus() and not box.toPlainText() and not box.composing:
-            card.setFocus()
+    def _on_card_came(self) -> None:
+        if self.composer.box.hasFocus():
+            self.take_focus()
 
     # Wiring
 
@@ -347,8 +362,7 @@ class ChatPage(ConversationView):
 
     def _retranslate(self) -> None:
         words = self._language
-        waits = self._session is not None and self._session.status == WAITING
-        placeholder = words("chat.placeholder.waiting" if waits else "chat.placeholder", name=self._name)
+        placeholder = words("chat.placeholder.waiting" if self._asks else "chat.placeholder", name=self._name)
         self.chat_composer.retranslate(placeholder, words("discussion.send"))
         self._empty.setText(words("chat.empty", name=self._name))
 

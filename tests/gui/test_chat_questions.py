@@ -1,0 +1,144 @@
+"""Questions and approvals of chats that really run: answered by keyboard, denied by default, allowed on purpose."""
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit
+
+from app.gui.widgets.approval_card import ApprovalCard
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import APPROVAL, QUESTION, architect, call, said_last
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=60.0)
+MODEL = "openai-wire"
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        person.window.activateWindow()
+        await person.window.desk.engine.assistants.save(architect(model=MODEL))
+        yield person
+
+
+def asking(server: WireServer, tool: str, **arguments: object) -> list[str]:
+    """Let the model call a tool, then say done; return the list that gets what it was told then."""
+    told: list[str] = []
+
+    def reply(request: object) -> object:
+        if request.body["messages"][-1]["role"] != "user":  # type: ignore[attr-defined]
+            told.append(str(request.body["messages"][-1]["content"]))  # type: ignore[attr-defined]
+            return "Done."
+        if told or said_last(request) not in (QUESTION, APPROVAL):  # type: ignore[arg-type]
+            told.append(said_last(request))  # type: ignore[arg-type]
+            return "Done."
+        return Answer(calls=(call(tool, "call_1", **arguments),))
+
+    server.script(MODEL, reply)
+    return told
+
+
+async def ask(person: Person, text: str) -> object:
+    """Start a chat with the architect; return the card once it is there and takes keys."""
+    person.window.desk._on_new("architect")
+    await person.write("composer", text)
+    await person.press("composer", Qt.Key.Key_Return)
+    page = person.window.desk.chat_page
+    await until(lambda: page.session and page.session.status == "waiting", what="the question")
+    await until(lambda: person.sees("prompt_card"))
+    card = person.find("prompt_card")
+    await person.settle(0.6)
+    return card
+
+
+async def done(person: Person) -> None:
+    page = person.window.desk.chat_page
+    await until(lambda: page.session.status == "idle", what="the chat to go on")
+    await until(lambda: "Done." in person.transcript("transcript")[-1])
+    assert not person.sees("prompt_card")
+
+
+async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_servers):  # noqa: F811
+    told = asking(
+        wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]
+    )
+    card = await ask(person, QUESTION)
+    assert card.hasFocus()
+    rows = person.window.side_bar.sessions
+    assert "Waiting for you" in rows.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    QTest.keyClick(card, Qt.Key.Key_2)
+    QTest.keyClick(card, Qt.Key.Key_Return)
+    await done(person)
+    assert any("JSON" in one for one in told)
+    assert person.find("composer").isEnabled()
+
+
+async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_there(person, wire_servers):  # noqa: F811
+    told = asking(wire_servers["openai"], "promptUser", question="Which?", type="text")
+    person.window.desk._on_new("architect")
+    await person.write("composer", QUESTION)
+    await person.press("composer", Qt.Key.Key_Return)
+    await person.write("composer", "My own ")
+    await until(lambda: person.sees("prompt_card"))
+    await person.settle(0.1)
+    assert person.find("composer").hasFocus()
+    await person.write("composer", "My own words")
+    await person.press("composer", Qt.Key.Key_Return)
+    await done(person)
+    assert any("My own words" in one for one in told)
+
+
+async def test_skip_lets_it_go_on_without_an_answer(person, wire_servers):  # noqa: F811
+    asking(wire_servers["openai"], "promptUser", question="Sure?", type="yesno")
+    await ask(person, QUESTION)
+    await person.click("prompt_skip")
+    await done(person)
+
+
+async def test_enter_denies(person, wire_servers, monkeypatch):  # noqa: F811
+    opened = []
+    told = asking(wire_servers["openai"], "open_url", url="https://example.org/")
+    monkeypatch.setattr(
+        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url) or True
+    )
+    card = await ask(person, APPROVAL)
+    assert isinstance(card, ApprovalCard)
+    assert card.deny.hasFocus()
+    QTest.keyClick(card.deny, Qt.Key.Key_Return)
+    await done(person)
+    assert opened == []
+    assert told
+
+
+async def test_what_is_allowed_opens_after_the_whole_address_was_seen(person, wire_servers, monkeypatch):  # noqa: F811
+    opened = []
+    asking(wire_servers["openai"], "open_url", url="https://example.org/a?b=c")
+    monkeypatch.setattr(
+        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url) or True
+    )
+    card = await ask(person, APPROVAL)
+    assert "https://example.org/a?b=c" in card.findChild(QPlainTextEdit, "approval_arguments").toPlainText()
+    await person.click("approval_allow")
+    await done(person)
+    assert [url.toString() for url in opened] == ["https://example.org/a?b=c"]
+    assert not person.sees("link_dialog")
+
+
+async def test_a_question_waits_through_a_restart(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    told = asking(
+        wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]
+    )
+    async with at_window(data_dir) as person:
+        await person.window.desk.engine.assistants.save(architect(model=MODEL))
+        await ask(person, QUESTION)
+    async with at_window(data_dir) as person:
+        await until(lambda: person.sees("prompt_card"), what="the card again")
+        await person.click("prompt_option_2")
+        await person.click("prompt_answer")
+        await done(person)
+    assert any("JSON" in one for one in told)
