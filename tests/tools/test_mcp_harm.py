@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import CONNECTED, DOWN, McpServer, ToolError
+from app.core.tool import CONNECTED, DOWN, ENDED, NO_ANSWER, McpServer, ToolError
 from app.tools.mcp import Limits
 from tests.tools.serving import Bench, Context, bench, proper, rude, until
 
@@ -29,23 +29,30 @@ def runs(pid: int) -> bool:
         return False
 
 
-async def test_servers_that_cannot_be_connected_to_say_why_and_others_are(data_dir: Path) -> None:
-    bad = ("mute", "dies", "wrong_json", "wrong_protocol")
-    async with bench(data_dir, Limits(connect=6.0)) as one:
-        away = McpServer(name="away", url="http://127.0.0.1:9/mcp")
-        await one.connect(proper(), rude("chatty"), rude("complains"), away, *(rude(how) for how in bad))
+async def test_servers_that_talk_beside_the_point_are_connected_to(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(proper(), rude("chatty"), rude("complains"), rude("dies"))
         for name in ("proper", "chatty", "complains"):
             assert one.status(name).state == CONNECTED, one.status(name).detail
             assert await one.call(name, "add", a=2, b=2) == "4"
+        assert one.status("dies").state == DOWN
+        logs = data_dir / "logs"
+        assert sum(file.stat().st_size for file in logs.glob("mcp-complains.log*")) < 2_000_000
+
+
+async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> None:
+    bad = ("mute", "dies", "wrong_json", "wrong_protocol")
+    async with bench(data_dir, Limits(connect=6.0)) as one:
+        away = McpServer(name="away", url="http://127.0.0.1:9/mcp")
+        await one.connect(away, *(rude(how) for how in bad))
         for name in (*bad, "away"):
             assert one.status(name).state == DOWN, name
             assert 0 < len(one.status(name).detail) <= 500, name
         assert one.status("mute").detail.startswith("It gave no answer within 6 seconds.")
         assert "cannot open the database" in one.status("dies").detail
         assert "1999-01-01" in one.status("wrong_protocol").detail
-        assert "Loading part 3" in one.log("chatty")
-        logs = data_dir / "logs"
-        assert sum(file.stat().st_size for file in logs.glob("mcp-complains.log*")) < 2_000_000
+        assert one.status("mute").problem == NO_ANSWER
+        assert {one.status(name).problem for name in ("dies", "wrong_json")} == {ENDED}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +73,7 @@ async def test_a_server_that_breaks_in_a_call_is_let_go_and_started_anew(
         started = time.monotonic()
         with pytest.raises(ToolError, match=reason):
             await one.call(how, "add", a=1, b=2)
-        assert time.monotonic() - started < 8
+        assert time.monotonic() - started < 20
         await until(lambda: one.status(how).state == DOWN)
         assert reason in one.status(how).detail
         assert await one.call("proper", "add", a=1, b=2) == "3"
@@ -92,7 +99,7 @@ async def test_a_server_that_always_breaks_is_not_started_for_ever(data_dir: Pat
 
 async def test_messages_that_are_almost_right_harm_nobody(data_dir: Path) -> None:
     babblers = [replace(rude("babbles", str(seed)), name=f"b{seed}") for seed in range(8)]
-    async with bench(data_dir, Limits(connect=6.0, call=2.0)) as one:
+    async with bench(data_dir, Limits(call=5.0)) as one:
         await one.connect(proper(), *babblers)
         for server in babblers:
             for tool in one.servers.server_tools([server.name]):
@@ -111,9 +118,9 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_of_the_call_alone(data_d
 
 
 async def test_a_call_without_an_answer_ends_and_one_with_progress_goes_on(data_dir: Path) -> None:
-    async with bench(data_dir, Limits(call=1.0)) as one:
+    async with bench(data_dir, Limits(call=2.0)) as one:
         await one.connect(rude("silent_call"), rude("progress"))
-        with pytest.raises(ToolError, match="no answer within 1 seconds"):
+        with pytest.raises(ToolError, match="no answer within 2 seconds"):
             await one.call("silent_call", "add")
         # It takes three seconds, and says every half that it goes on.
         assert await one.call("progress", "add", a=3, b=4) == "7"
