@@ -39,6 +39,7 @@ class Context:
     def __init__(self, *words: str | None) -> None:
         self.words = list(words)
         self.asked: list[Prompt] = []
+        self.given_up = 0
 
     def messages(self) -> Sequence[Message]:
         return ()
@@ -46,7 +47,10 @@ class Context:
     async def ask(self, prompt: Prompt) -> str | None:
         self.asked.append(prompt)
         if not self.words:
-            await asyncio.sleep(3600)
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                self.given_up += 1
         return self.words.pop(0)
 
 

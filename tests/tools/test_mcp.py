@@ -216,6 +216,16 @@ async def test_a_link_is_asked_about_and_one_that_is_no_https_is_declined(data_d
         assert not context.asked
 
 
+async def test_a_server_that_does_not_wait_for_its_answer_takes_the_question_back(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(rude("asks", "impatient"))
+        context = Context()
+        for _ in range(2):
+            async with asyncio.timeout(10):
+                assert await one.call("asks", "add", context) == "never mind"
+        assert context.given_up == len(context.asked)
+
+
 async def test_a_question_holds_the_time_and_ends_with_its_call(data_dir: Path) -> None:
     async with bench(data_dir, Limits(call=0.5)) as one:
         await one.connect(rude("asks"))

@@ -165,6 +165,9 @@ def ask(number: object) -> None:
     if STATE == "bad_url":
         params = {"mode": "url", "message": "Log in", "url": "file:///etc/passwd", "elicitationId": "1"}
     send(id="question", method="elicitation/create", params=params)
+    if STATE == "impatient":
+        send(id=number, result=result_text("never mind"))
+        return
     answer = json.loads(sys.stdin.readline())
     send(id=number, result=result_text(json.dumps(answer.get("result", answer.get("error")))))
 
