@@ -81,7 +81,7 @@ class AssistantCommands(QObject):
         page, window = self._made_page(), self._window
         page.show_assistant(agent_id)
         window.main_area.setCurrentWidget(page)
-        window.top_bar.show_title(self._language("side.assistants"))
+        self._on_language_changed()
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
         page.cards.setFocus()
@@ -157,6 +157,7 @@ class AssistantCommands(QObject):
         )
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self._on_servers_changed)
+        self._language.changed.connect(self._on_language_changed)
 
     def _made_page(self) -> "AssistantsPage":
         """Return the page; it is made when it is first looked at."""
@@ -294,6 +295,10 @@ class AssistantCommands(QObject):
         self.chat_requested.emit(agent_id)
 
     # What has happened
+
+    def _on_language_changed(self) -> None:
+        if self._page is not None and self._window.main_area.currentWidget() is self._page:
+            self._window.top_bar.show_title(self._language("side.assistants"))
 
     def _on_servers_changed(self) -> None:
         statuses = self._engine.servers()

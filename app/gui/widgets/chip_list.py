@@ -56,9 +56,13 @@ class ChipButton(Button):
 
 
 class ChipList(QWidget):
-    """The chosen things in a row that wraps; emits `changed` when one comes or goes."""
+    """The chosen things in a row that wraps; emits `changed` when one comes or goes.
+
+    `drawn` says that `stops` are others than before.
+    """
 
     changed = Signal()
+    drawn = Signal()
 
     def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +90,11 @@ class ChipList(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab stops at, in order."""
+        return (*self._chips, self.add)
 
     def chosen(self) -> tuple[str, ...]:
         """Return the keys of what is chosen, in order."""
@@ -136,21 +145,16 @@ class ChipList(QWidget):
             chip.hide()
             chip.deleteLater()
         self._chips = [self._chip(key) for key in self._chosen]
-        before: QWidget = self
         for place, chip in enumerate(self._chips):
             self._flow.insert(place, chip)
             chip.show()
-            if place:
-                QWidget.setTabOrder(before, chip)
-            before = chip
-        if self._chips:
-            QWidget.setTabOrder(before, self.add)
         rest = [offer for offer in self._offers.values() if offer.key not in self._chosen]
         self._none.setVisible(not self._chosen)
         self.add.setVisible(not self._fixed and bool(rest))
         self._fill_menu(rest)
         self._flow.invalidate()
         self.updateGeometry()
+        self.drawn.emit()
 
     def _chip(self, key: str) -> ChipButton:
         offer = self._offers.get(key, Offer(key, key))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
@@ -214,10 +215,21 @@ class AssistantForm(QWidget):
             box.textChanged.connect(self.changed)
         for chips in (self.tools, self.sub_agents, self.servers):
             chips.changed.connect(self.changed)
+            chips.drawn.connect(self._put_in_order)
         for number in (self.deep, self.steps):
             number.valueChanged.connect(lambda _value: self.changed.emit())
         self.model.changed.connect(self.changed)
         self.enabled.toggled.connect(lambda _on: self.changed.emit())
+
+    def _put_in_order(self) -> None:
+        """Let Tab go from the top to the bottom, through chips that came later too."""
+        stops = (
+            *(self.name, self.role, self.model, self.description, self.instructions),
+            *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
+            *(self.pages, self.enabled),
+        )
+        for before, after in pairwise(stops):
+            QWidget.setTabOrder(before, after)
 
     def _show_chips(self) -> None:
         agent, fixed = self._agent, self._fixed

@@ -1,0 +1,108 @@
+"""The editor of assistants in every size, language and theme: nothing cut, all reached by key, all named."""
+
+import itertools
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSpinBox, QWidget
+
+from tests.app_driver import Person, at_window, until
+from tests.gui.test_keyboard import walk
+from tests.gui.test_main_window import cut_off
+
+
+@pytest.fixture(params=["en", "ko"])
+async def person(qapp, data_dir, request):
+    async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        person.window.activateWindow()
+        await open_copy(person)
+        yield person
+
+
+async def open_copy(person: Person) -> None:
+    """Open a copy of the browser in the editor: it has chips of every kind."""
+    assistants = person.window.desk.assistants
+    assistants.duplicate("browser")
+    await until(lambda: person.sees("assistants_page") and len(person.window.side_bar.assistants.ids()) == 4)
+    form = assistants._page.editor.form
+    form.sub_agents.choose("checker")
+    form.tools.choose("subAgent")
+    await until(lambda: "✓" in assistants._page.editor.state.text())
+    await person.settle()
+
+
+def form(person: Person):
+    return person.window.desk.assistants._page.editor.form
+
+
+async def test_nothing_is_cut_off_in_the_smallest_window(person):
+    assert cut_off(person) == []
+    for box in form(person).findChildren(QSpinBox):
+        assert box.lineEdit().width() >= QFontMetrics(box.font()).horizontalAdvance(box.text())
+    assert not person.window.desk.assistants._page._side.isVisible()
+    person.window.resize(1440, 900)
+    await person.settle()
+    assert cut_off(person) == []
+    assert person.window.desk.assistants._page._side.isVisible()
+    assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
+
+
+async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
+    person.window.resize(1440, 1200)
+    await person.settle()
+    stops = await walk(person, form(person).name)
+    inside = [stop for stop in stops if form(person).isAncestorOf(stop)]
+    names = [stop.objectName() for stop in inside]
+    wanted = [
+        "assistant_name", "assistant_role", "assistant_model", "assistant_description",
+        "assistant_instructions", "assistant_tools_web", "assistant_tools_add", "assistant_sub_agents_checker",
+        "assistant_depth", "assistant_steps", "assistant_pages", "assistant_enabled",
+    ]  # fmt: skip
+    assert [name for name in names if name in wanted] == wanted
+    for stop in inside:
+        assert stop.accessibleName() or getattr(stop, "text", str)(), stop.objectName()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_the_focus_can_be_seen(person, theme):
+    person.window.look.choose(theme)
+    stops = [stop for stop in await walk(person, form(person).name) if form(person).isAncestorOf(stop)]
+    for stop, other in itertools.pairwise(stops):
+        other.setFocus()
+        await person.settle(0)
+        plain = stop.grab().toImage()
+        stop.setFocus(Qt.FocusReason.TabFocusReason)
+        await person.settle(0)
+        assert stop.grab().toImage() != plain, stop.objectName()
+
+
+async def test_switching_the_language_keeps_the_page_and_what_is_written(person):
+    words = person.window.language
+    await person.write("assistant_instructions", "Half a")
+    words.choose("en" if words.name == "ko" else "ko")
+    await person.settle(0.4)
+    assert person.sees("assistants_page")
+    assert person.window.top_bar._title.text() == words("side.assistants")
+    assert person.find("assistant_instructions").toPlainText() == "Half a"
+    assert person.find("assistant_model").currentText() == words("assistant.model.default")
+    assert cut_off(person) == []
+
+
+async def test_the_side_bars_rows_are_read_with_their_model(person):
+    view = person.window.side_bar.assistants
+    said = [
+        view.model().index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(view.count())
+    ]
+    assert all(", " in text for text in said)
+    assert view.accessibleName()
+
+
+async def test_tab_reaches_the_assistants_from_the_search(person):
+    search: QWidget = person.window.side_bar.search
+    search.setFocus()
+    QTest.keyClick(search, Qt.Key.Key_Tab)
+    assert person.window.focusWidget().objectName() == "assistant_add"
+    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
+    assert person.window.focusWidget() is person.window.side_bar.assistants
