@@ -166,6 +166,7 @@ def ask(number: object) -> None:
         params = {"mode": "url", "message": "Log in", "url": "file:///etc/passwd", "elicitationId": "1"}
     send(id="question", method="elicitation/create", params=params)
     if STATE == "impatient":
+        time.sleep(0.5)
         send(id=number, result=result_text("never mind"))
         return
     answer = json.loads(sys.stdin.readline())
