@@ -31,7 +31,7 @@ async def say(person: Person, text: str) -> None:
 
 async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    assert person.find("composer").hasFocus()
+    assert person.window.focusWidget() is person.find("composer")
     assert not person.sees("stop_button")
     await say(person, "Tabs or spaces?")
     await until(lambda: len(person.transcript("transcript")) == 2, what="the answer")
@@ -67,14 +67,14 @@ async def test_what_is_said_while_the_assistant_works_queues_and_is_changed_move
     rows = list(page.queue._rows.values())
     QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
     box = rows[0]._box
-    await until(box.hasFocus)
+    await until(lambda: person.window.focusWidget() is box)
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Return)
     await until(lambda: queued(page) == ["uno", "two", "three"])
     rows[1].setFocus()
     QTest.keyClick(rows[1], Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     await until(lambda: queued(page) == ["two", "uno", "three"])
-    assert rows[1].hasFocus()
+    assert person.window.focusWidget() is rows[1]
     QTest.mouseClick(rows[1].down, Qt.MouseButton.LeftButton)
     await until(lambda: queued(page) == ["uno", "two", "three"])
     QTest.mouseClick(rows[0].remove, Qt.MouseButton.LeftButton)

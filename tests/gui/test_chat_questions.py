@@ -68,7 +68,7 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
         wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]
     )
     card = await ask(person, QUESTION)
-    assert card.hasFocus()
+    assert person.window.focusWidget() is card
     rows = person.window.side_bar.sessions
     assert "Waiting for you" in rows.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     QTest.keyClick(card, Qt.Key.Key_2)
@@ -86,7 +86,7 @@ async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_ther
     await person.write("composer", "My own ")
     await until(lambda: person.sees("prompt_card"))
     await person.settle(0.1)
-    assert person.find("composer").hasFocus()
+    assert person.window.focusWidget() is person.find("composer")
     await person.write("composer", "My own words")
     await person.press("composer", Qt.Key.Key_Return)
     await done(person)
@@ -108,7 +108,7 @@ async def test_enter_denies(person, wire_servers, monkeypatch):  # noqa: F811
     )
     card = await ask(person, APPROVAL)
     assert isinstance(card, ApprovalCard)
-    assert card.deny.hasFocus()
+    assert person.window.focusWidget() is card.deny
     QTest.keyClick(card.deny, Qt.Key.Key_Return)
     await done(person)
     assert opened == []

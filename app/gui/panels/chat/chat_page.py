@@ -295,7 +295,8 @@ class ChatPage(ConversationView):
         return card
 
     def _on_card_came(self) -> None:
-        if self.composer.box.hasFocus():
+        # Also while another window is in front: who comes back finds the question.
+        if self.window().focusWidget() is self.composer.box:
             self.take_focus()
 
     # Wiring
