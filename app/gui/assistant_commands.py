@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1_000_000
 MOST_NAME = 60
 SEARCH = "search everything"
+# Beside which field it is said why an assistant could not be saved, where that is not the name.
+FIELDS = {"assistant_model": "model", "text_too_long": "instructions"}
 MOST_HITS = 50
 
 
@@ -267,7 +269,7 @@ class AssistantCommands(QObject):
                     editor.show_saved(await self._engine.assistants.save(agent))
                 except MootError as error:
                     text = self._language.problem(error.code, **error.details)
-                    editor.show_failure(agent_id, text, str(error.details.get("field", "")))
+                    editor.show_failure(agent_id, text, FIELDS.get(error.code, "name"))
         finally:
             if not self._unsaved:
                 self._all_saved.set()

@@ -103,6 +103,23 @@ async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data
     await until(lambda: kept(data_dir, agent_id).get("pages") == ["https://example.org/handbook"])
 
 
+async def test_what_the_disk_refuses_is_said_and_what_was_written_stays(person, data_dir):
+    agent_id = await make(person, "Stuck")
+    path = data_dir / "assistants" / f"{agent_id}.json"
+    path.write_text("{", "utf-8")
+    await person.write("assistant_instructions", "Kept in the window")
+    await until(lambda: editor(person).form.errors["name"].isVisible())
+    assert "✓" not in editor(person).state.text()
+    assert person.find("assistant_instructions").toPlainText() == "Kept in the window"
+    assert path.read_text("utf-8") == "{"
+    path.unlink()
+    await person.write("assistant_role", "Free")
+    await until(
+        lambda: kept(data_dir, agent_id).get("instructions") == "Kept in the window" if path.exists() else 0
+    )
+    await until(lambda: not editor(person).form.errors["name"].isVisible())
+
+
 async def test_ctrl_z_takes_back_what_was_typed_and_that_is_saved_too(person, data_dir):
     agent_id = await make(person, "QA")
     box = person.find("assistant_instructions")

@@ -125,15 +125,13 @@ class AssistantEditor(QWidget):
         if not self.unsaved:
             self._say("ok", self._language("assistant.saved"))
 
-    def show_failure(self, agent_id: str, text: str, field: str = "") -> None:
-        """Say that it could not be saved, beside the field where it is one's fault."""
+    def show_failure(self, agent_id: str, text: str, field: str) -> None:
+        """Say beside a field why it could not be saved."""
         if agent_id != self.agent_id:
             return
         self._saving = False
-        if field in self.form.errors:
-            self.form.show_error(field, text)
-            text = self._language("assistant.not_saved")
-        self._say("error", text)
+        self.form.show_error(field, text)
+        self._say("error", self._language("assistant.not_saved"))
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
         """Offer the earlier versions (newest first) under the button that asked for them."""
