@@ -284,13 +284,20 @@ class ToolCalls:
     async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:
         """Put a question of a running tool to the user and wait; None when it was dismissed."""
         question = self._put_question(turn, call, prompt)
-        with contextlib.suppress(StorageError):
-            await self._stage.store.flush(self._live.id)
-        while True:
-            asked = self._live.message(question.id).prompt
-            if asked is None or not asked.open:
-                return asked.answer if asked and asked.answered_by else None
-            await self._news.wait()
+        try:
+            with contextlib.suppress(StorageError):
+                await self._stage.store.flush(self._live.id)
+            while True:
+                asked = self._live.message(question.id).prompt
+                if asked is None or not asked.open:
+                    return asked.answer if asked and asked.answered_by else None
+                await self._news.wait()
+        except asyncio.CancelledError:
+            # The tool went on or ended without it: an answer would reach nobody.
+            left = self._live.message(question.id)
+            if left.prompt is not None and left.prompt.open:
+                self._live.finish_message(replace(left, prompt=replace(left.prompt, dismissed=True)))
+            raise
 
     # Sub-agents
 
