@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.agent import Agent
-from app.core.catalog import provider_kind
+from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.message import APPROVAL, Attachment
 from app.core.session import QueuedMessage
@@ -80,7 +80,10 @@ class ChatDesk(QObject):
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
-        page.show_name(name, asks=self._asks())
+        kind = self._kind
+        page.show_partner(
+            name, asks=self._asks(), on_this_computer=kind is not None and kind.kind == EMBEDDED
+        )
         page.chat_composer.show_assistants(agents, chosen, name)
         servers = chosen.mcp_servers if chosen else ()
         page.chat_composer.show_tools(
@@ -239,12 +242,16 @@ class ChatDesk(QObject):
     @property
     def _takes_images(self) -> bool:
         """Whether the model that answers takes pictures."""
+        return self._kind is not None and self._kind.images
+
+    @property
+    def _kind(self) -> ProviderKind | None:
+        """The kind of provider that answers: the assistant's, else the first that is ready."""
         agent = self._assistant()
         statuses = self._engine.providers()
         wanted = agent.provider if agent else ""
         ready = next((one for one in statuses if one.config.id == wanted or (not wanted and one.ready)), None)
-        kind = provider_kind(ready.config.kind) if ready else None
-        return kind is not None and kind.images
+        return provider_kind(ready.config.kind) if ready else None
 
     def _on_attach(self) -> None:
         dialog = QFileDialog(self._window, self._language("chat.attach"))

@@ -3,11 +3,13 @@
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 
+from app.core.message import Attachment
+from app.core.session import Chat, ChatSession, QueuedMessage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.wire import Answer, WireServer
@@ -239,3 +241,76 @@ async def test_what_cannot_be_sent_is_in_the_box_again(person):
 
 def read(person: Person) -> str:
     return "\n".join(person.transcript("transcript"))
+
+
+async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path):
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    composer, box = page.chat_composer, page.chat_composer.message_box
+    short, long = QMimeData(), QMimeData()
+    short.setText("a few words")
+    box.insertFromMimeData(short)
+    assert box.toPlainText() == "a few words"
+    long.setText("long " * 1_000)
+    box.insertFromMimeData(long)
+    image = QMimeData()
+    picture = QImage(20, 20, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    image.setImageData(picture)
+    box.insertFromMimeData(image)
+    (tmp_path / "a.txt").write_text("A", encoding="utf-8")
+    (tmp_path / "b.bin").write_bytes(b"\xff\xfe\x00")
+    files = QMimeData()
+    files.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("b.bin", "a.txt")])
+    box.insertFromMimeData(files)
+    await until(lambda: len(composer.attachments()) == 3)
+    names = [one.name for one in composer.attachments()]
+    assert names[0] == "Pasted text.txt" and set(names[1:]) == {"Picture.png", "a.txt"}
+    assert box.toPlainText() == "a few words"
+    assert person.sees("toast")
+    await person.click("attachment_remove_1")
+    assert [one.name for one in composer.attachments()] == names[1:]
+
+
+async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    await say(person, "Tabs?")
+    await until(lambda: page.session and page.session.status == "idle")
+    session_id = page.session_id
+    person.window.desk._on_delete(session_id)
+    await until(lambda: not page.session_id)
+    assert person.sees("welcome_chat")
+    await person.click("toast_action")
+    await until(lambda: person.window.desk._summary(session_id) is not None)
+    person.window.desk.show_session(session_id)
+    await until(lambda: page.session_id == session_id and "Tabs?" in read(person))
+
+
+LONG = "Should cities ban private cars from their centres, and who pays for the buses then? " * 3
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
+    async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        page = person.window.desk.chat_page
+        await person.click("new_button")
+        queue = tuple(QueuedMessage(id=str(number), text=LONG) for number in range(6))
+        chat = Chat(assistant_id="x", assistant_name="Ada Lovelace the Patient and Kind", queue=queue)
+        session = ChatSession(id="1", title=LONG, status="paused", reason="budget_minutes", chat=chat)
+        page.show_session(session, ())
+        person.window.desk.pages.show(page)
+        page.chat_composer.set_busy(True)
+        page.chat_composer.strip.show_attachments([Attachment(name=LONG), Attachment(name="a.txt")])
+        page.chat_composer.show_editing(True)
+        await person.settle(0.1)
+        for widget in (*page.findChildren(QPushButton), *page.findChildren(QToolButton)):
+            if widget.isVisible() and not page.chat_composer.strip.isAncestorOf(widget):
+                holder = widget.parentWidget().rect()
+                assert holder.contains(widget.geometry()), widget.objectName()
+        for widget in page.findChildren(QPushButton):
+            words = widget.text().replace("&&", "&")
+            if widget.isVisible():
+                assert widget.width() >= widget.fontMetrics().horizontalAdvance(words), words
+        assert page.composer.mapTo(page, page.composer.rect().bottomRight()).y() < page.height()
+        assert page.transcript.height() > 60

@@ -60,7 +60,7 @@ class ChatPage(ConversationView):
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
         self._name = ""
-        self._asks = False
+        self._asks = self._local = False
         self._turns: set[str] = set()
         self._last_turn = ""
         self._said: list[str] = []
@@ -147,7 +147,7 @@ class ChatPage(ConversationView):
         if event.parent_turn_id is None:
             self._speaker = event.author
             self._running_calls.clear()
-            words = self._language("transcript.starting_model") if starting else ""
+            words = self._language("transcript.starting_model") if starting and self._local else ""
             self.transcript.set_speaking(event.author, "", words)
 
     def show_message(self, message: Message) -> None:
@@ -191,9 +191,9 @@ class ChatPage(ConversationView):
     def show_retry(self, event: RetryScheduled) -> None:
         self.state_line.show_retry(event)
 
-    def show_name(self, name: str, *, asks: bool) -> None:
-        """Say whom one writes to; while they ask something, what is written is the answer."""
-        self._name, self._asks = name, asks
+    def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
+        """Say whom one writes to, and where its model runs; while it asks, what is written is the answer."""
+        self._name, self._asks, self._local = name, asks, on_this_computer
         self._retranslate()
 
     def begin_editing(self, message: Message) -> None:
