@@ -24,5 +24,9 @@ def server_trouble(status: ServerStatus, words: Language) -> str:
 
 
 def server_line(server: McpServer) -> str:
-    """Return what would be run or asked, exactly: the command with its arguments, or the address."""
-    return server.url or shlex.join([server.command, *server.args])
+    """Return what would be run or asked, exactly: the command with its arguments, or the address.
+
+    What cannot be seen, or would turn the line round, is written as its code.
+    """
+    line = server.url or shlex.join([server.command, *server.args])
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in line)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 
 from app.core.errors import BadInput
-from app.core.tool import ASKING, CONNECTED, OFF
+from app.core.tool import ASKING, CONNECTED, OFF, McpServer
 from app.gui.dialogs.server_entry import server_of, servers_of
 from app.gui.server_looks import server_line
 from tests.app_driver import Person, at_window, until
@@ -163,3 +163,8 @@ def test_a_line_is_taken_apart_as_a_shell_would():
         with pytest.raises(BadInput) as caught:
             server_of(name, line, variables)
         assert caught.value.code == code
+
+
+def test_nothing_hides_in_the_line_that_is_asked_about():
+    turned = McpServer(name="x", command="safe", args=("\u202e gnp.exe", "a\nb"))
+    assert server_line(turned) == "safe '\\u202e gnp.exe' 'a\\u000ab'"

@@ -57,6 +57,8 @@ ROW_HEIGHT = 34
 HEADER_HEIGHT = 28
 SEARCH_AFTER_MS = 200
 LEAST_SEARCHED = 2
+HIGHEST = 480
+FRAME = 90  # the box and the line under the list
 
 
 class PaletteRows(QAbstractListModel):
@@ -248,8 +250,8 @@ class Palette(QFrame):
         self._commands, self._agents, self._sessions = commands, agents, sessions
         self._hits = []
         width = min(WIDTH, self._over.width() - 60)
-        height = min(480, self._over.height() - TOP - 60)
-        self.setGeometry((self._over.width() - width) // 2, TOP, width, height)
+        self.move((self._over.width() - width) // 2, TOP)
+        self.setFixedWidth(width)
         self.box.setText(typed)
         self._on_typed()
         self.show()
@@ -302,8 +304,15 @@ class Palette(QFrame):
         self.rows.show([*first, *self._hits])
         places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
         place = next((place for place in places if self.rows.rows[place] == chosen), None)
+        self._fit()
         if places:
             self._go_to(places[0] if place is None else place)
+
+    def _fit(self) -> None:
+        """Be as tall as what was found, as far as the window goes."""
+        lines = len([row for row in self.rows.rows if isinstance(row, Entry)])
+        rows = lines * ROW_HEIGHT + (len(self.rows.rows) - lines) * HEADER_HEIGHT
+        self.setFixedHeight(min(HIGHEST, self._over.height() - TOP - 60, rows + FRAME))
 
     def _step(self, step: int) -> None:
         places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
