@@ -117,6 +117,13 @@ def test_a_tree_stands_in_the_order_of_its_calls_not_of_its_words():
     assert not by_id["b2"].headed
 
 
+def test_the_space_over_rows_tells_what_belongs_together():
+    gaps = {entry.id: entry.gap for entry in tree_rows(stored(a_tree()))}
+    assert gaps["m1/0"] < gaps["group tb"] < gaps["m1"] == gaps["u1"]
+    assert gaps["m1/1"] == gaps["b2"] == gaps["group te"], "what comes back from deeper stands apart"
+    assert gaps["b1/0"] == 0
+
+
 def test_a_folded_group_leaves_only_its_head():
     assert ids(stored(a_tree()), ("tb",)) == ["u1", "m1", "m1/0", "group tb", "m1/1", "group tk", "k1", "m2"]
 

@@ -166,6 +166,33 @@ def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
     assert "e1" in view.message_ids
 
 
+def test_unfolding_at_the_end_moves_nothing_above(view: TranscriptView) -> None:
+    before = [spoke(f"x{number}", f"tx{number}", "Words " * 100) for number in range(20)]
+    last = [spoke("m1", "tm", "Look.", [call("c")]), gave("r", "tm", "c", "line\n" * 60)]
+    view.show_session(SESSION, [*before, *last, spoke("m2", "tm", "Done.")])
+    shown = {row_id: on_screen(view)[row_id] for row_id in ("m1", "m1/0")}
+    click(view, "m1/0", "fold")
+    assert {row_id: on_screen(view)[row_id] for row_id in shown} == shown
+
+
+def test_the_row_that_is_read_stays_when_a_group_comes_in_over_it(view: TranscriptView) -> None:
+    messages = [
+        spoke("m1", "tm", "Two.", [call("c1", "subAgent")]),
+        spoke("m2", "tm", "Long words. " * 2_000),
+    ]
+    view.show_session(SESSION, messages)
+    view.go_to("m2", 300)
+    view.message_started(spoke("b1", "tb", "Words", author=BROWSER, under=UNDER))
+    assert view.place == ("m2", 300)
+
+
+def test_what_is_stored_counts_not_what_streamed(view: TranscriptView) -> None:
+    view.show_session(SESSION, [spoke("m1", "tm", state=STREAMING)])
+    view.append_text("m1", "half of it")
+    view.message_finished(spoke("m1", "tm", "something else"))
+    assert (view.find("something"), view.find("half")) == (1, 0)
+
+
 def test_rows_that_come_in_above_move_nothing_on_screen(view: TranscriptView) -> None:
     first = [spoke("m1", "tm", "Two.", [call("c1", "subAgent"), call("c2", "subAgent")])]
     long = [spoke("k1", "tk", "A long story. " * 900, author=agent("checker"), under=("tm", "c2"))]
