@@ -86,8 +86,10 @@ class ChatDesk(QObject):
         )
         page.chat_composer.show_assistants(agents, chosen, name)
         servers = chosen.mcp_servers if chosen else ()
+        # A set on the list stands for its tools.
+        listed = set(chosen.tools) if chosen else set()
         page.chat_composer.show_tools(
-            chosen.tools if chosen else (),
+            [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
             [status for status in self._engine.servers() if status.server.name in servers],
         )
         shown = chosen.id if chosen else ""

@@ -314,3 +314,22 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
                 assert widget.width() >= widget.fontMetrics().horizontalAdvance(words), words
         assert page.composer.mapTo(page, page.composer.rect().bottomRight()).y() < page.height()
         assert page.transcript.height() > 60
+
+
+async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    choices = {action.text(): action for action in page.chat_composer.assistant.choices.actions()}
+    assert page.chat_composer.tools.text() == "2 tools"
+    choices["Browser"].trigger()
+    assert page.composer.box.placeholderText() == "Message Browser…"
+    assert page.chat_composer.tools.text() == "5 tools"
+    await say(person, "Hello.")
+    await until(lambda: page.session and page.session.status == "idle")
+    assert page.session.chat.assistant_id == "browser"
+    choices = {action.text(): action for action in page.chat_composer.assistant.choices.actions()}
+    choices["Checker"].trigger()
+    await until(lambda: page.session.chat.assistant_id == "checker")
+    assert page.chat_composer.tools.text() == "0 tools"
+    await person.click("new_button")
+    assert page.composer.box.placeholderText() == "Message Checker…"

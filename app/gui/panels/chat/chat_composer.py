@@ -114,6 +114,7 @@ class ChatComposer(Composer):
             state = words(f"server.state.{status.state}")
             text = words("chat.server", name=status.server.name, state=state)
             menu.addAction(_unmarked(text), self.servers_requested.emit)
+        self._fit_hint()
 
     def retranslate(self, placeholder: str, send: str) -> None:
         """Draw every word anew."""
