@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError
@@ -305,8 +305,10 @@ class AssistantCommands(QObject):
     def _on_servers_changed(self) -> None:
         statuses = self._engine.servers()
         asking = {status.server.name: status for status in statuses if status.state == ASKING}
-        for name in asking.keys() - self._asking:
-            self._tell_asking(asking[name])
+        # While a dialog is open it is the settings, where the server is seen to ask.
+        if QApplication.activeModalWidget() is None:
+            for name in sorted(asking.keys() - self._asking):
+                self._tell_asking(asking[name])
         self._asking = set(asking)
         self._show_servers()
         if self._page is not None:

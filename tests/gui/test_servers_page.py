@@ -65,6 +65,7 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     await until(lambda: person.sees("consent_allow"))
     await person.click("consent_allow")
     await until(lambda: states(person) == {"proper": CONNECTED}, 60)
+    assert not person.sees("toast"), "what was just allowed does not ask again"
     await until(lambda: "add" in page(person)._tools.text())
     assert person.window.side_bar._foot_providers.text().endswith("1 MCP server")
     person.find("server_enabled").click()
@@ -88,7 +89,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     assert page(person).line.toPlainText() == "no-such -y"
 
 
-async def test_one_that_was_written_by_hand_asks_in_a_toast_and_the_editor_shows_it(qapp, data_dir):
+async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
     data_dir.mkdir(parents=True, exist_ok=True)
     entry = {"mcpServers": {"hand": {"command": "no-such-program", "args": ["a b"]}}}
     (data_dir / "mcp.json").write_text(json.dumps(entry), "utf-8")
@@ -98,6 +99,17 @@ async def test_one_that_was_written_by_hand_asks_in_a_toast_and_the_editor_shows
         assert page(person).line.toPlainText() == "no-such-program 'a b'"
         assert page(person)._state.text() == "asks first"
         person.find("settings_dialog").accept()
+
+
+async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        engine = person.window.desk.engine
+        await engine.save_servers((McpServer(name="late", command="no-such-program"),))
+        await person.click("toast_action")
+        await until(lambda: person.sees("consent_dialog"))
+        assert person.find("consent_line", QPlainTextEdit).toPlainText() == "no-such-program"
+        await person.click("consent_refuse")
+        assert states(person) == {"late": ASKING}
 
 
 async def test_what_cannot_be_used_is_said_in_place(person):

@@ -255,9 +255,10 @@ class ServersPage(QWidget):
             dialog.open()
 
     async def _allow(self, server: McpServer) -> None:
-        if server.disabled:
-            await self._keep(replace(server, disabled=False))
+        """Take note of the consent, and switch a server on that was off: in this order it never asks again."""
         await self._engine.consent(server.name)
+        if server.disabled:
+            await self._switch(replace(server, disabled=False))
 
     def _on_remove(self) -> None:
         if self._status is not None:
