@@ -3,6 +3,7 @@
 Made by the desk; holds whom a new chat is for.
 """
 
+import asyncio
 from collections.abc import Coroutine, Sequence
 from itertools import count
 from pathlib import Path
@@ -61,6 +62,8 @@ class ChatDesk(QObject):
         self._state = state
         self._numbers = count(1)
         self._shown_assistant = ""
+        self._beginning = asyncio.Lock()
+        self._begun = ""
         self._wire()
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
@@ -70,6 +73,7 @@ class ChatDesk(QObject):
         """Prepare the page for a new chat with an assistant, the last used one without a name."""
         if assistant_id:
             self._state.keep(LAST_ASSISTANT, assistant_id)
+        self._begun = ""
         self._page.show_new()
         self._page.set_draft(self._state.draft(NEW))
         self.refresh()
@@ -168,23 +172,30 @@ class ChatDesk(QObject):
     async def _send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Send, or begin a chat; what could not be sent is in the composer again."""
         try:
-            if session_id:
-                await self._engine.chats.send(session_id, text, attachments)
-                return
-            agent = self._assistant()
-            if agent is None:
-                raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
-            session_id = await self._engine.chats.start(agent.id, text, attachments)
+            if not session_id:
+                # Who presses Enter twice at once begins one chat, not two.
+                async with self._beginning:
+                    if not self._begun:
+                        await self._begin(text, attachments)
+                        return
+                session_id = self._begun
+            await self._engine.chats.send(session_id, text, attachments)
         except MootError:
             box = self._page.composer.box
             if self._page.session_id == session_id and not box.toPlainText():
                 box.setPlainText(text)
                 self._page.chat_composer.strip.show_attachments(attachments)
             raise
+
+    async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        agent = self._assistant()
+        if agent is None:
+            raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
+        self._begun = await self._engine.chats.start(agent.id, text, attachments)
         # Whoever writes on does so to the chat that has just begun.
-        self._state.keep_draft(session_id, self._page.carry_over(session_id))
+        self._state.keep_draft(self._begun, self._page.carry_over(self._begun))
         self._state.keep_draft(NEW, "")
-        self.session_started.emit(session_id)
+        self.session_started.emit(self._begun)
 
     def _on_assistant_chosen(self, assistant_id: str) -> None:
         self._state.keep(LAST_ASSISTANT, assistant_id)

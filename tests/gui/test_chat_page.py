@@ -12,6 +12,7 @@ from app.core.message import Attachment
 from app.core.session import Chat, ChatSession, QueuedMessage
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.chat_scenes import TREE, architect, replies, said_last
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -333,3 +334,36 @@ async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wi
     assert page.chat_composer.tools.text() == "0 tools"
     await person.click("new_button")
     assert page.composer.box.placeholderText() == "Message Checker…"
+
+
+async def test_two_messages_at_once_begin_one_chat(person, wire_servers):  # noqa: F811
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    for text in ("one", "two"):
+        page.composer.box.setPlainText(text)
+        QTest.keyClick(page.composer.box, Qt.Key.Key_Return)
+    await until(lambda: page.session and page.session.status == "idle" and not page.session.chat.queue)
+    assert len(person.window.desk.engine.sessions()) == 1
+    assert [one for one in person.transcript("transcript") if "You" in one and "two" in one]
+
+
+async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    slow = replies(pace=20.0)
+
+    def reply(request: object) -> object:
+        return "Done." if said_last(request) == "tool" else slow(request)  # type: ignore[arg-type]
+
+    server.script("openai-wire", reply)
+    await person.window.desk.engine.assistants.save(architect(model="openai-wire", sub_agents=("checker",)))
+    person.window.desk._on_new("architect")
+    await say(person, TREE)
+    page = person.window.desk.chat_page
+    await until(lambda: "The disk fills up" in read(person), what="the checker to write")
+    live = person.window.desk.engine.live(page.session_id)
+    sub = next(message for message in live.messages if message.author.depth)
+    assert page.session.status == "running"
+    page.transcript.stop_turn_requested.emit(sub.turn_id)
+    await until(lambda: page.session.status == "idle")
+    assert "Done." in person.transcript("transcript")[-1]
+    assert "The disk fills up" in read(person)
