@@ -51,6 +51,7 @@ class AssistantCommands(QObject):
         self._palette: Palette | None = None
         self._commands: Sequence[Command] = ()
         self._unsaved: dict[str, Agent] = {}
+        self._saving: set[str] = set()
         self._all_saved = asyncio.Event()
         self._all_saved.set()
         self._asking = {status.server.name for status in engine.servers() if status.state == ASKING}
@@ -229,6 +230,10 @@ class AssistantCommands(QObject):
 
     async def _delete(self, agent_id: str) -> None:
         assistants = self._engine.assistants
+        if self._page is not None:
+            # What is still being written would bring it back.
+            self._page.editor.save_now()
+            await self._all_saved.wait()
         agent = assistants.find(agent_id)
         await assistants.delete(agent_id)
         self._window.toasts.show_toast(
@@ -263,6 +268,7 @@ class AssistantCommands(QObject):
     async def _save(self, agent_id: str) -> None:
         """Save an assistant, again when it was written on meanwhile; say in the editor how it went."""
         editor = self._made_page().editor
+        self._saving.add(agent_id)
         try:
             while (agent := self._unsaved.pop(agent_id, None)) is not None:
                 try:
@@ -271,7 +277,9 @@ class AssistantCommands(QObject):
                     text = self._language.problem(error.code, **error.details)
                     editor.show_failure(agent_id, text, FIELDS.get(error.code, "name"))
         finally:
-            if not self._unsaved:
+            self._saving.discard(agent_id)
+            self._unsaved.pop(agent_id, None)
+            if not self._unsaved and not self._saving:
                 self._all_saved.set()
 
     def _on_hit(self, session_id: str, message_id: str) -> None:

@@ -164,6 +164,18 @@ async def test_delete_can_be_undone(person, data_dir):
     assert kept(data_dir, agent_id)["name"] == "Gone"
 
 
+async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_back_whole(person, data_dir):
+    agent_id = await make(person, "Gone")
+    await person.write("assistant_instructions", "The last words")
+    person.window.desk.assistants.delete(agent_id)
+    await until(lambda: agent_id not in side(person).ids())
+    await person.settle(1.0)
+    assert agent_id not in side(person).ids()
+    await person.click("toast_action")
+    await until(lambda: agent_id in side(person).ids())
+    assert kept(data_dir, agent_id)["instructions"] == "The last words"
+
+
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
         side(person).setFocus()
