@@ -4,6 +4,7 @@ from collections.abc import Callable
 from statistics import median
 
 from app.core.message import Message
+from app.gui.chat.row_style import WIDE
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.theme import LIGHT
 from tests.benchmarks.table import Benchmark, Result
@@ -23,6 +24,8 @@ from tests.benchmarks.transcripts import (
     shown,
     texts,
 )
+from tests.gui.chats import SESSION as CHAT
+from tests.gui.chats import agent, asked, call, gave, spoke
 
 
 def open_long(short: bool) -> Result:
@@ -71,6 +74,44 @@ def append_long(short: bool) -> Result:
     return Result(measured=measured, baseline=baseline, unit="ms", ratio=measured / baseline)
 
 
+def insert_long(short: bool) -> Result:
+    """One more message of a sub-agent, in the middle: under the first of two calls."""
+    application()
+
+    def chat(count: int) -> TranscriptView:
+        messages = []
+        for number in range(count // 4):
+            turn_id = f"t{number}"
+            messages += [
+                asked(number),
+                spoke(f"m{number}", turn_id, markdown(300, number % 50), [call(f"c{number}")]),
+                gave(f"r{number}", turn_id, f"c{number}"),
+                spoke(f"n{number}", turn_id, markdown(300, number % 40)),
+            ]
+        messages.append(spoke("z", "tz", "Two.", [call("one", "subAgent"), call("two", "subAgent")]))
+        messages.append(spoke("k", "tk", "Second.", author=agent("second"), under=("tz", "two")))
+        view = TranscriptView(LIGHT, texts(), layout=WIDE)
+        shown(view)
+        view.show_session(CHAT, messages)
+        settle()
+        return view
+
+    long, brief = chat(10_000), chat(8)
+    number = iter(range(10_000))
+
+    def inserting(view: TranscriptView) -> Callable[[], float]:
+        def run() -> float:
+            name = f"w{next(number)}"
+            made = spoke(name, "tw", "Some words.", [call(name)], author=agent("first"), under=("tz", "one"))
+            return cpu(lambda: view.message_started(made))
+
+        return run
+
+    measured, baseline = in_turns(20 if short else 60, inserting(long), inserting(brief))
+    closed(long, brief)
+    return Result(measured=measured, baseline=baseline, unit="ms", ratio=measured / baseline)
+
+
 def resize_long(short: bool) -> Result:
     """Another width, read in the middle; the place must be the same after going back."""
     application()
@@ -104,5 +145,8 @@ def resize_long(short: bool) -> Result:
 BENCHMARKS = (
     Benchmark(name="open a session of 10,000 messages, against one of 1,000", target=1.5, run=open_long),
     Benchmark(name="append to it, against a session of 10", target=1.2, run=append_long),
+    Benchmark(
+        name="put a sub-agent's message into a chat of 10,000, against one of 10", target=1.3, run=insert_long
+    ),
     Benchmark(name="resize it, against 1,000, and the anchor does not drift", target=1.5, run=resize_long),
 )

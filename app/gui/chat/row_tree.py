@@ -173,6 +173,17 @@ class _Tree:
                 below += fresh
 
 
+def same_rows(old: Message, new: Message) -> bool:
+    """Whether a message that takes another's place changes no row but its own."""
+    return _shape(old) == _shape(new)
+
+
+def _shape(message: Message) -> tuple[object, ...]:
+    calls = [call.id for call in message.tool_calls]
+    who = (message.role, message.author.id, message.answers, message.tool_call_id)
+    return *who, message.prompt is None, calls, _is_empty(message)
+
+
 def _is_plain(message: Message) -> bool:
     """Whether a message that is a turn of its own has nothing but its row."""
     if message.role in (TOOL, SYSTEM) or message.parent_turn_id is not None:

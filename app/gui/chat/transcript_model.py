@@ -11,7 +11,7 @@ from app.core.texts import Texts
 from app.gui.chat.message_row import RowContext
 from app.gui.chat.painted_row import RowFrame
 from app.gui.chat.row_header import Speaker
-from app.gui.chat.row_tree import MESSAGE, Entry, group_id, plain_rows, tree_rows
+from app.gui.chat.row_tree import MESSAGE, Entry, group_id, plain_rows, same_rows, tree_rows
 from app.gui.chat.turn_book import TurnBook
 from app.gui.markdown.blocks import clean
 from app.gui.theme import Tokens
@@ -134,7 +134,10 @@ class TranscriptModel:
         """Add a message, or replace the one with its id; return which rows are others now."""
         if self.chat:
             self._see(message.author)
+            before = self.book.messages.get(message.id)
             self.book.put(message)
+            if before is not None and same_rows(before, message):
+                return Splice(0, (), ())
             return self.arrange(message.turn_id)
         known = message.id in self
         self.book.put(message)
