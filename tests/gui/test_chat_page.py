@@ -232,7 +232,7 @@ async def test_what_cannot_be_sent_is_in_the_box_again(person):
     await person.click("new_button")
     person.window.desk._state.keep("assistant", "nobody")
     page = person.window.desk.chat_page
-    too_long = "x" * 400_001
+    too_long = "a line of words\n" * 25_001 + "the end"
     page.composer.box.setPlainText(too_long)
     await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: person.sees("toast"))
@@ -349,7 +349,7 @@ async def test_two_messages_at_once_begin_one_chat(person, wire_servers):  # noq
 
 async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_servers):  # noqa: F811
     server = wire_servers["openai"]
-    slow = replies(pace=20.0)
+    slow = replies(pace=4.0)
 
     def reply(request: object) -> object:
         return "Done." if said_last(request) == "tool" else slow(request)  # type: ignore[arg-type]
