@@ -4,7 +4,7 @@ import pytest
 
 from app.core.events import MessageFinished, SessionStarted, TurnStarted
 from app.core.message import Author, Message
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Chat, ChatSession, Debate, DebateSession, Participant
 from app.gui.window_state import MOST_KEPT, WindowState
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
@@ -93,3 +93,46 @@ async def test_a_turn_that_began_before_the_view_was_there_is_seen(qapp, data_di
         view = await shown(person, session_id)
         await until(lambda: view.transcript._typing.active)
         assert view.transcript._typing.waiting_text() == "starting the model…"
+
+
+async def keep_chat(data_dir, count: int, head: str) -> str:
+    """Write a chat whose last answer has two versions, as an earlier run left it; return its id."""
+    store = JsonLogStore(DataPaths(data_dir))
+    await store.open()
+    session_id = "01hzzzzzzzzzzzzzzzzzzzzzzy"
+    chat = Chat(assistant_id="assistant", assistant_name="Assistant", head=head)
+    session = ChatSession(id=session_id, title="Tabs?", chat=chat)
+    store.append((SessionStarted(session_id=session_id, session=session),))
+    numbers = [(number, number - 1) for number in range(count)]
+    for number, before in (*numbers, (count, count - 2)):
+        mine = number < count and number % 2 == 0
+        said = Message(
+            id=f"m{number}",
+            turn_id=f"t{number}",
+            role="user" if mine else "assistant",
+            author=Author(id="user", name="User", kind="user") if mine else Author(id="a", name="Assistant"),
+            content=f"Statement {number}.",
+            follows=f"t{before}" if before >= 0 else "",
+        )
+        store.append((MessageFinished(session_id=session_id, message=said),))
+    await store.flush(session_id)
+    await store.close()
+    return session_id
+
+
+@pytest.mark.parametrize(("head", "gone"), [("t150", "m149"), ("t149", "m150")])
+async def test_a_long_chat_shows_the_chosen_version_only(qapp, data_dir, head, gone):
+    session_id = await keep_chat(data_dir, 150, head)
+    async with at_window(data_dir) as person:
+        person.window.desk.show_session(session_id)
+        page = person.window.desk.chat_page
+        await until(lambda: len(page.transcript.message_ids) == 150)
+        assert gone not in page.transcript.message_ids
+        assert page.transcript.message_ids[0] == "m0"
+        assert page.transcript.following
+        assert page.stands_at(head)
+        page.transcript.go_to("m20", 5)
+        person.window.desk._on_new()
+        person.window.desk.show_session(session_id)
+        await until(lambda: page.session_id == session_id)
+        assert page.transcript.place == ("m20", 5)
