@@ -6,21 +6,19 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
-from app.core.message import ALLOW, APPROVAL, FAILED, STOPPED, STREAMING, Attachment, Message, Prompt
+from app.core.message import FAILED, STOPPED, STREAMING, Attachment, Message, Prompt
 from app.core.session import PAUSED
 from app.gui.chat.card_row import CardRow
 from app.gui.chat.group_row import GroupRow
-from app.gui.chat.message_row import MessageRow
-from app.gui.chat.question_row import QuestionRow
 from app.gui.chat.row_style import WIDE
 from app.gui.chat.row_words import thought_of
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.theme import LIGHT
-from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, question, spoke, stored
+from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored
 from tests.gui.test_transcript_view import on_screen, read_middle, texts
 
 UNDER = ("tm", "c1")
@@ -244,94 +242,6 @@ def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptVie
     assert view._beat.isActive()
     view.hide()
     assert not view._beat.isActive()
-
-
-class Card(QWidget):
-    """A stand-in for the card of a question: a box, a button, and one more line on demand."""
-
-    made: list["Card"] = []
-
-    def __init__(self, message: Message) -> None:
-        super().__init__()
-        self.message = message
-        self.box, self.button = QLineEdit(), QPushButton("Answer")
-        self.lines = QVBoxLayout(self)
-        self.lines.addWidget(self.box)
-        self.lines.addWidget(self.button)
-        Card.made.append(self)
-
-
-def test_an_open_question_has_its_widget_while_it_is_on_screen(view: TranscriptView, qtbot: QtBot) -> None:
-    Card.made = []
-    view.set_card_factory(Card)
-    prefix = [spoke(f"x{number}", f"tx{number}", "Words " * 200) for number in range(30)]
-    ask = spoke("m1", "tm", "", [call("c", "promptUser")])
-    view.show_session(SESSION, [*prefix, ask, question("q", "tm", "c", OPEN, role="tool")])
-    (card,) = Card.made
-    assert card.isVisible()
-    placed = view.message_rect("q")
-    assert placed is not None
-    assert placed.contains(card.geometry())
-    assert card.height() == card.sizeHint().height()
-    assert isinstance(row(view, "m1"), MessageRow) and row(view, "m1").context.waiting
-    card.box.setText("half an answer")
-    view.go_to("x0", 0)
-    assert not card.isVisible()
-    view.jump_to_latest()
-    assert card.isVisible() and card.box.text() == "half an answer"
-    tall = QLineEdit()
-    tall.setMinimumHeight(150)
-    card.lines.addWidget(tall)
-    qtbot.waitUntil(lambda: card.height() >= 190)
-    answered = replace(OPEN, answered_by="w", answer="CSV")
-    with qtbot.waitSignal(card.destroyed):
-        view.message_finished(question("q", "tm", "c", answered, role="tool"))
-    made = row(view, "q")
-    assert isinstance(made, QuestionRow)
-    assert (made.question_text(), made.answer_text()) == ("Which file types?", "CSV")
-
-
-def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbot: QtBot) -> None:
-    view.set_card_factory(Card)
-    view.show_session(
-        SESSION,
-        [spoke("m1", "tm", "", [call("c", "promptUser")]), question("q", "tm", "c", OPEN, role="tool")],
-    )
-    view.setFocus()
-    card = view._host.widget("q")
-    assert isinstance(card, Card)
-    for _ in range(4):
-        QTest.keyClick(view.window().focusWidget() or view, Qt.Key.Key_Tab)
-        if card.box.hasFocus():
-            return
-    raise AssertionError("Tab never reached the box")
-
-
-@pytest.mark.parametrize(
-    ("prompt", "said"),
-    [
-        (replace(OPEN, dismissed=True), "Skipped"),
-        (Prompt(question="", type=APPROVAL, tool="open_url", answered_by="w", answer=ALLOW), "Allowed"),
-        (Prompt(question="Sure?", type="yesno", answered_by="w", answer="no"), "No"),
-        (Prompt(question="Name?", type="text", answered_by="w", answer="<b>Ada</b>"), "<b>Ada</b>"),
-    ],
-)
-def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, said: str) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), question("q", "tm", "c", prompt)])
-    made = row(view, "q")
-    assert isinstance(made, QuestionRow)
-    assert made.answer_text() == said
-    assert said in view.describe("q")
-    view.grab()
-
-
-def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:
-    prompt = Prompt(question="", type=APPROVAL, tool="open_url", arguments="{}")
-    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c", "open_url")])])
-    view.message_started(question("q", "tm", "c", prompt))
-    assert state(view, "m1/0") == "waiting"
-    view.message_finished(question("q", "tm", "c", replace(prompt, answered_by="w", answer=ALLOW)))
-    assert state(view, "m1/0") == "running"
 
 
 def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -> None:
