@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.gui.chat.row_heights import RowHeights
 
-LEAST_ROW = 30
+LEAST_ROW = 20
 """No row is less tall, in pixels."""
 
 
