@@ -28,8 +28,10 @@ class MessageBox(TextBox):
 
     def set_said(self, texts: list[str]) -> None:
         """Know the user's own messages, oldest first."""
-        self._said = texts
-        self._back = 0
+        # Told again and again while a chat runs: who is looking back keeps their place.
+        if texts != self._said:
+            self._said = list(texts)
+            self._back = 0
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)
