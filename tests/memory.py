@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.errors import NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import STOPPED, STREAMING, Message
@@ -48,6 +48,7 @@ class MemoryDocuments(Documents):
     def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
         self._providers = tuple(providers)
         self._agents = tuple(agents)
+        self._groups: tuple[Group, ...] = ()
         self._settings = Settings()
 
     def settings(self) -> Settings:
@@ -74,6 +75,16 @@ class MemoryDocuments(Documents):
 
     async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
         return ()
+
+    def groups(self) -> tuple[Group, ...]:
+        return self._groups
+
+    async def save_group(self, group: Group) -> Group:
+        self._groups = (*(one for one in self._groups if one.id != group.id), group)
+        return group
+
+    async def delete_group(self, group_id: str) -> None:
+        self._groups = tuple(one for one in self._groups if one.id != group_id)
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         return ()

@@ -1,4 +1,4 @@
-"""An agent: who can speak. Pure data, read from `assistants/<id>.json` or made by a debate."""
+"""Agents and groups of them: who can speak. Pure data, of `assistants/<id>.json` and `groups/<id>.json`."""
 
 from dataclasses import dataclass
 
@@ -38,4 +38,30 @@ class Agent:
     max_steps: int = 10
     enabled: bool = True
     busy: Busy | None = None
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leader:
+    """The model a group's orchestrator speaks with; both empty: the first that is ready."""
+
+    provider: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Assistants that work together under an orchestrator (row G1).
+
+    `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one
+    message of the user's. `ask_before_hand_over` lets the user see, change or refuse each hand-over.
+    """
+
+    id: str
+    name: str
+    members: tuple[str, ...] = ()
+    orchestrator: Leader = Leader()
+    instructions: str = ""
+    turns_limit: int = 20
+    ask_before_hand_over: bool = False
     version: int = 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
+from app.core.plan import Plan
 from app.core.session import Session
 
 
@@ -125,6 +126,18 @@ class PromptAsked(Event):
 
     message_id: str
     prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChanged(Event):
+    """The session's plan is another one now, None where it was dropped."""
+
+    plan: Plan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsChanged(Event):
+    """A group was saved, deleted or brought back; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from app.core.message import Attachment
+from app.core.plan import Plan
 
 IDLE = "idle"
 RUNNING = "running"
@@ -74,7 +75,10 @@ class Debate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`)."""
+    """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`).
+
+    `plan` is what the assistants set out to do, None where they made none.
+    """
 
     id: str
     title: str
@@ -84,6 +88,7 @@ class Session:
     created_at: str = ""
     updated_at: str = ""
     version: int = 1
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +137,25 @@ class ChatSession(Session):
 
     chat: Chat
     kind: Literal["chat"] = "chat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupState:
+    """A group at work; `members` are assistants' ids as they were when the session began."""
+
+    id: str
+    name: str
+    members: tuple[str, ...]
+    turns_limit: int = 20
+    ask_before_hand_over: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSession(ChatSession):
+    """A conversation with a group led by an orchestrator; the chat's assistant is the orchestrator."""
+
+    group: GroupState
+    kind: Literal["group"] = "group"  # type: ignore[assignment]
 
 
 class SessionSummary(NamedTuple):

@@ -9,7 +9,7 @@ SYSTEM = "system"
 class Settings:
     """What the user chose. `language` and `theme` are `system` or a name.
 
-    `assistant_order` are assistant ids as the side bar lists them. `search_engine` is where
+    `assistant_order` and `group_order` are ids as the side bar lists them. `search_engine` is where
     `web_search` asks: a name of the catalogue, or the address of a SearXNG server. The `max_…` are the
     budget of one user message, for the whole tree it sets off; 0 means no limit.
     """
@@ -18,6 +18,7 @@ class Settings:
     theme: str = SYSTEM
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()
+    group_order: tuple[str, ...] = ()
     search_engine: str = "duckduckgo"
     max_model_calls: int = 100
     max_tool_rounds: int = 60

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ProviderConfig
@@ -130,6 +130,18 @@ class Documents(Protocol):
 
     async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
         """Return the versions of an assistant that are kept, newest first."""
+        ...
+
+    def groups(self) -> tuple[Group, ...]:
+        """Return the groups of `groups/`."""
+        ...
+
+    async def save_group(self, group: Group) -> Group:
+        """Write a group with the next version number and return it so. Raises StorageError."""
+        ...
+
+    async def delete_group(self, group_id: str) -> None:
+        """Take a group away; saving it again brings it back."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

@@ -6,7 +6,9 @@ from hashlib import sha256
 from json import dumps
 from typing import Final, Protocol
 
+from app.core.agent import Agent
 from app.core.message import Message, Prompt
+from app.core.plan import Plan
 from app.core.session import DEFAULT_MODE
 
 CONTINUE: Final = "continue"
@@ -33,7 +35,8 @@ class ToolResult:
     """What a tool gives back: text for the model, and what the loop does next.
 
     `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are
-    MCP-UI resources in the form of the protocol, kept with the message.
+    MCP-UI resources in the form of the protocol, kept with the message. `say` is what the agent says to
+    the user with it, as its last word.
     """
 
     content: str
@@ -41,6 +44,7 @@ class ToolResult:
     control: str = CONTINUE
     resources: tuple[dict[str, object], ...] = ()
     prompt: Prompt | None = None
+    say: str = ""
 
 
 class ToolContext(Protocol):
@@ -65,6 +69,20 @@ class ToolContext(Protocol):
         """Return the session's messages, oldest first."""
         ...
 
+    @property
+    def plan(self) -> Plan | None:
+        """The session's plan."""
+        ...
+
+    def change_plan(self, plan: Plan | None) -> None:
+        """Replace the session's plan; kept with the session at once."""
+        ...
+
+    @property
+    def members(self) -> Sequence[Agent]:
+        """The assistants of the session's group, in order; none where it is no group's."""
+        ...
+
     async def ask(self, prompt: Prompt) -> str | None:
         """Put a question to the user while the tool runs; None when it was dismissed."""
         ...
@@ -80,7 +98,8 @@ class Tool:
     `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
     the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
     `asks` means the user must allow each call; `consent` names what "always" then stands for.
-    `modes` are the agent modes it may run in. `run` raises ToolError for what the model should know.
+    `modes` are the agent modes it may run in. A tool that `ends` the turn wins over the calls after it,
+    which are skipped. `run` raises ToolError for what the model should know.
     """
 
     key: str
@@ -90,6 +109,7 @@ class Tool:
     group: str = ""
     repeatable: bool = False
     asks: bool = False
+    ends: bool = False
     consent: str = ""
     modes: tuple[str, ...] = (DEFAULT_MODE,)
 

@@ -11,7 +11,7 @@ from app.core.events import AssistantsChanged, EventBus
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.core.tool import Tool, ToolResult, Tools
-from app.engine.cast import Cast
+from app.engine.cast import ORCHESTRATION, Cast
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT
 
 MAX_NAME = 80
@@ -65,8 +65,9 @@ class Assistants:
         return self._cast.is_built_in(agent_id)
 
     def tools(self) -> tuple[Tool, ...]:
-        """Return the allow-list, `subAgent` first."""
-        return (_SUB_AGENT_TOOL, *self._tools.allowed())
+        """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
+        given = (tool for tool in self._tools.allowed() if tool.group != ORCHESTRATION)
+        return (_SUB_AGENT_TOOL, *given)
 
     async def save(self, agent: Agent) -> Agent:
         """Write an assistant; one without an id gets one from its name. Returns it as saved."""
@@ -118,7 +119,7 @@ class Assistants:
         Nothing of it runs: tools must be on the allow-list, MCP servers and whatever Moot does not know
         are left out, and `dropped` says so.
         """
-        document = _document(text)
+        document = read_document(text)
         values: dict[str, object] = {}
         for name in _SHARED:
             value = document.get(name, "")
@@ -176,7 +177,8 @@ def _checked(agent: Agent) -> Agent:
     return replace(agent, name=name)
 
 
-def _document(text: str) -> dict[str, object]:
+def read_document(text: str) -> dict[str, object]:
+    """Return what a shared file holds. Raises BadInput for what is no such file."""
     if len(text) > MAX_SHARED:
         raise BadInput("shared_too_long", most=MAX_SHARED)
     try:

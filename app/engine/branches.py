@@ -6,7 +6,8 @@ with the same role are versions of each other. Used by the request, the chat's c
 
 from collections.abc import Iterator
 
-from app.core.message import Message
+from app.core.message import DONE, Message
+from app.core.tool import END
 from app.engine.live_session import LiveSession
 
 
@@ -99,6 +100,13 @@ def last_answer(messages: list[Message]) -> Message | None:
 
 
 def is_over(messages: list[Message]) -> bool:
-    """Whether an assistant's turn has said its last word: an answer without calls, or a failure."""
+    """Whether an assistant's turn has said its last word: an answer without calls, a failure, or a tool
+    that ended it.
+    """
     answer = last_answer(messages)
-    return answer is not None and not answer.tool_calls
+    if answer is None:
+        return False
+    calls = {call.id for call in answer.tool_calls}
+    return not calls or any(
+        one.control == END and one.state == DONE for one in messages if one.tool_call_id in calls
+    )

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.provider import ProviderStatus
+from app.core.session import GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
+from app.engine.group import ORCHESTRATOR
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
+
+ORCHESTRATION = "orchestration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +92,25 @@ class Cast:
         keys = set(agent.tools)
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
-        return {tool.key: tool for tool in found if mode in tool.modes}
+        leads = agent.id == ORCHESTRATOR
+        return {
+            tool.key: tool for tool in found if mode in tool.modes and leads == (tool.group == ORCHESTRATION)
+        }
 
     def consent_of(self, key: str) -> str:
         """Return what "always" stands for with a tool: the tool as it is now."""
         names = [status.server.name for status in self._tools.servers()]
         known = (*self._tools.allowed(), *self._tools.server_tools(names))
         return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
+
+    def members(self, group: GroupState) -> tuple[Agent, ...]:
+        """Return the members of a group that are still there and switched on, in order."""
+        found = [self.agent(agent_id) for agent_id in group.members]
+        return tuple(agent for agent in found if agent is not None and agent.enabled)
+
+    def groups(self) -> tuple[Group, ...]:
+        """Return the user's groups."""
+        return self._documents.groups()
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""

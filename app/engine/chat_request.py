@@ -14,6 +14,7 @@ from app.core.session import SETTINGS_MODE
 from app.engine.branches import back_from
 from app.engine.call_arguments import is_object
 from app.engine.cast import Voice
+from app.engine.group import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.model_call import Attempt
 from app.engine.perspective import SHORT_WINDOW
@@ -29,7 +30,8 @@ Item = dict[str, object]
 class AgentTurn:
     """An agent's turn: who speaks with which model, and where in the tree of turns.
 
-    `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given.
+    `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given; `notes`
+    are what it is told besides its instructions.
     """
 
     turn_id: str
@@ -41,6 +43,8 @@ class AgentTurn:
     parent_turn_id: str | None = None
     parent_call_id: str | None = None
     task: str = ""
+    kind: str = "main"
+    notes: str = ""
 
     @property
     def author(self) -> Author:
@@ -48,7 +52,7 @@ class AgentTurn:
         return Author(
             id=self.agent.id,
             name=self.agent.name,
-            kind="sub" if self.parent_turn_id else "main",
+            kind="sub" if self.parent_turn_id else self.kind,
             path=self.stack,
             depth=len(self.stack) - 1,
         )
@@ -96,6 +100,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
     parts += [agent.instructions.strip()] if agent.instructions.strip() else []
+    parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
     parts += [words["settings"]] if turn.mode == SETTINGS_MODE else []
@@ -117,7 +122,7 @@ def _history(
         elif messages[0].author.id == turn.agent.id:
             items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
         else:
-            items = _foreign(messages)
+            items = _foreign(messages, turn, words)
             labelled = labelled or bool(items)
         if chosen and size + len(items) > window:
             cut = True
@@ -188,13 +193,23 @@ def _result_text(result: Message | None, words: Mapping[str, str], most: int | N
     return text if most is None or len(text) <= most else text[:most] + " …"
 
 
-def _foreign(messages: Sequence[Message]) -> list[Item]:
-    """Return another assistant's turn as this one reads it: labelled words, without its tools."""
-    texts = [
-        f"[{message.author.name}]: {message.content.strip()}"
-        for message in messages
-        if message.role == ASSISTANT and message.state in (DONE, STOPPED) and message.content.strip()
-    ]
+def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[Item]:
+    """Return another assistant's turn as this one reads it: labelled words, without its tools. That a
+    member gave no answer is told to the orchestrator alone.
+    """
+    texts: list[str] = []
+    for message in messages:
+        if message.role != ASSISTANT:
+            continue
+        said = (
+            [message.content.strip()] if message.state in (DONE, STOPPED) and message.content.strip() else []
+        )
+        for call in message.tool_calls:
+            if call.name == SWITCH_ASSISTANT:
+                said.append("@{}: {}".format(*instruction_of(call)))
+        if message.state == FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
+            said.append(words["no_answer"].format(reason=message.error.kind))
+        texts += [f"[{message.author.name}]: {one}" for one in said]
     return [{"role": USER, "content": "\n\n".join(texts)}] if texts else []
 
 

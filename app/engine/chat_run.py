@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from app.core.agent import Agent
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
-from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat
-from app.engine.branches import last_answer
+from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
+from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat, GroupSession
+from app.engine.branches import back_from, last_answer
 from app.engine.budget import Budget
 from app.engine.cast import Cast
 from app.engine.chat import Answer, SendQueued, YourTurn, decide
 from app.engine.chat_request import AgentTurn
+from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
@@ -59,47 +61,49 @@ class ChatRun(Run):
     async def _step(self) -> None:
         chat = self._live.chat_session.chat
         match decide(chat, self._live.turn(chat.head)):
+            case Answer() as answer if not self._pausing:
+                await self._answer(chat, answer)
+            case decision:
+                self._end_or_send(decision)
+
+    def _end_or_send(self, decision: object) -> None:
+        """Do what comes when no assistant's turn does: pause, send what was queued, or wait for the user."""
+        chat = self._live.chat_session.chat
+        match decision:
             case YourTurn():
                 self._live.change(status=IDLE, reason="")
-            case _ if self._pausing:
-                self._live.change(status=PAUSED, reason=BY_USER)
-            case SendQueued(queued):
+            case SendQueued(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head)
                 changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
                 self._live.finish_message(message, chat=changed)
-            case Answer() as answer:
-                await self._answer(chat, answer)
+            case _:
+                self._live.change(status=PAUSED, reason=BY_USER)
 
     async def _answer(self, chat: Chat, answer: Answer) -> None:
-        cast = self._terms.cast
         begun = self._live.turn(answer.turn_id)
-        agent = cast.agent(begun[0].author.id if begun else chat.assistant_id)
+        agent = self._terms.cast.agent(begun[0].author.id if begun else chat.assistant_id)
         if agent is None:
-            self._fail(chat, answer)
+            author = Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,))
+            self._fail(author, answer.follows, answer.turn_id)
             return
+        await self._take(agent, answer.follows, answer.turn_id)
+
+    async def _take(
+        self, agent: Agent, follows: str, turn_id: str, *, members: tuple[Agent, ...] = (), **fields: object
+    ) -> None:
+        """Take an agent's root turn, to its end or until the user must act."""
+        cast, chat = self._terms.cast, self._live.chat_session.chat
         await cast.attach(agent)
         turn = AgentTurn(
-            turn_id=answer.turn_id or new_id(),
+            turn_id=turn_id or new_id(),
             agent=agent,
             voice=cast.voice(agent),
             stack=(agent.id,),
             mode=chat.mode,
-            follows=answer.follows,
+            follows=follows,
+            **fields,  # type: ignore[arg-type]
         )
-        budget = Budget(cast.settings(), tuple(_spent_by(self._live)), self._around.clock)
-        self._tree = Tree(
-            Stage(
-                live=self._live,
-                cast=cast,
-                models=self._around.models,
-                store=self._around.store,
-                prompts=self._terms.prompts,
-                budget=budget,
-                language=chat.language,
-                wait=self._wait,
-                clock=self._around.clock,
-            )
-        )
+        self._tree = Tree(self._stage(members))
         try:
             outcome = await self._tree.take(turn)
         finally:
@@ -109,17 +113,34 @@ class ChatRun(Run):
         elif outcome.state == HELD:
             self._live.change(status=PAUSED, reason=outcome.reason)
 
-    def _fail(self, chat: Chat, answer: Answer) -> None:
-        """Say that the assistant is gone; another one can be chosen and asked again."""
+    def _stage(self, members: tuple[Agent, ...]) -> Stage:
+        cast, session = self._terms.cast, self._live.session
+        asks = isinstance(session, GroupSession) and session.group.ask_before_hand_over
+        return Stage(
+            live=self._live,
+            cast=cast,
+            models=self._around.models,
+            store=self._around.store,
+            prompts=self._terms.prompts,
+            budget=Budget(cast.settings(), tuple(_spent_by(self._live)), self._around.clock),
+            language=self._live.chat_session.chat.language,
+            members=members,
+            asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
+            wait=self._wait,
+            clock=self._around.clock,
+        )
+
+    def _fail(self, author: Author, follows: str, turn_id: str) -> None:
+        """Say that an assistant is gone; another one can be chosen and asked again."""
         self._live.finish_message(
             Message(
                 id=new_id(),
-                turn_id=answer.turn_id or new_id(),
-                role="assistant",
-                author=Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,)),
-                follows=answer.follows,
+                turn_id=turn_id or new_id(),
+                role=ASSISTANT,
+                author=author,
+                follows=follows,
                 state=FAILED,
-                error=Failure(kind=NO_ASSISTANT, detail=chat.assistant_name),
+                error=Failure(kind=NO_ASSISTANT, detail=author.name),
                 created_at=utc_now(),
             )
         )
@@ -200,6 +221,10 @@ def _tree_turns(live: LiveSession, turn_id: str) -> list[str]:
 
 def _spent_by(live: LiveSession) -> Iterator[Message]:
     """Yield the messages that the budget of the user's last message has paid for."""
-    start = live.chat_session.chat.budget_from
-    for turn_id in _tree_turns(live, live.chat_session.chat.head):
-        yield from (one for one in live.turn(turn_id) if one.id > start)
+    chat = live.chat_session.chat
+    for root in back_from(live, chat.head):
+        messages = live.turn(root)
+        if messages[0].role == USER and messages[0].id <= chat.budget_from:
+            return
+        for turn_id in _tree_turns(live, root):
+            yield from (one for one in live.turn(turn_id) if one.id > chat.budget_from)

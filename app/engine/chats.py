@@ -5,20 +5,14 @@ from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import (
-    ALLOW,
     ALWAYS,
     APPROVAL,
     ASSISTANT,
-    DENY,
-    OPTIONS,
     USER,
-    YESNO,
     Attachment,
     Message,
-    Prompt,
 )
 from app.core.session import (
     DEFAULT_MODE,
@@ -31,14 +25,13 @@ from app.core.session import (
 )
 from app.core.text import clean_text
 from app.engine.branches import latest_leaf, root_of
+from app.engine.call_arguments import is_object
 from app.engine.cast import Cast
+from app.engine.chat_input import MAX_TITLE, begun_with, checked_text, fitting_answer
 from app.engine.chat_run import ChatRun, close_turns, open_questions, user_message
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
-
-MAX_TEXT = 400_000
-MAX_TITLE = 80
 
 
 class Chats:
@@ -59,31 +52,22 @@ class Chats:
     ) -> str:
         """Start a chat with its first message and return its id."""
         agent = self._agent(assistant_id)
-        text = _checked(text, attachments)
-        message = user_message(text, attachments, "")
-        now = utc_now()
-        session = ChatSession(
-            id=new_id(),
-            title=_title(text, attachments),
-            status=RUNNING,
-            created_at=now,
-            updated_at=now,
-            chat=Chat(
-                assistant_id=agent.id,
-                assistant_name=agent.name,
-                mode=mode,
-                budget_from=message.id,
-                language=self._language(),
-            ),
+        message = user_message(checked_text(text, attachments), attachments, "")
+        chat = Chat(
+            assistant_id=agent.id,
+            assistant_name=agent.name,
+            mode=mode,
+            budget_from=message.id,
+            language=self._language(),
         )
-        live = await self._sessions.begin(session, message)
+        live = await self._sessions.begin(ChatSession(**begun_with(message), chat=chat), message)
         self._sessions.run(live)
         return live.id
 
     async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         """Say something; it answers the question that waits, queues while the assistant is busy (P6)."""
-        live = await self._open(session_id)
-        text = _checked(text, attachments)
+        live = await self._sessions.open_chat(session_id)
+        text = checked_text(text, attachments)
         question = next(
             (one for one in open_questions(live) if one.prompt and one.prompt.type != APPROVAL), None
         )
@@ -99,21 +83,21 @@ class Chats:
 
     async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
         """Change a message that waits."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
-        changed = replace(queued, text=_checked(text, queued.attachments))
+        changed = replace(queued, text=checked_text(text, queued.attachments))
         queue = live.chat_session.chat.queue
         self._change(live, queue=tuple(changed if one is queued else one for one in queue))
 
     async def remove_queued(self, session_id: str, queued_id: str) -> None:
         """Take a message that waits away."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
         self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
 
     async def move_queued(self, session_id: str, queued_id: str, place: int) -> None:
         """Put a message that waits to another place, counted from 0."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
         rest = [one for one in live.chat_session.chat.queue if one is not queued]
         place = max(0, min(place, len(rest)))
@@ -121,7 +105,7 @@ class Chats:
 
     async def send_now(self, session_id: str, queued_id: str) -> None:
         """Stop what runs, keep its text, and say a message of the queue at once."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         _queued(live, queued_id)
         await self._sessions.stop(live)
         queued = _queued(live, queued_id)
@@ -130,14 +114,22 @@ class Chats:
 
     # Questions
 
-    async def answer(self, session_id: str, message_id: str, answer: str) -> None:
-        """Answer a question; an approval with allow, always or deny. The innermost turn goes on first."""
-        live = await self._open(session_id)
-        self._answer(live, _question(live, message_id), answer)
+    async def answer(
+        self, session_id: str, message_id: str, answer: str, arguments: str | None = None
+    ) -> None:
+        """Answer a question; an approval with allow, always or deny. The innermost turn goes on first.
+
+        `arguments` are what an allowed call runs with instead, as the JSON text of an object.
+        """
+        live = await self._sessions.open_chat(session_id)
+        question = _question(live, message_id)
+        if arguments is not None:
+            question = self._with_arguments(live, question, arguments)
+        self._answer(live, question, answer)
 
     async def dismiss(self, session_id: str, message_id: str) -> None:
         """Skip a question: whoever asked goes on without an answer."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         question = _question(live, message_id)
         assert question.prompt is not None
         dismissed = replace(question, prompt=replace(question.prompt, dismissed=True))
@@ -157,7 +149,7 @@ class Chats:
 
     async def retry(self, session_id: str, message_id: str) -> None:
         """Have the turn of a message again, as a new version; behind a user's message, a new answer."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
         head = first.turn_id if first.role == USER else first.follows or ""
@@ -170,18 +162,18 @@ class Chats:
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
     ) -> None:
         """Say a message differently, as a new version, and have it answered."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         message = _message(live, message_id)
         if message.role != USER or message.follows is None:
             raise BadInput("not_your_message")
         kept = message.attachments if attachments is None else attachments
-        text = _checked(text, kept)
+        text = checked_text(text, kept)
         await self._sessions.stop(live)
         await self._say(live, text, kept, follows=message.follows)
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
         """Let an answer that was cut go on; go on from any other message, leaving what came after."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         message = _message(live, message_id)
         turn_id = root_of(live, message.turn_id)
         await self._sessions.stop(live)
@@ -193,7 +185,7 @@ class Chats:
 
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         if not live.turn(turn_id):
             raise NotFound("message_not_found", message=turn_id)
         await self._sessions.stop(live)
@@ -203,7 +195,7 @@ class Chats:
 
     async def stop_turn(self, session_id: str, turn_id: str) -> None:
         """Stop one sub-agent; its caller is told and goes on."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         messages = live.turn(turn_id)
         if not messages or messages[0].parent_turn_id is None:
             raise NotFound("message_not_found", message=turn_id)
@@ -218,7 +210,7 @@ class Chats:
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_chat(session_id)
         agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
         await self._cast.attach(agent)
@@ -246,13 +238,6 @@ class Chats:
             raise BadInput("assistant_disabled", assistant=agent.name)
         return agent
 
-    async def _open(self, session_id: str) -> LiveSession:
-        live = await self._sessions.open(session_id)
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
-        _ = live.chat_session
-        return live
-
     def _change(self, live: LiveSession, **fields: object) -> None:
         live.change(chat=replace(live.chat_session.chat, **fields))  # type: ignore[arg-type]
 
@@ -271,10 +256,23 @@ class Chats:
         live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
         self._sessions.run(live)
 
+    def _with_arguments(self, live: LiveSession, question: Message, arguments: str) -> Message:
+        """Change the call an approval is about, as the user did, before it is allowed."""
+        if question.prompt is None or question.prompt.type != APPROVAL or not is_object(arguments):
+            raise BadInput("arguments_unfit")
+        for message in live.turn(question.turn_id):
+            calls = tuple(
+                replace(call, arguments=arguments) if call.id == question.tool_call_id else call
+                for call in message.tool_calls
+            )
+            if calls != message.tool_calls:
+                live.finish_message(replace(message, tool_calls=calls))
+        return replace(question, prompt=replace(question.prompt, arguments=arguments))
+
     def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
         prompt = question.prompt
         assert prompt is not None
-        answer = _fitting(prompt, answer)
+        answer = fitting_answer(prompt, answer)
         said = replace(
             user_message(answer, (), "", answers=question.id),
             turn_id=question.turn_id,
@@ -314,21 +312,6 @@ def _running(live: LiveSession) -> dict[str, object]:
     return {"status": RUNNING, "reason": ""} if live.session.status == WAITING else {}
 
 
-def _checked(text: str, attachments: tuple[Attachment, ...]) -> str:
-    text = clean_text(text).strip()
-    if not text and not attachments:
-        raise BadInput("text_empty")
-    if len(text) > MAX_TEXT:
-        raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
-    return text
-
-
-def _title(text: str, attachments: tuple[Attachment, ...]) -> str:
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    first = first or (attachments[0].name if attachments else "")
-    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
-
-
 def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
     found = next((one for one in live.chat_session.chat.queue if one.id == queued_id), None)
     if found is None:
@@ -350,19 +333,3 @@ def _question(live: LiveSession, message_id: str) -> Message:
     if not message.asks:
         raise BadInput("already_answered")
     return message
-
-
-def _fitting(prompt: Prompt, answer: str) -> str:
-    """Return an answer as its question takes it. Raises BadInput that says what would fit."""
-    answer = clean_text(answer).strip()
-    if not answer:
-        raise BadInput("text_empty")
-    if prompt.type == APPROVAL and answer not in (ALLOW, ALWAYS, DENY):
-        raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")
-    if prompt.type == YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
-        return "yes"
-    if prompt.type == YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
-        return "no"
-    if prompt.type == OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
-        return answer if answer in prompt.options else prompt.options[int(answer) - 1]
-    return answer

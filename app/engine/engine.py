@@ -16,6 +16,7 @@ from app.core.session import (
     RUNNING,
     ChatSession,
     DebateSession,
+    GroupSession,
     Participant,
     Session,
     SessionSummary,
@@ -33,6 +34,8 @@ from app.engine.debate_run import DebateRun, DebateTerms
 from app.engine.director import Speak, World
 from app.engine.event_lines import session_document
 from app.engine.export import export
+from app.engine.group_run import GroupRun
+from app.engine.groups import Groups
 from app.engine.live_session import LiveSession
 from app.engine.perspective import chat_request, transcript_request
 from app.engine.prompts import Prompts
@@ -96,6 +99,9 @@ class Engine:
         self._cast = Cast(documents, tools, self.providers, built_in)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
+        self.groups = Groups(
+            documents, self._sessions, self._cast, self.assistants, prompts, bus, self._language
+        )
 
     # Sessions
 
@@ -319,6 +325,8 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
+        if isinstance(live.session, GroupSession):
+            return GroupRun(live, self._surroundings, ChatTerms(self._cast, self._prompts))
         if isinstance(live.session, ChatSession):
             return ChatRun(live, self._surroundings, ChatTerms(self._cast, self._prompts))
         return DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))

@@ -11,6 +11,7 @@ from app.core.events import (
     MessageFinished,
     MessageStarted,
     Notice,
+    PlanChanged,
     PromptAsked,
     RetryScheduled,
     SessionChanged,
@@ -21,7 +22,9 @@ from app.core.events import (
     UsageReported,
 )
 from app.core.message import Author, Message
-from app.core.session import ChatSession, DebateSession
+from app.core.plan import Plan
+from app.core.session import ChatSession, DebateSession, GroupSession
+from app.engine.group import turns_used
 from app.engine.live_session import LiveSession
 
 
@@ -70,6 +73,8 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
             return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
         case PromptAsked():
             return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
+        case PlanChanged():
+            return "plan.changed", {"plan": plan_object(event.plan)}
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():
@@ -84,6 +89,11 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
 
 def _call(event: ToolStarted | ToolFinished) -> dict[str, object]:
     return {"turn_id": event.turn_id, "tool_call_id": event.tool_call_id, "name": event.name}
+
+
+def plan_object(plan: Plan | None) -> dict[str, object] | None:
+    """Return a plan: goal and items, each with text and done."""
+    return {"goal": plan.goal, "items": [asdict(item) for item in plan.items]} if plan else None
 
 
 def author_object(author: Author) -> dict[str, object]:
@@ -115,7 +125,7 @@ def session_document(live: LiveSession) -> dict[str, object]:
         "updated_at": session.updated_at,
         "version": session.version,
         "messages": [message_object(message) for message in live.whole_messages()],
-        "plan": None,
+        "plan": plan_object(session.plan),
     }
     if isinstance(session, ChatSession):
         chat = session.chat
@@ -125,6 +135,14 @@ def session_document(live: LiveSession) -> dict[str, object]:
             "mode": chat.mode,
             "head": chat.head,
             "queue": [asdict(queued) for queued in chat.queue],
+        }
+    if isinstance(session, GroupSession):
+        document["group"] = {
+            "id": session.group.id,
+            "name": session.group.name,
+            "members": list(session.group.members),
+            "turns_used": turns_used(live),
+            "turns_limit": session.group.turns_limit,
         }
     if isinstance(session, DebateSession):
         debate = session.debate

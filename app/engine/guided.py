@@ -36,11 +36,16 @@ _OPTIONS: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A tool whose turn it is: the prompt that asks for its words, and the calls they make."""
+    """A tool whose turn it is: the prompt that asks for its words, and the calls they make.
+
+    `most` are the tokens the words may take; they end with the line unless `lines` is true.
+    """
 
     key: str
     values: Mapping[str, str]
     calls: Callable[[str], tuple[ToolCall, ...]]
+    most: int = SLOT_TOKENS
+    lines: bool = False
 
 
 def guided_call(
@@ -72,8 +77,8 @@ def guided_request(
     system = words["system"].format(name=turn.agent.name, instructions=turn.agent.instructions)[:MAX_WORDS]
     messages: list[dict[str, object]] = [{"role": SYSTEM, "content": system}]
     if offer is not None:
-        text = words[offer.key].format(task=task, **offer.values)
-        opener, most = words[f"{offer.key}.opener"], SLOT_TOKENS
+        text = words[offer.key].format(**{"task": task, **offer.values})
+        opener, most = words[f"{offer.key}.opener"], offer.most
     else:
         notes = _notes(live.turn(turn.turn_id), words)
         text = words["notes"].format(task=task, notes="\n".join(notes)) if notes else task
@@ -87,7 +92,7 @@ def guided_request(
         max_tokens=most,
         # An empty answer is not had again by asking in the very same way.
         temperature=0.8 if attempt.after_empty else 0.4,
-        stop=("\n",) if offer else (),
+        stop=("\n",) if offer and not offer.lines else (),
         opener=opener,
         options=dict(_OPTIONS),
     )
@@ -131,18 +136,19 @@ def _notes(messages: Sequence[Message], words: Mapping[str, str]) -> list[str]:
     notes = []
     for message in messages:
         if message.role == USER:
-            notes.append(words["note.user"].format(text=_one_line(message.content)))
+            notes.append(words["note.user"].format(text=one_line(message.content)))
         call = names.get(message.tool_call_id or "")
         if message.role != TOOL or call is None or call.name != SUB_AGENT:
             continue
         name = json.loads(call.arguments)["name"]
         if message.state == DONE:
             summary = json.loads(message.content)["summary"]
-            notes.append(words["note.helper"].format(name=name, text=_one_line(summary)))
+            notes.append(words["note.helper"].format(name=name, text=one_line(summary)))
         elif message.state == FAILED:
             notes.append(words["note.failed"].format(name=name))
     return notes
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text on one line, at most as long as a small model reads."""
     return " ".join(text.split())[:MAX_WORDS]

@@ -15,12 +15,14 @@ from app.core.events import (
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    PlanChanged,
     SessionChanged,
     SessionStarted,
     TurnStarted,
     utc_now,
 )
 from app.core.message import STOPPED, STREAMING, Message, ToolCall
+from app.core.plan import Plan
 from app.core.session import ChatSession, DebateSession, Session
 from app.core.store import StoredSession
 from app.core.text import clean_text
@@ -113,6 +115,11 @@ class LiveSession:
     def change(self, **fields: object) -> None:
         """Replace fields of the session: title, status, reason, debate."""
         self._publish(*self._changed(fields))
+
+    def change_plan(self, plan: Plan | None) -> None:
+        """Replace the session's plan."""
+        changed = self._changed({"plan": plan})
+        self._publish(*changed, PlanChanged(session_id=self.id, plan=plan))
 
     def tell(self, *events: Event) -> None:
         """Announce what changes nothing that is kept: a retry, a notice."""

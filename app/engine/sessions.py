@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from app.core.errors import StorageError
+from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
 from app.core.session import Session
@@ -36,6 +36,14 @@ class Sessions:
         if live is None:
             stored = await self._store.load(session_id)
             live = self._live.setdefault(session_id, LiveSession(stored, self._bus))
+        return live
+
+    async def open_chat(self, session_id: str) -> LiveSession:
+        """Open a chat to change it. Raises BadInput for another kind, and for one that may only be read."""
+        live = await self.open(session_id)
+        if live.read_only:
+            raise BadInput("session_read_only", title=live.session.title)
+        _ = live.chat_session
         return live
 
     async def begin(self, session: Session, *messages: Message) -> LiveSession:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from app.core.agent import Agent
 from app.core.message import Message
 from app.core.provider import Models
 from app.core.store import SessionStore
@@ -32,7 +33,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What every turn of a tree needs: the session, who is there, models, disk, time and the budget."""
+    """What every turn of a tree needs: the session, who is there, models, disk, time and the budget.
+
+    `members` are those of the session's group; `asks_too` are tools the user wants to be asked about here.
+    """
 
     live: LiveSession
     cast: Cast
@@ -41,5 +45,7 @@ class Stage:
     prompts: Prompts
     budget: Budget
     language: str
+    members: tuple[Agent, ...] = ()
+    asks_too: frozenset[str] = frozenset()
     wait: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]

@@ -33,9 +33,9 @@ from app.core.text import clean_text
 from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
 from app.engine.call_arguments import canonical, read_arguments
 from app.engine.chat_request import AgentTurn
-from app.engine.live_session import LiveSession
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
 from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
+from app.engine.tool_context import TurnContext
 
 MAX_RESULT = 100_000
 MOST_ALIKE = 2
@@ -73,6 +73,7 @@ class ToolCalls:
 
     async def answer_all(self, turn: AgentTurn, answer: Message, *, refuse: bool) -> Outcome | None:
         """See to it that every call has its result; return why the turn cannot go on, None when it can."""
+        self._skip_after_end(turn, answer)
         open_calls = _without_result(answer, self._live.turn(turn.turn_id))
         if refuse:
             for call in open_calls:
@@ -80,6 +81,18 @@ class ToolCalls:
         elif open_calls and (blocked := await self._answer_side_by_side(turn, open_calls)):
             return blocked
         return self._after_results(turn, answer)
+
+    def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
+        """Give the calls behind one that ends the turn a result that says so."""
+        tools = self._stage.cast.tools(turn.agent, turn.mode)
+        ended_by = ""
+        missing = {call.id for call in _without_result(answer, self._live.turn(turn.turn_id))}
+        for call in answer.tool_calls:
+            if ended_by and call.id in missing:
+                text = f"Skipped: {ended_by} came before it and ends the turn."
+                self._write(turn, call, ToolResult(content=text, ok=False))
+            elif not ended_by and call.name in tools and tools[call.name].ends:
+                ended_by = call.name
 
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
@@ -165,7 +178,9 @@ class ToolCalls:
         reason = ""
         if not tool.repeatable and self._was_cut(turn, call):
             reason = MAY_HAVE_RUN
-        elif tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always:
+        elif tool.key in self._stage.asks_too or (
+            tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always
+        ):
             reason = ASKS
         if not reason:
             return True
@@ -223,7 +238,9 @@ class ToolCalls:
             if not tool.repeatable:
                 # From here on it may have run, and the disk must know before it does.
                 await self._stage.store.flush(self._live.id)
-            result = await tool.run(arguments, _Context(self, self._live, turn, call))
+            result = await tool.run(
+                arguments, TurnContext(self._stage, turn, ask=lambda prompt: self.ask(turn, call, prompt))
+            )
         except ToolError as error:
             result = ToolResult(content=str(error), ok=False)
         except StorageError:
@@ -279,7 +296,10 @@ class ToolCalls:
         ]
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
-        self._live.finish_message(message, *extra)
+        said = []
+        if result.say:
+            said = [replace(self._message(turn, call, role=ASSISTANT), content=result.say, tool_call_id=None)]
+        self._live.finish_messages((message, *said), *extra)
 
     async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:
         """Put a question of a running tool to the user and wait; None when it was dismissed."""
@@ -383,34 +403,6 @@ class ToolCalls:
             prompt=prompt,
             created_at=utc_now(),
         )
-
-
-class _Context:
-    """What a running tool sees of its turn."""
-
-    def __init__(self, calls: ToolCalls, live: LiveSession, turn: AgentTurn, call: ToolCall) -> None:
-        self._calls = calls
-        self._live = live
-        self._turn = turn
-        self._call = call
-
-    @property
-    def session_id(self) -> str:
-        return self._live.id
-
-    @property
-    def mode(self) -> str:
-        return self._turn.mode
-
-    @property
-    def pages(self) -> Sequence[str]:
-        return self._turn.agent.pages
-
-    def messages(self) -> Sequence[Message]:
-        return self._live.messages
-
-    async def ask(self, prompt: Prompt) -> str | None:
-        return await self._calls.ask(self._turn, self._call, prompt)
 
 
 def _without_result(answer: Message, messages: Sequence[Message]) -> list[ToolCall]:

@@ -15,7 +15,9 @@ from app.core.message import ASSISTANT, DONE, FAILED, Failure, Message
 from app.core.provider import ModelRequest
 from app.engine.branches import last_answer
 from app.engine.chat_request import AgentTurn, build_request
+from app.engine.group import ORCHESTRATOR
 from app.engine.guided import Offer, guided_call, guided_request
+from app.engine.guided_group import lead_offer
 from app.engine.model_call import Attempt, CallPlan, call_model
 from app.engine.reply import ReplyCleaner
 from app.engine.stage import BROKEN, FINISHED, HELD, STOPPED, Outcome, Stage
@@ -113,8 +115,10 @@ class Tree:
         return None
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
-        helpers = self._stage.cast.helpers(turn.agent, turn.stack)
-        return guided_call(turn, messages, helpers, tuple(self._stage.cast.tools(turn.agent, turn.mode)))
+        tools = tuple(self._stage.cast.tools(turn.agent, turn.mode))
+        if turn.kind == ORCHESTRATOR:
+            return lead_offer(turn, self._live, self._stage.members, tools)
+        return guided_call(turn, messages, self._stage.cast.helpers(turn.agent, turn.stack), tools)
 
     def _tell_held(self, turn: AgentTurn, kind: str, detail: str) -> None:
         details = {"name": turn.agent.name, "kind": kind, "detail": detail}

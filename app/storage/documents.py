@@ -12,14 +12,14 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.catalog import KINDS, provider_kind
 from app.core.errors import StorageError
 from app.core.provider import ProviderConfig
 from app.core.settings import Settings
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.assistants import AssistantFolder
+from app.storage.definitions import DefinitionFolder
 from app.storage.document_file import (
     VERSION,
     is_name,
@@ -52,7 +52,9 @@ class JsonDocuments:
         self._settings = Settings()
         self._providers: tuple[ProviderConfig, ...] | None = None
         self._agents: tuple[Agent, ...] = ()
-        self._assistants = AssistantFolder(paths, self._disk)
+        self._assistants = DefinitionFolder(Agent, paths.assistants, paths.trash, self._disk)
+        self._groups: tuple[Group, ...] = ()
+        self._group_files = DefinitionFolder(Group, paths.groups, paths.trash, self._disk)
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._problems: dict[str, list[Problem]] = {}
@@ -127,6 +129,32 @@ class JsonDocuments:
         """Return the versions of an assistant that are kept, newest first."""
         return await self._write_in_thread(lambda: self._assistants.versions(agent_id))
 
+    def groups(self) -> tuple[Group, ...]:
+        """Return the groups of `groups/`."""
+        return self._groups
+
+    async def save_group(self, group: Group) -> Group:
+        """Write a group with the next version number and return it so; unknown fields stay.
+
+        Raises StorageError, also where the file holds what could not be read.
+        """
+
+        def save() -> Group:
+            saved = self._group_files.save(group)
+            self._load_groups()
+            return saved
+
+        return await self._write_in_thread(save)
+
+    async def delete_group(self, group_id: str) -> None:
+        """Move a group to the bin; its versions are kept. Raises StorageError."""
+
+        def delete() -> None:
+            self._group_files.delete(group_id)
+            self._load_groups()
+
+        await self._write_in_thread(delete)
+
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
         return self._servers
@@ -161,6 +189,7 @@ class JsonDocuments:
         self.load_settings()
         self._load_providers()
         self._load_agents()
+        self._load_groups()
         self._load_servers()
         self._load_consents()
 
@@ -173,6 +202,9 @@ class JsonDocuments:
         elif found is not None:
             self._providers = tuple(config for _, config in _read_providers(found, problems))
         self._problems["providers"] = problems
+
+    def _load_groups(self) -> None:
+        self._groups, self._problems["groups"] = self._group_files.read()
 
     def _load_agents(self) -> None:
         self._agents, self._problems["assistants"] = self._assistants.read()

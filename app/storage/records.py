@@ -19,7 +19,16 @@ from app.core.message import (
     ToolCall,
     Usage,
 )
-from app.core.session import ERROR, PAUSED, RUNNING, ChatSession, DebateSession, Session, SessionSummary
+from app.core.session import (
+    ERROR,
+    PAUSED,
+    RUNNING,
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    Session,
+    SessionSummary,
+)
 from app.core.text import clean_text
 
 if TYPE_CHECKING:
@@ -30,7 +39,7 @@ Plain = dict[str, Any]
 APP_RESTART = "app_restart"
 DAMAGED = "damaged"
 
-_SESSIONS: dict[str, type[Session]] = {"chat": ChatSession, "debate": DebateSession}
+_SESSIONS: dict[str, type[Session]] = {"chat": ChatSession, "group": GroupSession, "debate": DebateSession}
 _ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
 _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
@@ -234,7 +243,10 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
     seats = participants if isinstance(participants, list) else []
     chat = record.get("chat")
     speakers = [_text(one, "name") for one in seats if isinstance(one, dict)]
-    if isinstance(chat, dict) and (name := _text(chat, "assistant_name")):
+    group = record.get("group")
+    if isinstance(group, dict):
+        speakers.append(_text(group, "name"))
+    elif isinstance(chat, dict) and (name := _text(chat, "assistant_name")):
         speakers.append(name)
     return SessionSummary(
         id=session_id,
@@ -267,6 +279,8 @@ def summary_record(session: Session) -> Plain:
         }
     elif isinstance(session, ChatSession):
         record["chat"] = {"assistant_name": session.chat.assistant_name}
+        if isinstance(session, GroupSession):
+            record["group"] = {"name": session.group.name}
     return record
 
 

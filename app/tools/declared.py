@@ -38,6 +38,7 @@ class Declared:
     group: str
     repeatable: bool = False
     asks: bool = False
+    ends: bool = False
     modes: tuple[str, ...] = (DEFAULT_MODE, SETTINGS_MODE)
 
     def bind(self, outside: Outside) -> Tool:
@@ -58,6 +59,7 @@ class Declared:
             group=self.group,
             repeatable=self.repeatable,
             asks=self.asks,
+            ends=self.ends,
             consent=self.key if self.asks else "",
             modes=self.modes,
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from app.core.settings import Settings
 from app.core.tool import ServerStatus, Tool
-from app.tools import pages, prompt_user, web
+from app.tools import orchestration, pages, planning, prompt_user, web
 from app.tools.declared import Outside
 
 if TYPE_CHECKING:
@@ -30,7 +30,13 @@ class Toolbox:
         self._host = host
         self._servers = servers
         outside = Outside(call=host.call, settings=settings, open_link=open_link)
-        declared = (*web.TOOLS, *pages.TOOLS, *prompt_user.TOOLS)
+        declared = (
+            *web.TOOLS,
+            *pages.TOOLS,
+            *prompt_user.TOOLS,
+            *planning.TOOLS,
+            *orchestration.TOOLS,
+        )
         self._allowed = tuple(one.bind(outside) for one in declared)
 
     def allowed(self) -> tuple[Tool, ...]:

@@ -89,6 +89,21 @@ async def test_the_allow_list(desk: Desk) -> None:
         "get_pages": ("pages", True, False, both),
         "get_current_page": ("pages", True, False, both),
         "promptUser": ("ask", True, False, both),
+        **{
+            key: ("planning", key != "toggle_todo", False, both)
+            for key in ("create_goal", "clear_goal", "add_todo", "toggle_todo", "clear_todos")
+        },
+        **{
+            key: ("orchestration", True, False, both)
+            for key in (
+                "promptToUser",
+                "switchAssistant",
+                "setPlan",
+                "checkDone",
+                "clearPlan",
+                "reportResult",
+            )
+        },
     }
     assert [tool.consent for tool in box.allowed() if tool.asks] == ["open_url"]
 

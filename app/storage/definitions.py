@@ -1,4 +1,4 @@
-"""The assistants' definitions, one file each in `assistants/`, and the versions each of them had.
+"""Definitions, one file each in `assistants/` and `groups/`, and the versions each of them had.
 
 A person may write them: what is wrong is reported and never touched. Used by the documents.
 """
@@ -7,37 +7,43 @@ import contextlib
 import dataclasses
 import time
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from app.core.agent import Agent, Busy
+from app.core.agent import Agent, Busy, Group, Leader
 from app.core.errors import BadInput, StorageError
 from app.core.store import Problem
 from app.storage.document_file import MAX_ID, as_bytes, is_name, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
-from app.storage.paths import DataPaths
 from app.storage.records import plain
 
 KEPT_VERSIONS = 20
+
+Fault = tuple[str, str, str]
 
 # A definition is data: what could be run is neither run nor kept.
 _COMMANDS = frozenset(("command", "code", "script"))
 
 
-class AssistantFolder:
-    """Reads and writes the definitions; everything here may block."""
+Definition = TypeVar("Definition", Agent, Group)
 
-    def __init__(self, paths: DataPaths, disk: FileSystem) -> None:
-        self._folder = paths.assistants
-        self._trash = paths.trash
+
+class DefinitionFolder(Generic[Definition]):
+    """Reads and writes the definitions of one kind; everything here may block."""
+
+    def __init__(self, kind: type[Definition], folder: Path, trash: Path, disk: FileSystem) -> None:
+        self._kind: type[Definition] = kind
+        self._folder = folder
+        self._trash = trash
         self._disk = disk
         self._files: dict[str, Path] = {}
 
-    def read(self) -> tuple[tuple[Agent, ...], list[Problem]]:
+    def read(self) -> tuple[tuple[Definition, ...], list[Problem]]:
         """Return the definitions that can be used, and what is wrong with the rest."""
         problems: list[Problem] = []
-        agents: dict[str, Agent] = {}
+        agents: dict[str, Definition] = {}
         places: dict[str, Path] = {}
         try:
             files = sorted(self._folder.glob("*.json"))
@@ -47,7 +53,7 @@ class AssistantFolder:
             found = read_json_file(path)
             if isinstance(found, Problem):
                 problems.append(found)
-            elif found is not None and (agent := _read_agent(found, problems)) is not None:
+            elif found is not None and (agent := self._read(found, problems)) is not None:
                 twin = _twin(agent.id)
                 if twin in agents:
                     problems.append(found.problem("duplicate_id", ("id",), agent.id))
@@ -57,7 +63,7 @@ class AssistantFolder:
         self._files = places
         return tuple(agents.values()), problems
 
-    def save(self, agent: Agent) -> Agent:
+    def save(self, agent: Definition) -> Definition:
         """Write a definition with the next version number; the one before is kept.
 
         Raises BadInput for an id that can name no file, StorageError also where a file is in the way.
@@ -72,8 +78,8 @@ class AssistantFolder:
                 self._keep(agent.id, found)
                 document = _without_commands(found.value)
             agent = dataclasses.replace(agent, version=max(self._kept(agent.id), default=0) + 1)
-            data = as_bytes(_merged(document, plain(agent), Agent))
-            _check(path, data)
+            data = as_bytes(_merged(document, plain(agent), self._kind))
+            self._check(path, data)
             write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(agent.id)
         except OSError as error:
@@ -99,14 +105,14 @@ class AssistantFolder:
             raise storage_error(error, path) from error
         self._files.pop(_twin(agent_id), None)
 
-    def versions(self, agent_id: str) -> tuple[Agent, ...]:
+    def versions(self, agent_id: str) -> tuple[Definition, ...]:
         """Return the versions that are kept, newest first."""
         if not is_name(agent_id):
             return ()
         agents = []
         for _, path in sorted(self._kept(agent_id).items(), reverse=True):
             found = read_json_file(path)
-            if isinstance(found, JsonFile) and (agent := _read_agent(found, [])) is not None:
+            if isinstance(found, JsonFile) and (agent := self._read(found, [])) is not None:
                 agents.append(agent)
         return tuple(agents)
 
@@ -130,7 +136,7 @@ class AssistantFolder:
     def _keep(self, agent_id: str, file: JsonFile) -> None:
         """Keep a definition as it is now among its versions. Raises StorageError where it is another's."""
         problems: list[Problem] = []
-        before = _read_agent(file, problems)
+        before = self._read(file, problems)
         if before is None:
             raise refusal(problems[-1])
         if _twin(before.id) != _twin(agent_id):
@@ -148,53 +154,77 @@ class AssistantFolder:
             with contextlib.suppress(FileNotFoundError):
                 self._disk.remove(path)
 
+    def _check(self, path: Path, data: bytes) -> None:
+        """Raise StorageError for a definition that could not be read back."""
+        problems: list[Problem] = []
+        file = parse_json(path, data)
+        if isinstance(file, Problem):
+            problems = [file]
+        elif self._read(file, problems) is not None:
+            return
+        fault = problems[-1]
+        raise StorageError("invalid_record", path=str(path), detail=fault.field or fault.code)
+
+    def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
+        for at in _commands(file.value):
+            problems.append(file.problem("no_commands", at))
+        found: Definition | None = validated(self._kind, file, (), file.value, problems)
+        fault = _FAULTS[self._kind](found) if found is not None else None
+        if fault is None:
+            return found
+        code, name, detail = fault
+        problems.append(file.problem(code, (name,), detail))
+        return None
+
+
+def _agent_fault(agent: Agent) -> Fault | None:
+    """Return (code, field, detail) of what is wrong with an assistant."""
+    if not is_name(agent.id):
+        return "bad_id", "id", agent.id[:80]
+    needed = ("name", "provider", "model") if agent.provider.strip() or agent.model.strip() else ("name",)
+    for name in needed:
+        if not getattr(agent, name).strip():
+            return "missing", name, ""
+    for name, least in (("max_depth", 0), ("max_steps", 1), ("version", 1)):
+        if getattr(agent, name) < least:
+            return "bad_number", name, str(getattr(agent, name))[:40]
+    return None
+
+
+def _group_fault(group: Group) -> Fault | None:
+    """Return (code, field, detail) of what is wrong with a group."""
+    if not is_name(group.id):
+        return "bad_id", "id", group.id[:80]
+    if not group.name.strip():
+        return "missing", "name", ""
+    if bool(group.orchestrator.provider.strip()) != bool(group.orchestrator.model.strip()):
+        return "missing", "orchestrator", ""
+    for name in ("turns_limit", "version"):
+        if getattr(group, name) < 1:
+            return "bad_number", name, str(getattr(group, name))[:40]
+    return None
+
+
+_FAULTS: dict[type, Callable[[Any], Fault | None]] = {Agent: _agent_fault, Group: _group_fault}
+
 
 def _twin(agent_id: str) -> str:
     """Return what two ids share that would be one file on some system."""
     return unicodedata.normalize("NFC", agent_id).casefold()
 
 
-def _merged(before: dict[str, Any], record: dict[str, Any], kind: type[Agent | Busy]) -> dict[str, Any]:
+def _merged(before: dict[str, Any], record: dict[str, Any], kind: type) -> dict[str, Any]:
     """Return what a definition says now, with the fields of before that are unknown here."""
     known = {field.name for field in dataclasses.fields(kind)}
     merged = {name: value for name, value in before.items() if name in record or name not in known}
     for name, value in record.items():
         inside = merged.get(name)
-        merged[name] = _merged(inside, value, Busy) if name == "busy" and isinstance(inside, dict) else value
+        nested = _NESTED.get(name)
+        merged[name] = _merged(inside, value, nested) if nested and isinstance(inside, dict) else value
     return merged
 
 
-def _check(path: Path, data: bytes) -> None:
-    """Raise StorageError for a definition that could not be read back."""
-    problems: list[Problem] = []
-    file = parse_json(path, data)
-    if isinstance(file, Problem):
-        problems = [file]
-    elif _read_agent(file, problems) is not None:
-        return
-    fault = problems[-1]
-    raise StorageError("invalid_record", path=str(path), detail=fault.field or fault.code)
-
-
-def _read_agent(file: JsonFile, problems: list[Problem]) -> Agent | None:
-    for at in _commands(file.value):
-        problems.append(file.problem("no_commands", at))
-    agent: Agent | None = validated(Agent, file, (), file.value, problems)
-    if agent is None:
-        return None
-    if not is_name(agent.id):
-        problems.append(file.problem("bad_id", ("id",), agent.id[:80]))
-        return None
-    needed = ("name", "provider", "model") if agent.provider.strip() or agent.model.strip() else ("name",)
-    for name in needed:
-        if not getattr(agent, name).strip():
-            problems.append(file.problem("missing", (name,)))
-            return None
-    for name, least in (("max_depth", 0), ("max_steps", 1), ("version", 1)):
-        if getattr(agent, name) < least:
-            problems.append(file.problem("bad_number", (name,), str(getattr(agent, name))[:40]))
-            return None
-    return agent
+_NESTED: dict[str, type] = {"busy": Busy, "orchestrator": Leader}
 
 
 def _commands(value: object, at: Field = ()) -> list[Field]:

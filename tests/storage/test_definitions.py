@@ -9,7 +9,7 @@ import pytest
 
 from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, StorageError
-from app.storage.assistants import KEPT_VERSIONS
+from app.storage.definitions import KEPT_VERSIONS
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem, RealFileSystem
 from app.storage.paths import DataPaths

@@ -1,0 +1,56 @@
+"""What users type, as a chat takes it: texts, titles, answers; used by the commands of chats and groups."""
+
+from typing import Any
+
+from app.core.errors import BadInput
+from app.core.ids import new_id
+from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, OPTIONS, YESNO, Attachment, Message, Prompt
+from app.core.session import RUNNING
+from app.core.text import clean_text
+
+MAX_TEXT = 400_000
+MAX_TITLE = 80
+
+
+def begun_with(message: Message) -> dict[str, Any]:
+    """Return what a session that begins with a message has, whatever its kind."""
+    return {
+        "id": new_id(),
+        "title": title_of(message.content, message.attachments),
+        "status": RUNNING,
+        "created_at": message.created_at,
+        "updated_at": message.created_at,
+    }
+
+
+def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
+    """Return a text as it is kept. Raises BadInput where there is nothing in it, or too much."""
+    text = clean_text(text).strip()
+    if not text and not attachments:
+        raise BadInput("text_empty")
+    if len(text) > MAX_TEXT:
+        raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
+    return text
+
+
+def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
+    """Return the title of a session that begins with a text: its first line."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = first or (attachments[0].name if attachments else "")
+    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
+
+
+def fitting_answer(prompt: Prompt, answer: str) -> str:
+    """Return an answer as its question takes it. Raises BadInput that says what would fit."""
+    answer = clean_text(answer).strip()
+    if not answer:
+        raise BadInput("text_empty")
+    if prompt.type == APPROVAL and answer not in (ALLOW, ALWAYS, DENY):
+        raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")
+    if prompt.type == YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
+        return "yes"
+    if prompt.type == YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
+        return "no"
+    if prompt.type == OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
+        return answer if answer in prompt.options else prompt.options[int(answer) - 1]
+    return answer
