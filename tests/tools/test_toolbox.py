@@ -93,17 +93,10 @@ async def test_the_allow_list(desk: Desk) -> None:
             key: ("planning", key != "toggle_todo", False, both)
             for key in ("create_goal", "clear_goal", "add_todo", "toggle_todo", "clear_todos")
         },
-        **{
-            key: ("orchestration", True, False, both)
-            for key in (
-                "promptToUser",
-                "switchAssistant",
-                "setPlan",
-                "checkDone",
-                "clearPlan",
-                "reportResult",
-            )
-        },
+        **dict.fromkeys(
+            ("promptToUser", "switchAssistant", "setPlan", "checkDone", "clearPlan", "reportResult"),
+            ("orchestration", True, False, both),
+        ),
     }
     assert [tool.consent for tool in box.allowed() if tool.asks] == ["open_url"]
 
