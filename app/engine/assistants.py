@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from app.core.agent import Agent
@@ -153,15 +153,20 @@ class Assistants:
         return SharedAssistant(agent=_checked(agent), dropped=tuple(dropped))
 
     def _free_id(self, wanted: str) -> str:
-        base = _UNFIT.sub("-", wanted.strip().casefold()).strip("-._")[:48] or "assistant"
-        taken = {agent.id.casefold() for agent in self.all()}
-        free, number = base, 2
-        while free in taken:
-            free, number = f"{base}-{number}", number + 1
-        return free
+        return free_id(wanted, (agent.id for agent in self.all()), "assistant")
 
     def _tell(self) -> None:
         self._bus.publish(AssistantsChanged(session_id=""))
+
+
+def free_id(wanted: str, taken: Iterable[str], otherwise: str) -> str:
+    """Return an id made of a name that nobody has yet; of `otherwise` where nothing of it can be used."""
+    base = _UNFIT.sub("-", wanted.strip().casefold()).strip("-._")[:48] or otherwise
+    known = {one.casefold() for one in taken}
+    free, number = base, 2
+    while free in known:
+        free, number = f"{base}-{number}", number + 1
+    return free
 
 
 def _checked(agent: Agent) -> Agent:

@@ -1,7 +1,6 @@
 """The commands of groups: find, save, share, bring in, start and steer; `engine.groups` for the faces."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
@@ -14,7 +13,7 @@ from app.core.plan import Plan
 from app.core.session import Chat, GroupSession, GroupState
 from app.core.store import Documents
 from app.core.text import clean_text
-from app.engine.assistants import Assistants, SharedAssistant, read_document
+from app.engine.assistants import Assistants, SharedAssistant, free_id, read_document
 from app.engine.branches import is_over
 from app.engine.cast import Cast
 from app.engine.chat_input import begun_with, checked_text
@@ -28,8 +27,6 @@ MAX_MEMBERS = 20
 MAX_TURNS = 200
 MAX_ITEMS = 100
 MAX_ITEM = 500
-
-_UNFIT = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,12 +239,7 @@ class Groups:
         self._sessions.run(live)
 
     def _free_id(self, name: str) -> str:
-        base = _UNFIT.sub("-", name.strip().casefold()).strip("-._")[:48] or "group"
-        taken = {group.id.casefold() for group in self.all()}
-        free, number = base, 2
-        while free in taken:
-            free, number = f"{base}-{number}", number + 1
-        return free
+        return free_id(name, (group.id for group in self.all()), "group")
 
     def _tell(self) -> None:
         self._bus.publish(GroupsChanged(session_id=""))
