@@ -27,6 +27,7 @@ MODULES = (
     "bench_engine_streams",
     "bench_providers",
     "bench_chats",
+    "bench_first_token",
     "bench_storage",
 )
 OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"
