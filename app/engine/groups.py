@@ -8,17 +8,16 @@ from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput, NotFound
 from app.core.events import EventBus, GroupsChanged, utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, FAILED, Attachment, Failure
+from app.core.message import ASSISTANT, FAILED, Attachment, Author, Failure, Message
 from app.core.plan import Plan
-from app.core.session import Chat, GroupSession, GroupState
+from app.core.session import RUNNING, Chat, GroupSession, GroupState
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.assistants import Assistants, SharedAssistant, free_id, read_document
-from app.engine.branches import is_over
 from app.engine.cast import Cast
 from app.engine.chat_input import begun_with, checked_text
 from app.engine.chat_run import user_message
-from app.engine.group import ORCHESTRATOR
+from app.engine.group import ORCHESTRATOR, Member, decide
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
 
@@ -214,25 +213,33 @@ class Groups:
             plan = replace(plan, items=items) if items or plan.goal else None
         live.change_plan(plan)
 
+    async def ask_before_hand_over(self, session_id: str, on: bool) -> None:
+        """Let the user see each hand-over of a group's session before it happens, or no longer."""
+        live = await self._sessions.open_chat(session_id)
+        if not isinstance(live.session, GroupSession):
+            raise BadInput("not_a_group", title=live.session.title)
+        live.change(group=replace(live.session.group, ask_before_hand_over=on))
+
     async def go_on_without(self, session_id: str) -> None:
         """Take the answer of a group's member that hangs as lost, and let the orchestrator go on."""
         live = await self._sessions.open_chat(session_id)
-        head = live.turn(live.chat_session.chat.head)
-        if not isinstance(live.session, GroupSession) or not head or is_over(head):
+        session = live.session
+        members = self._cast.members(session.group) if isinstance(session, GroupSession) else ()
+        hangs = decide(live, session, members) if isinstance(session, GroupSession) else None
+        if not isinstance(hangs, Member) or session.status != RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)
-        first = head[0]
-        lost = replace(
-            first,
+        # One that hangs before its first word has no message yet.
+        turn_id = hangs.turn_id or new_id()
+        name = next((one.name for one in members if one.id == hangs.agent_id), hangs.agent_id)
+        lost = Message(
             id=new_id(),
+            turn_id=turn_id,
             role=ASSISTANT,
-            content="",
-            tool_calls=(),
-            tool_call_id=None,
-            prompt=None,
+            author=Author(id=hangs.agent_id, name=name, path=(hangs.agent_id,)),
+            follows=hangs.follows,
             state=FAILED,
             error=Failure(kind="skipped"),
-            usage=None,
             created_at=utc_now(),
         )
         live.finish_message(lost)

@@ -10,10 +10,12 @@ from app.core.events import (
     CallsStreamed,
     Event,
     EventBus,
+    GroupsChanged,
     MessageDelta,
     MessageFinished,
     MessageStarted,
     Notice,
+    PlanChanged,
     PromptAsked,
     RetryScheduled,
     ServersChanged,
@@ -54,7 +56,9 @@ class Bridge(QObject):
     usage_reported = Signal(object)
     retry_scheduled = Signal(object)
     notice_given = Signal(object)
+    plan_changed = Signal(object)
     assistants_changed = Signal()
+    groups_changed = Signal()
     servers_changed = Signal()
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
@@ -83,7 +87,9 @@ class Bridge(QObject):
             UsageReported: self.usage_reported.emit,
             RetryScheduled: self.retry_scheduled.emit,
             Notice: self.notice_given.emit,
+            PlanChanged: self.plan_changed.emit,
             AssistantsChanged: lambda _event: self.assistants_changed.emit(),
+            GroupsChanged: lambda _event: self.groups_changed.emit(),
             ServersChanged: lambda _event: self.servers_changed.emit(),
         }
         self._unsubscribe = bus.subscribe(self._on_events)
