@@ -38,6 +38,8 @@ OPTIONS = "options"
 TEXT = "text"
 APPROVAL = "approval"
 
+PAGE = "page"
+
 ALLOW = "allow"
 ALWAYS = "always"
 DENY = "deny"
@@ -50,7 +52,8 @@ class Prompt:
     `type` is yesno, options, text or approval; `answer` what the user said (an approval: allow,
     always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
     whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
-    cannot be undone) or `may_have_run` (Moot ended while it ran).
+    cannot be undone) or `may_have_run` (Moot ended while it ran). With the reason `page` it is not Moot
+    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`.
     """
 
     question: str
@@ -62,6 +65,7 @@ class Prompt:
     tool: str = ""
     arguments: str = ""
     reason: str = ""
+    server: str = ""
 
     @property
     def open(self) -> bool:

@@ -8,7 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.agent import Agent
-from app.core.message import APPROVAL, ASSISTANT, DONE, FAILED, STOPPED, SYSTEM, TOOL, USER, Author, Message
+from app.core.message import (
+    APPROVAL,
+    ASSISTANT,
+    DONE,
+    FAILED,
+    PAGE,
+    STOPPED,
+    SYSTEM,
+    TOOL,
+    USER,
+    Author,
+    Message,
+)
 from app.core.provider import ModelRequest
 from app.core.session import SETTINGS_MODE
 from app.engine.branches import back_from
@@ -187,10 +199,13 @@ def _turn_items(
 def _result_text(result: Message | None, words: Mapping[str, str], most: int | None) -> str:
     if result is None or result.state not in (DONE, FAILED):
         return words["lost"]
-    if result.prompt is not None and result.prompt.type != APPROVAL:
-        return words["asked"] if result.prompt.answered_by else words["skipped"]
     text = result.content or "(nothing)"
-    return text if most is None or len(text) <= most else text[:most] + " …"
+    text = text if most is None or len(text) <= most else text[:most] + " …"
+    if result.prompt is not None and result.prompt.type != APPROVAL:
+        asked = words["asked"] if result.prompt.answered_by else words["skipped"]
+        # Of a question of Moot's own the model knows the words; what came with a page it does not.
+        return f"{text}\n\n{asked}" if result.prompt.reason == PAGE else asked
+    return text
 
 
 def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[Item]:

@@ -20,6 +20,7 @@ from app.core.message import (
     ASSISTANT,
     DONE,
     FAILED,
+    PAGE,
     STOPPED,
     STREAMING,
     SYSTEM,
@@ -38,6 +39,7 @@ from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.tool_context import TurnContext
 
 MAX_RESULT = 100_000
+MAX_QUESTION = 4_000
 MOST_ALIKE = 2
 
 MAY_HAVE_RUN = "may_have_run"
@@ -275,7 +277,7 @@ class ToolCalls:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
         prompt, control = result.prompt, result.control
         if prompt is None and any(_is_ui(resource) for resource in result.resources):
-            prompt, control = Prompt(question=content[:4_000] or call.name, type=TEXT), WAIT
+            prompt, control = self._page_prompt(turn, call, content), WAIT
         message = replace(
             self._started(turn, call),
             content=content,
@@ -300,6 +302,18 @@ class ToolCalls:
         if result.say:
             said = [replace(self._message(turn, call, role=ASSISTANT), content=result.say, tool_call_id=None)]
         self._live.finish_messages((message, *said), *extra)
+
+    def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
+        """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""
+        tool = self._stage.cast.tools(turn.agent, turn.mode).get(call.name)
+        return Prompt(
+            question=content[:MAX_QUESTION] or call.name,
+            type=TEXT,
+            tool=call.name,
+            arguments=call.arguments,
+            reason=PAGE,
+            server=tool.group if tool is not None else "",
+        )
 
     async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:
         """Put a question of a running tool to the user and wait; None when it was dismissed."""
