@@ -1,14 +1,16 @@
-"""The commands that talk with an assistant: ask, answer what it asks, go on, read it again.
+"""The commands that talk with an assistant or a group: ask, answer what it asks, go on, read it again.
 
 Used by commands.
 """
 
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from app.chat_printer import ChatPrinter
-from app.core.errors import BadInput
+from app.core.agent import Agent, Group
+from app.core.errors import BadInput, NotFound
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
-from app.core.session import IDLE, WAITING, Session
+from app.core.session import IDLE, WAITING, GroupSession, Session
 from app.engine.branches import last_answer, shown
 from app.engine.live_session import LiveSession
 from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS, Call, followed, session_id_of, warm_up
@@ -22,25 +24,61 @@ _SAID = {
 
 
 async def ask(call: Call) -> int:
-    """Say something to an assistant, in a new chat or in one there is."""
-    engine = call.moot.engine
-    agent = engine.assistants.find(call.arguments.assistant)
+    """Say something to an assistant or a group, in a new session or in one there is."""
+    engine, text = call.moot.engine, call.arguments.text
+    who = await _who(call)
     if not call.arguments.session:
 
         async def start() -> str:
             await warm_up(call.moot)
-            return await engine.chats.start(agent.id, call.arguments.text)
+            begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
+            return await begin(who.id, text)
 
         return await _end(call, await followed(call, start, ChatPrinter(call.texts)))
     live = await engine.open(session_id_of(call.arguments))
+    if isinstance(who, Group) or isinstance(live.session, GroupSession):
+        said = _said_to(live, who, text)
+        return await follow_chat(call, live, lambda: engine.chats.send(live.id, said))
     chat = live.chat_session.chat
 
     async def send() -> None:
-        if chat.assistant_id != agent.id:
-            await engine.chats.choose_assistant(live.id, agent.id)
-        await engine.chats.send(live.id, call.arguments.text)
+        if chat.assistant_id != who.id:
+            await engine.chats.choose_assistant(live.id, who.id)
+        await engine.chats.send(live.id, text)
 
     return await follow_chat(call, live, send)
+
+
+async def _who(call: Call) -> Agent | Group:
+    """Return whom the command line names; an assistant comes before a group of the same name, and says so."""
+    engine, typed = call.moot.engine, call.arguments.assistant
+    group: Group | None = None
+    with contextlib.suppress(NotFound):
+        group = engine.groups.find(typed)
+    try:
+        agent = engine.assistants.find(typed)
+    except NotFound:
+        if group is None:
+            raise NotFound("nobody_called", who=typed) from None
+        return group
+    if group is not None:
+        other = group.name if group.id.casefold() == typed.strip().casefold() else group.id
+        await call.out.complain(call.texts("cli.assistant_first", name=agent.name, other=other))
+    return agent
+
+
+def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
+    """Return what is said in a group's session: to the group, or to one of its members by @name.
+
+    Raises BadInput for who is not in it.
+    """
+    session = live.session
+    if isinstance(session, GroupSession):
+        if isinstance(who, Group) and who.id == session.group.id:
+            return text
+        if isinstance(who, Agent) and who.id in session.group.members:
+            return f"@{who.id} {text}"
+    raise BadInput("not_in_session", who=who.name, title=session.title)
 
 
 async def reply_to_chat(call: Call, live: LiveSession) -> int:
@@ -75,6 +113,8 @@ async def show_chat(call: Call, live: LiveSession) -> int:
     await call.out.write(printer.heading(live.session))
     for text in printer.transcript(shown(live)):
         await call.out.write(text)
+    if live.session.plan is not None:
+        await call.out.write(printer.plan(live.session.plan))
     await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
     return OK
 

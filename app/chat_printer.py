@@ -10,6 +10,7 @@ from app.core.events import (
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    PlanChanged,
     PromptAsked,
     SessionStarted,
     ToolFinished,
@@ -33,15 +34,20 @@ from app.core.message import (
     Prompt,
     ToolCall,
 )
-from app.core.session import ChatSession, Session
+from app.core.plan import Plan
+from app.core.session import ChatSession, GroupSession, Session
 from app.core.texts import Texts
 from app.engine.call_tree import in_tree
+from app.engine.group import SWITCH_ASSISTANT, instruction_of
+from app.engine.group_run import REPORT_RESULT
 from app.engine.sub_agents import SUB_AGENT
 from app.terminal import aside, marks, one_line, plain
 
 MOST_OF_CALL = 200
 MOST_OF_RESULT = 200
 _INDENT = "    "
+# What these did is told otherwise: by the plan, by the member who speaks next, by the report.
+_TOLD_ELSEWHERE = frozenset(("setPlan", "checkDone", "clearPlan", SWITCH_ASSISTANT, REPORT_RESULT))
 
 
 class ChatPrinter:
@@ -92,13 +98,27 @@ class ChatPrinter:
                 return self._say(self._result(event.name, event.content, depth, ok=event.ok))
             case PromptAsked():
                 return self._say(self._asked(event.message_id, event.prompt))
+            case PlanChanged():
+                return self._say(self.plan(event.plan))
             case _:
                 return self._say(aside(event, self._texts))
 
     def heading(self, session: Session) -> str:
         """Return the title, with whom it is, and the id."""
         name = session.chat.assistant_name if isinstance(session, ChatSession) else ""
+        if isinstance(session, GroupSession):
+            name = session.group.name
         return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
+
+    def plan(self, plan: Plan | None) -> str:
+        """Return a plan with its goal and a tick before what is done."""
+        if plan is None:
+            return f"  {self._texts('cli.no_plan')}\n"
+        done = len(plan.items) - len(plan.open)
+        lines = [self._texts("cli.plan", done=done, count=len(plan.items))]
+        lines += [one_line(plan.goal)] if plan.goal else []
+        lines += [f"[{'x' if item.done else ' '}] {one_line(item.text)}" for item in plan.items]
+        return "\n" + "".join(f"  {line}\n" for line in lines)
 
     def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
         """Yield a chat that is read, each sub-agent's part below the call it answers."""
@@ -207,10 +227,17 @@ class ChatPrinter:
         return "".join(f"{_indent(message.author.depth)}{line}" for line in marks(message, self._texts))
 
     def _call(self, call: ToolCall, depth: int) -> str:
+        if call.name == REPORT_RESULT:
+            return ""
+        if call.name == SWITCH_ASSISTANT:
+            member, instruction = instruction_of(call)
+            return f"  → {one_line(member)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
         arguments = one_line(call.arguments)
         return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"
 
     def _result(self, name: str, content: str, depth: int, *, ok: bool) -> str:
+        if ok and name in _TOLD_ELSEWHERE:
+            return ""
         outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
         # What a sub-agent has said stands right above, in its own words.
         said = "" if ok and name == SUB_AGENT else _cut(one_line(content), MOST_OF_RESULT)

@@ -139,7 +139,7 @@ async def _sessions(call: Call) -> int:
 
 
 def _state(one: SessionSummary, texts: Texts) -> str:
-    if one.kind == "chat" and one.status == IDLE:
+    if one.kind in ("chat", "group") and one.status == IDLE:
         return texts("cli.your_turn")
     return named_text(texts, "status", one.status)
 

@@ -144,7 +144,7 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
             ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
             found = f"{one.config.id}: {state}, {key}"
             findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
-        findings += [*_assistants(moot, texts), *_servers(moot, texts)]
+        findings += [*_assistants(moot, texts), *_groups(moot, texts), *_servers(moot, texts)]
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
         return findings + [Finding(check="files", ok=False, found=line) for line in lines]
     finally:
@@ -167,6 +167,22 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
         remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
         found = f"{agent.name} ({agent.id}): {model}{off}"
         yield Finding(check="assistant", ok=not unknown, found=found, remedy=remedy)
+
+
+def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each group who is in it, and which of its members are not there."""
+    agents = {agent.id: agent for agent in moot.engine.assistants.all()}
+    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    for group in moot.engine.groups.all():
+        names = [agents[one].name for one in group.members if one in agents]
+        unknown = [one for one in group.members if one not in agents]
+        leader = group.orchestrator.provider
+        unknown += [leader] if leader not in providers else []
+        remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
+        if not names:
+            remedy = remedy or texts("cli.doctor.empty_group")
+        found = f"{group.name} ({group.id}): {', '.join(names) or '-'}"
+        yield Finding(check="group", ok=not remedy, found=found, remedy=remedy)
 
 
 def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:

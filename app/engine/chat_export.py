@@ -3,9 +3,11 @@
 from html import escape
 
 from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Message, Prompt, ToolCall
+from app.core.session import GroupSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
 from app.engine.export_parts import escape_markdown, marks, page
+from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -31,6 +33,10 @@ class ChatDocument:
         """Return it as Markdown; how deep a sub-agent is shows as quotes in quotes."""
         lines = [f"# {escape_markdown(self._session.title)}", ""]
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
+        if plan := self._session.plan:
+            lines += ["", f"**{self._lines['plan']}**", ""]
+            lines += [escape_markdown(plan.goal), ""] if plan.goal else []
+            lines += [f"- [{'x' if item.done else ' '}] {escape_markdown(item.text)}" for item in plan.items]
         for depth, heading, body, notes in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += body.split("\n") if body else []
@@ -48,14 +54,32 @@ class ChatDocument:
                 f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
                 f"<pre>{escape(body)}</pre>{below}</article>"
             )
+        if plan := self._session.plan:
+            steps = "".join(
+                f"<li>{'☑' if item.done else '☐'} {escape(item.text)}</li>" for item in plan.items
+            )
+            heading, goal = escape(self._lines["plan"]), f"<p>{escape(plan.goal)}</p>" if plan.goal else ""
+            parts.insert(0, f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>")
         return page(self._session.title, self._session.chat.language, self._facts(), "".join(parts))
 
     def _facts(self) -> list[tuple[str, str]]:
+        who = [(self._lines["assistant"], self._session.chat.assistant_name)]
+        if isinstance(self._session, GroupSession):
+            who = [
+                (self._lines["group"], self._session.group.name),
+                (self._lines["members"], ", ".join(self._members())),
+            ]
         return [
-            (self._lines["assistant"], self._session.chat.assistant_name),
+            *who,
             (self._lines["date"], self._session.created_at),
             (self._lines["status"], self._lines[f"chat_status.{self._session.status}"]),
         ]
+
+    def _members(self) -> list[str]:
+        """Return the names of a group's members, those who never spoke by their ids."""
+        assert isinstance(self._session, GroupSession)
+        names = {one.author.id: one.author.name for one in self._messages}
+        return [names.get(member, member) for member in self._session.group.members]
 
     def _parts(self) -> list[tuple[int, str, str, list[str]]]:
         """Return depth, heading, text and remarks of each part, in the order of reading."""
@@ -76,6 +100,9 @@ class ChatDocument:
         return parts
 
     def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
+        if call.name == SWITCH_ASSISTANT:
+            member, instruction = instruction_of(call)
+            return self._lines["hands_over"].format(name=member), _cut(instruction), []
         return self._lines["call"].format(name=call.name), "", [_cut(call.arguments)]
 
     def _result(self, message: Message) -> tuple[str, str, list[str]]:

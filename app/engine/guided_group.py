@@ -67,7 +67,8 @@ def _report(task: str, notes: Sequence[str], done: tuple[ToolCall, ...]) -> Offe
 
 
 def _plan(words: str, task: str) -> ToolCall:
-    steps = [one_line(part)[:200] for part in _STEP.split("1. " + words.strip().removeprefix("1.").strip())]
+    text = words.replace("**", "").strip().removeprefix("1.").strip()
+    steps = [one_line(part)[:200] for part in _STEP.split("1. " + text)]
     steps = [step for step in steps if step][:MOST_STEPS] or [task[:200]]
     return _call("setPlan", {"items": steps})
 

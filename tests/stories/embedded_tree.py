@@ -8,6 +8,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.core.agent import Agent
@@ -37,8 +38,8 @@ def crew() -> tuple[Agent, ...]:
     )
 
 
-async def run_tree(moot: Moot, task: str) -> tuple[bool, int]:
-    """Run the tree once; return whether all four finished, and how many questions were asked."""
+async def run_tree(moot: Moot, task: str) -> tuple[bool, int, str]:
+    """Run the tree once; return whether all four finished, how many questions were asked, and the session."""
     engine = moot.engine
     session_id = await engine.chats.start("lead", task)
     session = await engine.wait(session_id)
@@ -53,32 +54,52 @@ async def run_tree(moot: Moot, task: str) -> tuple[bool, int]:
         one.author.id for one in live.messages if one.role == ASSISTANT and one.state == DONE and one.content
     }
     refused = [one for one in live.messages if one.role == "tool" and '"ok": false' in one.content]
-    return session.status == IDLE and {"lead", "ada", "ben", "cleo"} <= spoke and not refused, asked
+    return (
+        session.status == IDLE and {"lead", "ada", "ben", "cleo"} <= spoke and not refused,
+        asked,
+        session_id,
+    )
+
+
+def write_crew(data_dir: Path, agents: Iterable[Agent]) -> None:
+    """Write assistants as a person would."""
+    folder = data_dir / "assistants"
+    folder.mkdir(parents=True, exist_ok=True)
+    for agent in agents:
+        document = {
+            "id": agent.id,
+            "name": agent.name,
+            "role": agent.role,
+            "provider": agent.provider,
+            "model": agent.model,
+            "instructions": agent.instructions,
+            "tools": agent.tools,
+            "sub_agents": agent.sub_agents,
+        }
+        (folder / f"{agent.id}.json").write_text(json.dumps(document))
+
+
+def tell(moot: Moot, session_id: str) -> None:
+    """Print a session's messages."""
+    live = moot.engine.live(session_id)
+    for message in live.messages if live else ():
+        calls = [f"{call.name}{call.arguments}" for call in message.tool_calls]
+        print(
+            f"{'  ' * message.author.depth}{message.author.name} ({message.role}): "
+            f"{message.content[:200]} {calls or ''}"
+        )
 
 
 async def main(runs: int) -> None:
     """Run the tree some times and print what happened."""
     with tempfile.TemporaryDirectory() as folder:
-        assistants = Path(folder) / "assistants"
-        assistants.mkdir()
-        for agent in crew():
-            document = {
-                "id": agent.id,
-                "name": agent.name,
-                "role": agent.role,
-                "provider": agent.provider,
-                "model": agent.model,
-                "instructions": agent.instructions,
-                "tools": agent.tools,
-                "sub_agents": agent.sub_agents,
-            }
-            (assistants / f"{agent.id}.json").write_text(json.dumps(document))
+        write_crew(Path(folder), crew())
         moot = await open_moot(Path(folder))
         try:
             finished = 0
             for number in range(runs):
                 begun = time.monotonic()
-                done, asked = await run_tree(moot, TASKS[number % len(TASKS)])
+                done, asked, session_id = await run_tree(moot, TASKS[number % len(TASKS)])
                 finished += done
                 print(
                     f"run {number + 1}: {'ended' if done else 'did not end'}, {asked} questions, "
@@ -86,13 +107,7 @@ async def main(runs: int) -> None:
                     flush=True,
                 )
             print(f"{finished} of {runs} ended")
-            live = list(moot.engine._sessions.all_live())[-1]
-            for message in live.messages:
-                calls = [f"{call.name}{call.arguments}" for call in message.tool_calls]
-                print(
-                    f"{'  ' * message.author.depth}{message.author.name} ({message.role}): "
-                    f"{message.content[:200]} {calls or ''}"
-                )
+            tell(moot, session_id)
         finally:
             await moot.close()
 
