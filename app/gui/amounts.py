@@ -16,32 +16,32 @@ def tokens_text(tokens: int) -> str:
 
 
 class Spending:
-    """What each speaker of a session used, one entry a turn, so that nothing counts twice."""
+    """What each speaker of a session used, one entry a message, so that nothing counts twice."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, tuple[str, Usage]] = {}
+        self._used: dict[str, tuple[str, Usage]] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Count the turns of these messages, once each."""
+        """Count these messages, once each."""
         for message in messages:
             if message.usage is not None:
-                self._turns[message.turn_id] = (message.author.name, message.usage)
+                self._used[message.id] = (message.author.name, message.usage)
 
     def text(self, language: Language) -> str:
         """Return the sum in words, empty while nothing is known."""
-        if not self._turns:
+        if not self._used:
             return ""
-        cost, tokens = _sum(language, [usage for _, usage in self._turns.values()])
+        cost, tokens = _sum(language, [usage for _, usage in self._used.values()])
         return language("cost.tokens", cost=cost, tokens=tokens)
 
     def short_text(self, language: Language) -> str:
         """Return the sum of the money alone, for where there is little room."""
-        return _sum(language, [usage for _, usage in self._turns.values()])[0] if self._turns else ""
+        return _sum(language, [usage for _, usage in self._used.values()])[0] if self._used else ""
 
     def lines(self, language: Language) -> str:
         """Return one line a speaker."""
         speakers: dict[str, list[Usage]] = {}
-        for name, usage in self._turns.values():
+        for name, usage in self._used.values():
             speakers.setdefault(name, []).append(usage)
         parts = []
         for name, usages in speakers.items():

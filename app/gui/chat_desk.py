@@ -19,6 +19,7 @@ from app.core.message import APPROVAL, Attachment
 from app.core.session import QueuedMessage
 from app.engine.branches import versions
 from app.engine.engine import Engine
+from app.gui.assistant_looks import colours_of
 from app.gui.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.bridge import Bridge
 from app.gui.chat.message_row import SETTINGS
@@ -88,6 +89,7 @@ class ChatDesk(QObject):
         page.show_partner(
             name, asks=self._asks(), on_this_computer=kind is not None and kind.kind == EMBEDDED
         )
+        page.transcript.set_colours(colours_of(self._engine.assistants.all()))
         page.chat_composer.show_assistants(agents, chosen, name)
         servers = chosen.mcp_servers if chosen else ()
         # A set on the list stands for its tools.

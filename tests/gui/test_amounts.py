@@ -1,5 +1,6 @@
 """What a debate has cost: a sum with unknown parts never looks whole, a free one never looks unknown."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,12 @@ def test_the_tool_tip_says_which_part_is_not_known(language):
     spending = Spending()
     spending.add([turn("1", "GPT", 0.02), turn("2", "GPT", None), turn("3", "Gemini", None)])
     assert spending.lines(language) == "GPT: $0.02 + n/a · 62 tokens\nGemini: n/a · 31 tokens"
+
+
+def test_every_answer_of_a_turn_with_tools_counts(language):
+    spending = Spending()
+    spending.add([turn("1", "GPT", 0.02), replace(turn("2", "GPT", 0.03), turn_id="1")])
+    assert spending.text(language) == "$0.05 · 62 tokens"
 
 
 def test_a_turn_counts_once(language):

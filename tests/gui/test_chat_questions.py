@@ -75,7 +75,9 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
     QTest.keyClick(card, Qt.Key.Key_Return)
     await done(person)
     assert any("JSON" in one for one in told)
-    assert person.find("composer").isEnabled()
+    box = person.find("composer", QPlainTextEdit)
+    await until(lambda: box.placeholderText().startswith("Message "), seconds=5)
+    assert person.window.focusWidget() is box, "who has answered writes on"
 
 
 async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_there(person, wire_servers):  # noqa: F811

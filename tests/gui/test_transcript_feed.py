@@ -380,3 +380,20 @@ def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
     assert states[4].collapsed
     assert names[7] == "Reader (depth 2): Read."
     assert not states[7].expandable
+
+
+def test_the_initial_of_one_who_only_calls_is_whole(view: TranscriptView) -> None:
+    view.show_session(SESSION, [asked(1), spoke("m1", "t1", calls=[call("c1")])])
+    assert row(view, "m1").height >= row(view, "m1").top + row(view, "m1").style.avatar
+
+
+def test_a_speaker_has_the_colour_it_has_elsewhere(view: TranscriptView) -> None:
+    view.set_colours({"other": 0, "master": 2, "browser": 1})
+    told = spoke("m2", "t2", "Found.", author=agent("browser", "master"), under=("t1", "c1"))
+    view.show_session(SESSION, [asked(1), spoke("m1", "t1", "Hello.", [call("c1", "subAgent")]), told])
+    tokens = row(view, "m1").style.tokens
+    assert row(view, "m1").context.speaker.colour == tokens.speaker(2)[0]
+    assert row(view, "group t2").context.speaker.colour == tokens.speaker(1)[0]
+    view.set_colours({"master": 3})
+    assert row(view, "m1").context.speaker.colour == tokens.speaker(3)[0]
+    assert row(view, "group t2").context.speaker.colour not in (tokens.speaker(3)[0], tokens.speaker(1)[0])

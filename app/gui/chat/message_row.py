@@ -151,8 +151,9 @@ class MessageRow(PaintedRow):
         bottom += 9 if bubble and (self.segments or self._chips) else 0
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
-        # Text that shows nothing is still a row: a picture must not be empty.
-        self.height = max(bottom + self.below, top + 8)
+        # Text that shows nothing is still a row: a picture must not be empty, nor cut the initial.
+        least = style.avatar if context.headed and style.wide else 8
+        self.height = max(bottom + self.below, top + least)
 
     def _place_header(self, top: int) -> None:
         style, message, context = self.style, self.message, self.context

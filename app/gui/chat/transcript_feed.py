@@ -57,6 +57,13 @@ class TranscriptFeed(TranscriptCanvas):
         """
         self._host.set_factory(factory)
 
+    def set_colours(self, colours: Mapping[str, int]) -> None:
+        """Paint these authors of chats in their speaker's colour, by their id; the others get one of the rest."""
+        if colours != self._model.colours:
+            self._model.colours = dict(colours)
+            self._rows.clear()
+            self._refresh(None)
+
     def show_session(
         self, session: Session, messages: Sequence[Message], versions: Versions | None = None
     ) -> None:

@@ -1,6 +1,6 @@
 """What a transcript shows, without a screen: rows in order, growing texts, who looks how."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
@@ -65,6 +65,7 @@ class TranscriptModel:
         self.can_retry = False
         self.chat = False
         self.runs = False
+        self.colours: Mapping[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._first = 0
         self._starts: dict[str, str] = {}
@@ -326,7 +327,9 @@ class TranscriptModel:
         return texts("transcript.you") if message.role == USER else shown_name(message.author)
 
     def _see(self, author: Author) -> int:
-        return self._speakers.setdefault(author.id, len(self._speakers))
+        if self.chat and author.id in self.colours:
+            return self.colours[author.id]
+        return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
 
 
 def shown_name(author: Author) -> str:

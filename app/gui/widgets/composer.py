@@ -4,7 +4,7 @@ Used by the welcome page and by every session's foot.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.gui.style import Look
@@ -133,9 +133,15 @@ class Composer(QFrame):
         self.send.clicked.connect(self._on_submitted)
         self._on_text_changed()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # Anywhere in the frame is the box, to who clicks it.
+        self.box.setFocus()
+
     def set_words(self, placeholder: str, hint: str, send: str) -> None:
         """Name the box, the hint under it and the button."""
         self.box.setPlaceholderText(placeholder)
+        # Qt draws it anew only when it comes or goes, not when its words change.
+        self.box.viewport().update()
         self.box.setAccessibleName(placeholder)
         self._hint.setText(hint)
         name_button(self.send, send)

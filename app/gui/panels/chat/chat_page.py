@@ -290,9 +290,17 @@ class ChatPage(ConversationView):
         card = kind(self._language, self._look, message)
         card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
         card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
+        for done in (card.answered, card.dismissed):
+            done.connect(lambda *_: self._leave_card(card))
         # The first time only: scrolled into sight again, it takes the focus from nobody.
         card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
+
+    def _leave_card(self, card: PromptCard) -> None:
+        """Go on to the next question, else to where one writes: who has answered is done here."""
+        others = (one for one in self.transcript.findChildren(PromptCard) if one is not card)
+        following = next((one for one in others if one.isVisible()), None)
+        (following or self.composer.box).setFocus()
 
     def _on_card_came(self) -> None:
         # Also while another window is in front: who comes back finds the question.
