@@ -20,7 +20,7 @@ from app.core.session import (
     Participant,
 )
 from app.core.store import SessionStore
-from app.core.tool import Tool
+from app.core.tool import Tool, Tools
 from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
@@ -212,8 +212,9 @@ def a_bench(
     secrets: MemorySecrets | None = None,
     embedded_problem: str = "",
     tools: Sequence[Tool] = (),
+    toolbox: Tools | None = None,
 ) -> Bench:
-    """Return an engine on a store, with scripted models and a clock of its own."""
+    """Return an engine on a store, with scripted models and a clock of its own; `toolbox` instead of `tools`."""
     bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
     events: list[Event] = []
     bus.subscribe(events.extend)
@@ -226,7 +227,7 @@ def a_bench(
         models=models,
         bus=bus,
         prompts=PROMPTS,
-        tools=MemoryTools(*tools),
+        tools=toolbox or MemoryTools(*tools),
         built_in=(),
         embedded_problem=lambda: embedded_problem,
         sleep=time.sleep,

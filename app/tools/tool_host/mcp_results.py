@@ -123,7 +123,8 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
     for page in pages:
         _take_resource(page, texts, resources)
     structured = result.get("structuredContent")
-    if structured is not None and not any(texts):
+    # Beside a page they are the page's data, or the page once more.
+    if structured is not None and not any(texts) and not resources:
         texts.append(json.dumps(structured, ensure_ascii=False))
     return {
         "ok": not result.get("isError", False),
