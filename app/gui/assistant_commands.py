@@ -3,32 +3,33 @@
 Made by the desk, which listens to its signals for what concerns sessions.
 """
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
 
 from app.core.agent import Agent
-from app.core.errors import BadInput, MootError
+from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.tool import ASKING, ServerStatus
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.partner_list import assistant_partners
+from app.gui.save_queue import SaveQueue
+from app.gui.shared_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.tasks import Tasks
 
 if TYPE_CHECKING:
     from app.gui.dialogs.palette import Palette
     from app.gui.dialogs.palette_entry import Command
+    from app.gui.panels.assistants.assistant_editor import AssistantEditor
     from app.gui.panels.assistants.assistant_form import Choices
     from app.gui.panels.assistants.assistants_page import AssistantsPage
 
-MOST_BYTES = 1_000_000
-MOST_NAME = 60
 SEARCH = "search everything"
 # Beside which field it is said why an assistant could not be saved, where that is not the name.
 FIELDS = {"assistant_model": "model", "text_too_long": "instructions"}
@@ -40,6 +41,8 @@ class AssistantCommands(QObject):
 
     chat_requested = Signal(str)
     session_requested = Signal(str)
+    saved = Signal(object)
+    save_failed = Signal(str, str, str)
 
     def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge) -> None:
         super().__init__(window)
@@ -50,10 +53,8 @@ class AssistantCommands(QObject):
         self._page: AssistantsPage | None = None
         self._palette: Palette | None = None
         self._commands: Sequence[Command] = ()
-        self._unsaved: dict[str, Agent] = {}
-        self._saving: set[str] = set()
-        self._all_saved = asyncio.Event()
-        self._all_saved.set()
+        self._editors: list[AssistantEditor] = []
+        self._saves = SaveQueue(self._tasks, engine.assistants.save, self.saved.emit, self._on_save_failed)
         self._asking = {status.server.name for status in engine.servers() if status.state == ASKING}
         self._wire(bridge)
         self.refresh()
@@ -65,17 +66,33 @@ class AssistantCommands(QObject):
 
     async def close(self) -> None:
         """Save what is being written, and end what runs."""
-        if self._page is not None:
-            self._page.editor.save_now()
-        await self._all_saved.wait()
+        await self.settle()
         await self._tasks.close()
+
+    async def settle(self) -> None:
+        """Save what is being written in any editor, and return once it is kept."""
+        for editor in self._editors:
+            editor.save_now()
+        await self._saves.empty()
+
+    def adopt(self, editor: "AssistantEditor") -> None:
+        """Save what is written in an editor and tell it how that went."""
+        editor.save_requested.connect(self._saves.add)
+        editor.share_requested.connect(self.share)
+        editor.versions_requested.connect(
+            lambda agent_id: self._tasks.replace("versions", self._show_versions(editor, agent_id))
+        )
+        self.saved.connect(editor.show_saved)
+        self.save_failed.connect(editor.show_failure)
+        self._editors.append(editor)
 
     def refresh(self) -> None:
         """Show the assistants, and what they can be made of, as they are now."""
         agents, built_in = self._engine.assistants.all(), self._built_in()
-        self._window.side_bar.show_assistants(agents, self._engine.providers(), built_in)
+        rows = assistant_partners(agents, self._engine.providers(), built_in, self._language)
+        self._window.side_bar.assistants.show_partners(rows)
         if self._page is not None:
-            self._page.set_assistants(agents, built_in, self._choices(agents))
+            self._page.set_assistants(agents, built_in, self.choices())
 
     # What the user asks for
 
@@ -84,7 +101,7 @@ class AssistantCommands(QObject):
         page, window = self._made_page(), self._window
         page.show_assistant(agent_id)
         window.main_area.setCurrentWidget(page)
-        self._on_language_changed()
+        self._show_title()
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
         page.cards.setFocus()
@@ -97,7 +114,7 @@ class AssistantCommands(QObject):
     def make_new(self) -> None:
         """Make an assistant and open it in the editor, its name ready to be written."""
         taken = {agent.name for agent in self._engine.assistants.all()}
-        name = _free(self._language("assistant.new"), taken)
+        name = free_name(self._language("assistant.new"), taken)
         self._tasks.start("new assistant", self._save_and_show(Agent(id=new_id(), name=name)))
 
     def duplicate(self, agent_id: str) -> None:
@@ -110,34 +127,29 @@ class AssistantCommands(QObject):
 
     def share(self, agent_id: str) -> None:
         """Ask where to, then write an assistant as a file."""
-        agent = self._engine.assistants.find(agent_id)
-        dialog = QFileDialog(self._window, self._language("assistant.share"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in agent.name)[:MOST_NAME])
-        dialog.fileSelected.connect(
-            lambda path: self._tasks.start(f"share {agent_id}", self._share(agent_id, Path(path)))
+        name = self._engine.assistants.find(agent_id).name
+        ask_where(
+            self._window,
+            self._language("assistant.share"),
+            name,
+            lambda path: self._tasks.start(f"share {agent_id}", self._share(agent_id, path)),
         )
-        dialog.open()
 
     def bring_in(self) -> None:
         """Ask for a file, then show what it would bring in."""
-        dialog = QFileDialog(self._window, self._language("assistant.bring_in"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter("JSON (*.json)")
-        dialog.fileSelected.connect(
-            lambda path: self._tasks.replace("bring in", self.bring_in_file(Path(path)))
+        ask_for_file(
+            self._window,
+            self._language("assistant.bring_in"),
+            lambda path: self._tasks.replace("bring in", self.bring_in_file(path)),
         )
-        dialog.open()
 
     async def bring_in_file(self, path: Path) -> None:
         """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
-        from app.gui.dialogs.bring_in_dialog import BringInDialog
+        from app.gui.dialogs.bring_in_dialog import BringInDialog, assistant_preview
 
-        shared = self._engine.assistants.read_shared(await asyncio.to_thread(_read, path))
-        dialog = BringInDialog(self._language, self._window.look, shared.agent, shared.dropped, self._window)
+        shared = self._engine.assistants.read_shared(await read_shared_file(path))
+        preview = assistant_preview(shared, self._language)
+        dialog = BringInDialog(self._language, self._window.look, preview, self._window)
         dialog.agreed.connect(
             lambda: self._tasks.start("keep what came in", self._save_and_show(shared.agent))
         )
@@ -155,9 +167,7 @@ class AssistantCommands(QObject):
         side.assistants.duplicate_requested.connect(self.duplicate)
         side.assistants.share_requested.connect(self.share)
         side.assistants.delete_requested.connect(self.delete)
-        side.assistants.order_chosen.connect(
-            lambda ids: self._tasks.replace("order", self._engine.assistants.reorder(ids))
-        )
+        side.assistants.order_chosen.connect(self._on_order)
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self._on_servers_changed)
         self._language.changed.connect(self._on_language_changed)
@@ -170,13 +180,11 @@ class AssistantCommands(QObject):
             page = AssistantsPage(self._language, self._window.look)
             page.new_requested.connect(self.make_new)
             page.bring_in_requested.connect(self.bring_in)
-            page.editor.save_requested.connect(self._on_save)
+            page.cards.order_chosen.connect(self._on_order)
+            page.cards.delete_requested.connect(self.delete)
             page.editor.chat_requested.connect(self._on_chat)
-            page.editor.share_requested.connect(self.share)
             page.editor.duplicate_requested.connect(self.duplicate)
-            page.editor.versions_requested.connect(
-                lambda agent_id: self._tasks.replace("versions", self._show_versions(agent_id))
-            )
+            self.adopt(page.editor)
             self._window.main_area.addWidget(page)
             self._page = page
             self.refresh()
@@ -199,13 +207,14 @@ class AssistantCommands(QObject):
         assistants = self._engine.assistants
         return frozenset(agent.id for agent in assistants.all() if assistants.is_built_in(agent.id))
 
-    def _choices(self, agents: tuple[Agent, ...]) -> "Choices":
+    def choices(self) -> "Choices":
+        """Return what an assistant can be made of, as it is now."""
         from app.gui.panels.assistants.assistant_form import Choices
 
         return Choices(
             providers=tuple(self._engine.providers()),
             tools=self._engine.assistants.tools(),
-            agents=agents,
+            agents=self._engine.assistants.all(),
             servers=self._engine.servers(),
         )
 
@@ -222,7 +231,7 @@ class AssistantCommands(QObject):
     async def _duplicate(self, agent_id: str) -> None:
         assistants = self._engine.assistants
         taken = {agent.name for agent in assistants.all()}
-        name = _free(self._language("assistant.copy_of", name=assistants.find(agent_id).name), taken)
+        name = free_name(self._language("assistant.copy_of", name=assistants.find(agent_id).name), taken)
         copy = await assistants.duplicate(agent_id, name)
         self.refresh()
         self.show_page(copy.id)
@@ -230,10 +239,8 @@ class AssistantCommands(QObject):
 
     async def _delete(self, agent_id: str) -> None:
         assistants = self._engine.assistants
-        if self._page is not None:
-            # What is still being written would bring it back.
-            self._page.editor.save_now()
-            await self._all_saved.wait()
+        # What is still being written would bring it back.
+        await self.settle()
         agent = assistants.find(agent_id)
         await assistants.delete(agent_id)
         self._window.toasts.show_toast(
@@ -243,44 +250,21 @@ class AssistantCommands(QObject):
         )
 
     async def _share(self, agent_id: str, path: Path) -> None:
-        text = self._engine.assistants.share(agent_id)
-        try:
-            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
-        except OSError as error:
-            detail = error.strerror or str(error)
-            self._window.toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))
-        else:
-            self._window.toasts.show_toast(self._language("export.done", name=path.name))
+        await self.settle()
+        await write_shared_file(self._window, path, self._engine.assistants.share(agent_id))
 
-    async def _show_versions(self, agent_id: str) -> None:
-        page = self._made_page()
-        page.editor.save_now()
-        await self._all_saved.wait()
+    async def _show_versions(self, editor: "AssistantEditor", agent_id: str) -> None:
+        await self.settle()
         versions = await self._engine.assistants.versions(agent_id)
-        if page.editor.agent_id == agent_id and page.isVisible():
-            page.editor.show_versions(versions)
+        if editor.agent_id == agent_id and editor.isVisible():
+            editor.show_versions(versions)
 
-    def _on_save(self, agent: Agent) -> None:
-        self._unsaved[agent.id] = agent
-        self._all_saved.clear()
-        self._tasks.start(f"save {agent.id}", self._save(agent.id))
+    def _on_order(self, agent_ids: tuple[str, ...]) -> None:
+        self._tasks.replace("order", self._engine.assistants.reorder(agent_ids))
 
-    async def _save(self, agent_id: str) -> None:
-        """Save an assistant, again when it was written on meanwhile; say in the editor how it went."""
-        editor = self._made_page().editor
-        self._saving.add(agent_id)
-        try:
-            while (agent := self._unsaved.pop(agent_id, None)) is not None:
-                try:
-                    editor.show_saved(await self._engine.assistants.save(agent))
-                except MootError as error:
-                    text = self._language.problem(error.code, **error.details)
-                    editor.show_failure(agent_id, text, FIELDS.get(error.code, "name"))
-        finally:
-            self._saving.discard(agent_id)
-            self._unsaved.pop(agent_id, None)
-            if not self._unsaved and not self._saving:
-                self._all_saved.set()
+    def _on_save_failed(self, agent_id: str, error: MootError) -> None:
+        text = self._language.problem(error.code, **error.details)
+        self.save_failed.emit(agent_id, text, FIELDS.get(error.code, "name"))
 
     def _on_hit(self, session_id: str, message_id: str) -> None:
         """Open a session where a message begins: as if it had been left there."""
@@ -297,16 +281,19 @@ class AssistantCommands(QObject):
 
     def _on_chat(self, agent_id: str) -> None:
         """Start a chat once what is being written is saved: it is with the assistant as it reads."""
-        self._made_page().editor.save_now()
         self._tasks.replace("chat", self._chat(agent_id))
 
     async def _chat(self, agent_id: str) -> None:
-        await self._all_saved.wait()
+        await self.settle()
         self.chat_requested.emit(agent_id)
 
     # What has happened
 
     def _on_language_changed(self) -> None:
+        self.refresh()
+        self._show_title()
+
+    def _show_title(self) -> None:
         if self._page is not None and self._window.main_area.currentWidget() is self._page:
             self._window.top_bar.show_title(self._language("side.assistants"))
 
@@ -320,7 +307,7 @@ class AssistantCommands(QObject):
         self._asking = set(asking)
         self._show_servers()
         if self._page is not None:
-            self._page.editor.set_choices(self._choices(self._engine.assistants.all()))
+            self._page.editor.set_choices(self.choices())
 
     def _tell_asking(self, status: ServerStatus) -> None:
         from app.gui.dialogs.consent_dialog import ConsentDialog
@@ -340,19 +327,3 @@ class AssistantCommands(QObject):
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._window.toasts.show_toast(self._language.problem(error.code, **error.details))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name nobody has, numbered where it must be."""
-    if name not in taken:
-        return name
-    return next(text for number in range(2, 10_000) if (text := f"{name} {number}") not in taken)
-
-
-def _read(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise BadInput("file_too_large", name=path.name)
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("context_unreadable", path=str(path), detail=str(error)) from error

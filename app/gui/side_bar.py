@@ -1,16 +1,13 @@
-"""The side bar: the way to something new, the search, the assistants, the sessions and the settings."""
-
-from collections.abc import Sequence
+"""The side bar: something new, the search, groups, assistants and sessions, and the settings."""
 
 from PySide6.QtCore import QRect, QSize, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.agent import Agent
-from app.core.provider import ProviderStatus
 from app.core.session import SessionSummary
-from app.gui.assistant_list import AssistantList
 from app.gui.i18n import Language
+from app.gui.partner_list import PartnerList
 from app.gui.session_list import SessionList
+from app.gui.side_section import SideSection
 from app.gui.style import Look
 from app.gui.widgets.controls import FootButton, button, icon_button, name_button, scrolling
 from app.gui.widgets.label import plain_label
@@ -20,7 +17,7 @@ WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows the assistants and the sessions in one scrolled column; emits what the user wants."""
+    """Shows groups, assistants and sessions in one scrolled column; emits what the user wants."""
 
     new_requested = Signal()
     hide_requested = Signal()
@@ -29,6 +26,9 @@ class SideBar(QFrame):
     search_requested = Signal(str)
     new_assistant_requested = Signal()
     bring_in_requested = Signal()
+    new_group_requested = Signal()
+    ready_groups_requested = Signal()
+    bring_in_group_requested = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,20 +37,16 @@ class SideBar(QFrame):
         self._language = language
         self._summaries: list[SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
-        self._agents: tuple[Sequence[Agent], Sequence[ProviderStatus], frozenset[str]] = ((), (), frozenset())
         self._providers = self._servers = 0
         self._brand = plain_label("brand")
         self._toggle = icon_button(look, "panel-left", "side_toggle")
         self._new = button("", "new_button")
         self._new.dress(look, "plus", "text")
         self.search = SearchField(look, "search_everything", "Ctrl+K")
-        self._assistants_title = plain_label("section")
-        self._add = icon_button(look, "plus", "assistant_add")
-        self._add.setFixedSize(26, 24)
-        self._add_menu = QMenu(self._add)
-        self._add.setMenu(self._add_menu)
-        self._add.setPopupMode(self._add.ToolButtonPopupMode.InstantPopup)
-        self.assistants = AssistantList(language, look)
+        self.groups = PartnerList(language, look, "group_list")
+        self.assistants = PartnerList(language, look, "assistant_list")
+        self.group_section = SideSection(look, self.groups, "group")
+        self.assistant_section = SideSection(look, self.assistants, "assistant")
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
         self._empty.setContentsMargins(8, 10, 4, 0)
@@ -63,7 +59,11 @@ class SideBar(QFrame):
         self._foot_providers.clicked.connect(self.providers_requested)
         self._foot_settings.clicked.connect(self.settings_requested)
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self.sessions, rect))
-        self.assistants.currentItemChanged.connect(lambda _now, _before: self._show_current_assistant())
+        self.group_section.first.clicked.connect(self.ready_groups_requested)
+        for partners in (self.groups, self.assistants):
+            partners.currentItemChanged.connect(
+                lambda _now, _before, shown=partners: self._show_current(shown)
+            )
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -72,13 +72,6 @@ class SideBar(QFrame):
         self._summaries, self._asking = summaries, asking
         self.sessions.show_sessions(summaries, asking)
         self._empty.setVisible(not summaries)
-
-    def show_assistants(
-        self, agents: Sequence[Agent], providers: Sequence[ProviderStatus], built_in: frozenset[str]
-    ) -> None:
-        """Show these assistants in this order; those `built_in` come with Moot."""
-        self._agents = (agents, providers, built_in)
-        self.assistants.show_assistants(agents, providers, built_in)
 
     def show_providers(self, ready: int) -> None:
         """Say how many providers are ready."""
@@ -100,16 +93,13 @@ class SideBar(QFrame):
         head.addStretch(1)
         head.addWidget(self._toggle)
         head.addWidget(self._new)
-        section = QHBoxLayout()
-        section.setContentsMargins(8, 2, 3, 0)
-        section.addWidget(self._assistants_title, 1)
-        section.addWidget(self._add)
         self._body = QWidget()
         lists = QVBoxLayout(self._body)
         lists.setContentsMargins(0, 0, 0, 0)
         lists.setSpacing(2)
-        lists.addLayout(section)
-        lists.addWidget(self.assistants)
+        lists.addWidget(self.group_section)
+        lists.addSpacing(6)
+        lists.addWidget(self.assistant_section)
         lists.addWidget(self._empty)
         lists.addWidget(self.sessions)
         lists.addStretch(1)
@@ -126,10 +116,9 @@ class SideBar(QFrame):
         foot.addWidget(self._foot_settings)
         column.addLayout(foot)
 
-    def _show_current_assistant(self) -> None:
-        if self.assistants.hasFocus() and self.assistants.current_id():
-            rect = self.assistants.visualItemRect(self.assistants.currentItem())
-            self._keep_in_sight(self.assistants, rect)
+    def _show_current(self, partners: PartnerList) -> None:
+        if partners.hasFocus() and partners.current_id():
+            self._keep_in_sight(partners, partners.visualItemRect(partners.currentItem()))
 
     def _keep_in_sight(self, holder: QWidget, rect: QRect) -> None:
         """Scroll as far as a row of a list needs; the lists themselves are as tall as their rows."""
@@ -150,15 +139,27 @@ class SideBar(QFrame):
         name_button(self._toggle, words("side.toggle"), "Ctrl+B")
         self.search.setText(words("side.search"))
         name_button(self.search, words("side.search"), "Ctrl+K")
-        self._assistants_title.setText(words("side.assistants").upper())
-        name_button(self._add, words("assistant.add"))
-        self._add_menu.clear()
-        self._add_menu.addAction(words("assistant.new"), self.new_assistant_requested.emit)
-        self._add_menu.addAction(words("assistant.bring_in"), self.bring_in_requested.emit)
-        self.assistants.setAccessibleName(words("side.assistants"))
+        self.group_section.set_words(
+            words("side.groups"),
+            words("group.add"),
+            (
+                (words("group.new"), self.new_group_requested.emit),
+                (words("group.ready"), self.ready_groups_requested.emit),
+                (words("group.bring_in"), self.bring_in_group_requested.emit),
+            ),
+            words("group.empty"),
+            words("group.ready"),
+        )
+        self.assistant_section.set_words(
+            words("side.assistants"),
+            words("assistant.add"),
+            (
+                (words("assistant.new"), self.new_assistant_requested.emit),
+                (words("assistant.bring_in"), self.bring_in_requested.emit),
+            ),
+        )
         self.sessions.setAccessibleName(words("side.sessions"))
         self._empty.setText(words("side.empty"))
         self._foot_settings.setText(words("side.settings"))
         self._show_foot()
-        self.assistants.show_assistants(*self._agents)
         self.show_sessions(self._summaries, self._asking)

@@ -1,11 +1,14 @@
-"""What a shared assistant's file would bring in, before anything of it is kept."""
+"""What a shared file would bring in, an assistant or a group of them, before anything of it is kept."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
+from app.engine.assistants import SharedAssistant
+from app.engine.groups import SharedGroup
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.badge import Avatar
@@ -13,22 +16,72 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a file holds, in words: lines of (what, which), and the instructions to be read."""
+
+    title: str
+    name: str
+    lines: Sequence[tuple[str, str]]
+    instructions: str
+    dropped: Sequence[str]
+
+
+def assistant_preview(shared: SharedAssistant, words: Language) -> Preview:
+    """Return what a shared assistant's file would bring in."""
+    agent = shared.agent
+    return Preview(
+        title=words("bring_in.title"),
+        name=agent.name,
+        lines=(
+            (words("assistant.field.role"), agent.role),
+            (words("assistant.field.model"), _model(agent.provider, agent.model, words)),
+            (words("assistant.field.tools"), _tools(agent, words)),
+            (words("assistant.field.sub_agents"), ", ".join(agent.sub_agents)),
+        ),
+        instructions=agent.instructions,
+        dropped=shared.dropped,
+    )
+
+
+def group_preview(shared: SharedGroup, words: Language) -> Preview:
+    """Return what a shared group's file would bring in, with what each member is told and may use."""
+    group, agents = shared.group, [one.agent for one in shared.members]
+    parts = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
+    for agent in agents:
+        tools = f"{words('assistant.field.tools')}: {_tools(agent, words)}"
+        model = f"{words('assistant.field.model')}: {_model(agent.provider, agent.model, words)}"
+        parts.append((agent.name, "\n".join(part for part in (model, tools, agent.instructions) if part)))
+    leader = group.orchestrator
+    return Preview(
+        title=words("bring_in.group.title"),
+        name=group.name,
+        lines=(
+            (words("group.members"), ", ".join(agent.name for agent in agents)),
+            (words("group.orchestrator"), _model(leader.provider, leader.model, words)),
+        ),
+        instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
+        dropped=(
+            *shared.dropped,
+            *(f"{one.agent.name}: {what}" for one in shared.members for what in one.dropped),
+        ),
+    )
+
+
 class BringInDialog(QDialog):
-    """Shows an assistant that came in a file and what was left out of it; emits `agreed`."""
+    """Shows what came in a file and what was left out of it; emits `agreed`."""
 
     agreed = Signal()
 
-    def __init__(
-        self, words: Language, look: Look, agent: Agent, dropped: Sequence[str], parent: QWidget
-    ) -> None:
+    def __init__(self, words: Language, look: Look, preview: Preview, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("bring_in_dialog")
-        self.setWindowTitle(words("bring_in.title"))
+        self.setWindowTitle(preview.title)
         avatar = Avatar(look, 30)
-        avatar.set_speaker(agent.name, 0)
+        avatar.set_speaker(preview.name, 0)
         name = ElidedLabel("page_title")
-        name.setText(agent.name)
+        name.setText(preview.name)
         head = QHBoxLayout()
         head.setSpacing(10)
         head.addWidget(avatar)
@@ -37,31 +90,24 @@ class BringInDialog(QDialog):
         column.setContentsMargins(22, 20, 22, 18)
         column.setSpacing(8)
         column.addLayout(head)
-        model = f"{agent.provider} / {agent.model}" if agent.provider else words("assistant.model.default")
-        rows = [
-            ("assistant.field.role", agent.role),
-            ("assistant.field.model", model),
-            ("assistant.field.tools", ", ".join(agent.tools) or words("assistant.none.tools")),
-            ("assistant.field.sub_agents", ", ".join(agent.sub_agents)),
-        ]
-        for key, text in rows:
-            if text:
+        for what, which in preview.lines:
+            if which:
                 line = plain_label("card_text", wrap=True)
-                line.setText(f"{words(key)}: {text}")
+                line.setText(f"{what}: {which}")
                 column.addWidget(line)
         label = plain_label("field")
         label.setText(words("assistant.field.instructions"))
-        instructions = QPlainTextEdit(agent.instructions)
+        instructions = QPlainTextEdit(preview.instructions)
         instructions.setObjectName("bring_in_instructions")
         instructions.setReadOnly(True)
         instructions.setTabChangesFocus(True)
         instructions.setAccessibleName(words("assistant.field.instructions"))
         column.addWidget(label)
         column.addWidget(instructions, 1)
-        if dropped:
+        if preview.dropped:
             left_out = plain_label("warn", wrap=True)
             left_out.setObjectName("bring_in_dropped")
-            left_out.setText(words("bring_in.dropped", what=", ".join(dropped)))
+            left_out.setText(words("bring_in.dropped", what=", ".join(preview.dropped)))
             column.addWidget(left_out)
         cancel = button("", "bring_in_cancel")
         cancel.setText(words("dialog.cancel"))
@@ -80,3 +126,11 @@ class BringInDialog(QDialog):
     def _on_keep(self) -> None:
         self.accept()
         self.agreed.emit()
+
+
+def _model(provider: str, model: str, words: Language) -> str:
+    return f"{provider} / {model}" if provider else words("assistant.model.default")
+
+
+def _tools(agent: Agent, words: Language) -> str:
+    return ", ".join(agent.tools) or words("assistant.none.tools")

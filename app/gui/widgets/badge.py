@@ -36,6 +36,17 @@ def paint_avatar(painter: QPainter, rect: QRect, name: str, colours: tuple[str, 
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, initial(name))
 
 
+def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
+    """Paint an icon on a rounded square in the accent: what is no speaker but several."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(look.tokens.accent_bg))
+    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    side = rect.height() * 2 // 3
+    picture = look.picture(icon, "accent", side, painter.device().devicePixelRatioF())
+    painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
+
+
 def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
     """Paint a chip's text on its rounded background, filling `rect`."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

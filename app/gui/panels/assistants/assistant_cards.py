@@ -1,12 +1,12 @@
 """The assistants as cards: an initial, the name, the model and how many tools; one is chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import (
-    QListWidget,
     QListWidgetItem,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -15,18 +15,19 @@ from PySide6.QtWidgets import (
 
 from app.core.agent import Agent
 from app.core.tool import Tool
-from app.gui.assistant_looks import colours_of, model_line
+from app.gui.assistant_looks import model_line
 from app.gui.i18n import Language
 from app.gui.style import Look, sized
 from app.gui.widgets.badge import paint_avatar, paint_chip
+from app.gui.widgets.ordered_list import OrderedList
 
 CARD_HEIGHT = 56
 GAP = 6
 TILE = 30
-AGENT = Qt.ItemDataRole.UserRole
-LINE = Qt.ItemDataRole.UserRole + 1
-MARK = Qt.ItemDataRole.UserRole + 2
-COLOUR = Qt.ItemDataRole.UserRole + 3
+AGENT = Qt.ItemDataRole.UserRole + 1
+LINE = Qt.ItemDataRole.UserRole + 2
+MARK = Qt.ItemDataRole.UserRole + 3
+COLOUR = Qt.ItemDataRole.UserRole + 4
 
 
 class AssistantCardDelegate(QStyledItemDelegate):
@@ -79,48 +80,64 @@ class AssistantCardDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class AssistantCards(QListWidget):
-    """The cards; emits `chosen` with the id of the one the user goes to."""
+class AssistantCards(OrderedList):
+    """The cards; emits `chosen` with the id of the one the user goes to. `removal` are the words of Del."""
 
     chosen = Signal(str)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("assistant_cards")
-        self._language = language
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        name: str = "assistant_cards",
+        removal: str = "assistant.delete",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(language, name, parent)
+        self._removal = removal
         self.setItemDelegate(AssistantCardDelegate(look, self))
-        self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(self.ScrollMode.ScrollPerPixel)
         self.currentItemChanged.connect(self._on_current_changed)
         look.changed.connect(self.viewport().update)
 
     def show_assistants(
-        self, agents: Sequence[Agent], tools: Sequence[Tool], built_in: frozenset[str], chosen: str
+        self,
+        agents: Sequence[Agent],
+        tools: Sequence[Tool],
+        marks: Mapping[str, str],
+        chosen: str,
+        *,
+        colours: Mapping[str, int],
     ) -> None:
-        """Show these assistants, the chosen one marked."""
-        words, colours = self._language, colours_of(agents)
+        """Show these assistants in their colours, the chosen one marked; `marks` are words by id."""
+        words = self.language
         self.blockSignals(True)
         position = self.verticalScrollBar().value()
         self.clear()
         for agent in agents:
             line = model_line(agent, tools, words)
-            mark = words("assistant.mark.built_in") if agent.id in built_in else ""
-            mark = mark if agent.enabled else words("assistant.mark.off")
-            item = QListWidgetItem(agent.name)
+            mark = marks.get(agent.id, "") or ("" if agent.enabled else words("assistant.mark.off"))
+            item = self.new_row(agent.id, agent.name)
             item.setData(AGENT, agent)
             item.setData(LINE, line)
             item.setData(MARK, mark)
-            item.setData(COLOUR, colours[agent.id])
+            item.setData(COLOUR, colours.get(agent.id, 0))
             item.setData(
                 Qt.ItemDataRole.AccessibleTextRole,
                 ", ".join(part for part in (agent.name, line, mark) if part),
             )
-            self.addItem(item)
             if agent.id == chosen:
                 self.setCurrentItem(item)
         self.verticalScrollBar().setValue(position)
         self.blockSignals(False)
+
+    def menu_of(self, row_id: str) -> QMenu:
+        menu = super().menu_of(row_id)
+        if row_id not in self.fixed:
+            menu.addSeparator()
+            removal = self.language(self._removal)
+            menu.addAction(f"{removal}\tDel", lambda: self.delete_requested.emit(row_id))
+        return menu
 
     def _on_current_changed(self, item: QListWidgetItem | None) -> None:
         agent = item.data(AGENT) if item is not None else None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
 
-from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
@@ -14,8 +14,8 @@ from app.gui.style import Look
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.controls import button, icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.save_state import SaveState
 
-SAVE_AFTER_MS = 700
 # What a version differs in, by the words of the fields.
 FIELD_OF = {
     "provider": "model",
@@ -26,7 +26,10 @@ FIELD_OF = {
 
 
 class AssistantEditor(QWidget):
-    """Shows an assistant; emits `save_requested` with it as it is written, a moment after a change."""
+    """Shows an assistant; emits `save_requested` with it as it is written, a moment after a change.
+
+    One that is `embedded` in the editor of a group has no ways out: they are the group's.
+    """
 
     save_requested = Signal(object)
     chat_requested = Signal(str)
@@ -34,18 +37,19 @@ class AssistantEditor(QWidget):
     duplicate_requested = Signal(str)
     versions_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, language: Language, look: Look, parent: QWidget | None = None, *, embedded: bool = False
+    ) -> None:
         super().__init__(parent)
         self._language = language
+        self._embedded = embedded
         self._agent: Agent | None = None
         self._shown: Agent | None = None
         self._built_in = False
-        self._dirty = self._saving = False
         self._colour = 0
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
-        self.state = plain_label("ok")
-        self.state.setObjectName("assistant_state")
+        self.state = SaveState(language, "assistant_state")
         self._versions = icon_button(look, "history", "assistant_versions")
         self._share = icon_button(look, "share", "assistant_share")
         self._chat = button("primary", "assistant_chat")
@@ -56,10 +60,7 @@ class AssistantEditor(QWidget):
         self._banner_act = button("", "assistant_banner_act")
         self._banner_back = button("plain", "assistant_banner_back")
         self.form = AssistantForm(language, look)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SAVE_AFTER_MS)
-        self._timer.timeout.connect(self.save_now)
+        self.state.due.connect(self.save_now)
         self._lay_out()
         self.form.changed.connect(self._on_changed)
         self._chat.clicked.connect(lambda: self.chat_requested.emit(self.agent_id))
@@ -75,26 +76,21 @@ class AssistantEditor(QWidget):
         """The id of the assistant that is shown, "" for none."""
         return self._agent.id if self._agent is not None else ""
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether something is written that has not been asked to be saved."""
-        return self._dirty
-
     def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
         """Show an assistant in a speaker's colour; the same one again keeps what is being written."""
         self._colour = colour
         if self._agent is not None and self._agent.id == agent.id and not self._built_in:
             if self._fields_differ(agent):
                 # Changed elsewhere while nothing is being written here.
-                if not self.unsaved and not self._saving:
+                if not self.state.unsaved and not self.state.saving:
                     self._agent = agent
                     self._show_again()
             else:
                 self._agent = agent
             return
         self.save_now()
-        self._agent, self._built_in, self._saving = agent, built_in, False
-        self.state.setText("")
+        self._agent, self._built_in = agent, built_in
+        self.state.start_over()
         self._show_again()
 
     def set_choices(self, choices: Choices) -> None:
@@ -103,35 +99,30 @@ class AssistantEditor(QWidget):
 
     def save_now(self) -> None:
         """Ask for what is written to be saved, where anything is."""
-        if not self.unsaved:
+        if not self.state.take():
             return
-        self._timer.stop()
-        self._dirty = False
         written = self.form.assistant()
         if written is None:
-            self._say("error", self._language("assistant.not_saved"))
+            self.state.show_failed()
         elif self._agent is not None and self._fields_differ(written):
-            self._saving = True
+            self.state.saving = True
             self.save_requested.emit(written)
         else:
-            self._say("ok", self._language("assistant.saved"))
+            self.state.show_saved()
 
     def show_saved(self, agent: Agent) -> None:
         """Take note that this is on the disk now."""
         if agent.id != self.agent_id:
             return
-        self._saving = False
         self._agent = agent
-        if not self.unsaved:
-            self._say("ok", self._language("assistant.saved"))
+        self.state.show_saved()
 
     def show_failure(self, agent_id: str, text: str, field: str) -> None:
         """Say beside a field why it could not be saved."""
         if agent_id != self.agent_id:
             return
-        self._saving = False
         self.form.show_error(field, text)
-        self._say("error", self._language("assistant.not_saved"))
+        self.state.show_failed()
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
         """Offer the earlier versions (newest first) under the button that asked for them."""
@@ -204,16 +195,8 @@ class AssistantEditor(QWidget):
             self._banner_text.setText(words("assistant.built_in"))
             self._banner_act.setText(words("assistant.duplicate_to_change"))
 
-    def _say(self, kind: str, text: str) -> None:
-        self.state.setProperty("kind", kind)
-        self.state.style().unpolish(self.state)
-        self.state.style().polish(self.state)
-        self.state.setText(text)
-
     def _on_changed(self) -> None:
-        self._dirty = True
-        self._timer.start()
-        self._say("hint", self._language("assistant.saving"))
+        self.state.touch()
         self._show_head()
 
     def _on_banner(self) -> None:
@@ -226,7 +209,7 @@ class AssistantEditor(QWidget):
         self._shown = None
         self.form.show_assistant(version, fixed=False)
         self._show_banner()
-        self._dirty = True
+        self.state.touch()
         self.save_now()
         self.form.name.setFocus()
 
@@ -237,6 +220,9 @@ class AssistantEditor(QWidget):
         head.addWidget(self._title, 1)
         for widget in (self.state, self._versions, self._share, self._chat):
             head.addWidget(widget)
+        if self._embedded:
+            self._share.hide()
+            self._chat.hide()
         banner = QHBoxLayout(self._banner)
         banner.setContentsMargins(14, 8, 10, 8)
         banner.addWidget(self._banner_text, 1)

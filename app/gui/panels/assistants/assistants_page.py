@@ -87,7 +87,11 @@ class AssistantsPage(QWidget):
         self.editor.show_assistant(self._agents[agent_id], colour, built_in=agent_id in self._built_in)
 
     def _show_cards(self, chosen: str) -> None:
-        self.cards.show_assistants(tuple(self._agents.values()), self._tools, self._built_in, chosen)
+        agents = tuple(self._agents.values())
+        built_in = self._language("assistant.mark.built_in")
+        marks = dict.fromkeys(self._built_in, built_in)
+        self.cards.fixed = self._built_in
+        self.cards.show_assistants(agents, self._tools, marks, chosen, colours=colours_of(agents))
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
