@@ -116,7 +116,8 @@ class Message:
 
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
-    8601 in UTC, `seconds` the time from the request to the end, and `why` the code of the rule
+    8601 in UTC, `seconds` the time from the request to the end, `thinking_seconds` from the first
+    thought to the first word or call, and `why` the code of the rule
     that chose the speaker (`why.<code>` of the catalogue).
     """
 
@@ -131,6 +132,7 @@ class Message:
     answers: str | None = None
     model: str = ""
     thinking: str = ""
+    thinking_seconds: float | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     provider_state: dict[str, object] | None = None

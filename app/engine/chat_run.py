@@ -193,6 +193,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
                         state=FAILED,
                         usage=None,
                         thinking="",
+                        thinking_seconds=None,
                         provider_state=None,
                         created_at=utc_now(),
                     )

@@ -131,6 +131,8 @@ class _Answer:
         self._request: ModelRequest | None = None
         self._finished = Finished()
         self._begun = clock()
+        self._thought_at: float | None = None
+        self._thought_for: float | None = None
 
     @property
     def content(self) -> str:
@@ -180,9 +182,17 @@ class _Answer:
             text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
         if not text and not thinking:
             return
+        self._time_thought(spoken=bool(text))
         self._live.append_text(self._started().id, text, thinking)
         self._text += [text] if text else []
         self._thinking += [thinking] if thinking else []
+
+    def _time_thought(self, *, spoken: bool) -> None:
+        """Note when the thought began, and how long it took once something else comes."""
+        if self._thought_at is None:
+            self._thought_at = None if spoken else self._clock()
+        elif spoken and self._thought_for is None:
+            self._thought_for = round(self._clock() - self._thought_at, 3)
 
     def _take_call(self, piece: CallPiece) -> None:
         call = self._calls.get(piece.index)
@@ -190,6 +200,7 @@ class _Answer:
             call = self._calls[piece.index] = _GrowingCall(self._free_id(piece.id))
         news = call.add(piece)
         message = self._started()
+        self._time_thought(spoken=True)
         if news:
             self._live.stream_calls(message.id, self._tool_calls())
 
@@ -268,10 +279,12 @@ class _Answer:
         return replace(self._plan.message, created_at=utc_now(), model=model)
 
     def _ended(self, state: str) -> Message:
+        self._time_thought(spoken=True)
         return replace(
             self._message or self._new_message(),
             content=self.content,
             thinking="".join(self._thinking),
+            thinking_seconds=self._thought_for,
             state=state,
             seconds=round(self._clock() - self._begun, 3),
         )

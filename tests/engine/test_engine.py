@@ -1,6 +1,7 @@
 """Debates on the real engine and the real log, with models that follow a script: rows D1 to D12."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,22 @@ async def test_thinking_is_kept_apart_from_the_answer(bench: Bench) -> None:
     session_id = await bench.run(a_setup(2, rounds=1))
     message = bench.messages(session_id)[0]
     assert (message.content, message.thinking) == ("Yes.", "Hm. Let me see")
+
+
+async def test_how_long_a_thought_took_is_kept(bench: Bench) -> None:
+    class Paced(list[object]):
+        """Two seconds after each piece."""
+
+        def __iter__(self) -> Iterator[object]:
+            for piece in super().__iter__():
+                yield piece
+                bench.time.now += 2.0
+
+    thoughts = [Text(thinking="Hm. "), Text(thinking="So.")]
+    bench.models.script = [Paced([*thoughts, "Yes", "."]), Paced(["No."]), Paced(thoughts), ["Then no."]]
+    session_id = await bench.run(a_setup(2, rounds=2))
+    assert [one.thinking_seconds for one in bench.messages(session_id)[:3]] == [4.0, None, 4.0]
+    assert [one.seconds for one in bench.messages(session_id)[:2]] == [8.0, 2.0]
 
 
 async def test_deleted_is_gone_and_restored_is_back(bench: Bench) -> None:

@@ -397,3 +397,9 @@ def test_a_speaker_has_the_colour_it_has_elsewhere(view: TranscriptView) -> None
     view.set_colours({"master": 3})
     assert row(view, "m1").context.speaker.colour == tokens.speaker(3)[0]
     assert row(view, "group t2").context.speaker.colour not in (tokens.speaker(3)[0], tokens.speaker(1)[0])
+
+
+def test_how_long_was_thought_is_still_known_a_week_later(view: TranscriptView) -> None:
+    told = spoke("m1", "t1", "Here.", thinking="First I look.", thinking_seconds=3.2)
+    view.show_session(SESSION, [asked(1), told])
+    assert row(view, "m1")._thought._words == "Thought for 3 s"

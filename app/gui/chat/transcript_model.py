@@ -286,7 +286,7 @@ class TranscriptModel:
             waiting=self.chat and entry.headed and self.book.asks_in(message),
             versions=self._versions_of(message),
             thought_open=f"thought {message.id}" in self.unfolded,
-            thought_s=self.thought_s.get(message.id),
+            thought_s=message.thinking_seconds or self.thought_s.get(message.id),
         )
 
     def frame(self, index: int, tokens: Tokens) -> RowFrame:
