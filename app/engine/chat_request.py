@@ -23,7 +23,7 @@ from app.core.message import (
 )
 from app.core.provider import ModelRequest
 from app.core.session import SETTINGS_MODE
-from app.engine.branches import back_from
+from app.engine.branches import back_from, last_answer
 from app.engine.call_arguments import is_object
 from app.engine.cast import Voice
 from app.engine.group import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -169,6 +169,9 @@ def _turn_items(
             asked_by[message.id] = message.tool_call_id
         elif message.role == USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
+    # To a provider a turn that ended with a call runs on: it wants its own state back with it.
+    last = last_answer(list(messages))
+    keeps_state = not past or (last is not None and bool(last.tool_calls))
     items: list[Item] = []
     for message in messages:
         if message.role != ASSISTANT or not (message.state == DONE or (past and message.state == STOPPED)):
@@ -185,7 +188,7 @@ def _turn_items(
             ]
         elif not message.content.strip():
             continue
-        if not past and message.provider_state and message.model == turn.voice.name:
+        if keeps_state and message.provider_state and message.model == turn.voice.name:
             item |= message.provider_state
         items.append(item)
         for call in message.tool_calls:

@@ -1,0 +1,303 @@
+"""A group of three models on three wires, from the command line: killed at every step, always the same end.
+
+`MOOT_KILLS=200 pytest tests/stories/test_group.py -k every_step` kills at every event there is.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories.group_crew import REPORT, STEPS, call, in_order, play, write_group
+from tests.stories.processes import Finished, Running, moot
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+KILLS = int(os.environ.get("MOOT_KILLS", "4"))
+WATCHED = (
+    "session.started",
+    "turn.started",
+    "message.started",
+    "message.finished",
+    "tool.started",
+    "tool.finished",
+    "plan.changed",
+    "prompt.asked",
+    "session.status",
+)
+
+
+@pytest.fixture
+def crew(wire_home: dict[str, WireServer], data_dir: Path) -> dict[str, WireServer]:
+    """The group, its members and the three servers."""
+    write_group(data_dir)
+    play(wire_home)
+    return wire_home
+
+
+def to_the_end(session_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Answer and resume from the command line until it is the user's turn; return the session and the events."""
+    events: list[dict[str, Any]] = []
+    for _ in range(5):
+        shown = moot("show", session_id, "--json").json
+        if shown["status"] == "idle":
+            return shown, events
+        waits = shown["status"] == "waiting"
+        done = moot(*(("reply", session_id, "Blue") if waits else ("resume", session_id)), "--json")
+        assert done.status in (0, 3), done.err
+        events += done.events
+    raise AssertionError("it never came to its end")
+
+
+def check_end(shown: dict[str, Any], servers: dict[str, WireServer]) -> None:
+    """The same plan, the same report, nobody asked or handed over to twice, every request legal."""
+    assert shown["plan"]["items"] == [{"text": step, "done": True} for step in STEPS]
+    messages = shown["messages"]
+    assert len({one["id"] for one in messages}) == len(messages)
+    said = [
+        (one["author"]["id"], one["content"])
+        for one in messages
+        if one["role"] in ("user", "assistant") and one["state"] == "done" and one["content"]
+    ]
+    assert said == [
+        ("user", "Make it."),
+        ("user", "Blue"),
+        ("ann", "Designed in blue."),
+        ("bo", "Built as designed."),
+        ("orchestrator", REPORT),
+    ]
+    calls = [made for one in messages if one["state"] == "done" for made in one["tool_calls"]]
+    results = [one for one in messages if one["role"] == "tool" and one["state"] in ("done", "failed")]
+    assert sorted(one["tool_call_id"] for one in results) == sorted(one["id"] for one in calls)
+    assert [one["content"] for one in results if one["state"] == "failed"] == []
+    names = [one["name"] for one in calls]
+    assert names == [
+        "setPlan",
+        "promptToUser",
+        *("checkDone", "switchAssistant") * 2,
+        *("checkDone",) * 2,
+        "reportResult",
+    ]
+    requests = [one for server in servers.values() for one in server.requests]
+    assert [one.refused for one in requests if one.refused] == []
+
+
+def test_a_plan_of_four_two_hand_overs_a_question_and_a_report(crew: dict[str, WireServer]) -> None:
+    asked = moot("ask", "crew", "Make it.", "--json")
+    assert (asked.status, asked.err) == (3, "")
+    assert asked.events[0]["kind"] == "group"
+    plans = [event["plan"] for event in asked.events if event["event"] == "plan.changed"]
+    assert [[one["text"] for one in plan["items"]] for plan in plans] == [list(STEPS)]
+    shown, events = to_the_end(asked.events[0]["session_id"])
+    check_end(shown, crew)
+    ticks = [
+        sum(one["done"] for one in event["plan"]["items"])
+        for event in events
+        if event["event"] == "plan.changed"
+    ]
+    assert ticks == [1, 2, 3, 4]
+    assert (shown["group"]["turns_used"], shown["group"]["turns_limit"]) == (3, 20)
+    assert {one.status for server in crew.values() for one in server.requests} == {200}
+    thought = [one for one in shown["messages"] if one["author"]["id"] == "orchestrator" and one["thinking"]]
+    assert thought
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120 + KILLS * 40)
+def test_killed_at_every_step_it_comes_to_the_same_end(crew: dict[str, WireServer]) -> None:
+    whole = moot("ask", "crew", "Make it.", "--json")
+    _, events = to_the_end(whole.events[0]["session_id"])
+    before = [event for event in whole.events if event["event"] in WATCHED]
+    after = [event for event in events if event["event"] in WATCHED]
+    moments = [("ask", number) for number in range(1, len(before) + 1)]
+    moments += [("reply", number) for number in range(1, len(after) + 1)]
+    step = max(1, len(moments) // KILLS)
+    for command, number in moments[::step]:
+        kill_at(command, number, crew)
+    print(f"killed at {len(moments[::step])} of {len(moments)} steps: always the same end")
+
+
+def kill_at(command: str, number: int, servers: dict[str, WireServer]) -> None:
+    """Kill a run when it has said that many things, then let it come to its end."""
+    for server in servers.values():
+        server.requests.clear()
+    typed = ["ask", "crew", "Make it."]
+    if command == "reply":
+        asked = moot("ask", "crew", "Make it.", "--json")
+        typed = ["reply", asked.events[0]["session_id"], "Blue"]
+    with Running(*typed, "--json") as running:
+        running.wait_for(lambda: sum(one["event"] in WATCHED for one in running.events) >= number, 60)
+        running.kill()
+        done = running.finish(10)
+    session_id = done.events[0]["session_id"]
+    shown, _ = to_the_end(session_id)
+    try:
+        check_end(shown, servers)
+    except AssertionError as error:
+        raise AssertionError(f"killed at event {number} of {command}: {done.events[-1]}") from error
+    told = {one["message"]["id"]: one["message"] for one in done.events if one["event"] == "message.finished"}
+    kept = {one["id"]: one for one in shown["messages"]}
+    assert set(told) <= set(kept), "something that was said is lost"
+
+
+# The six tools and the planning tools, to the letter
+
+
+def session_of(done: Finished) -> str:
+    return str(done.events[0]["session_id"])
+
+
+def results_of(done: Finished) -> list[tuple[str, bool, str]]:
+    return [
+        (one["name"], one["ok"], one["content"]) for one in done.events if one["event"] == "tool.finished"
+    ]
+
+
+def test_the_six_tools_to_the_letter(crew: dict[str, WireServer]) -> None:
+    in_order(
+        crew,
+        [call("setPlan", items=["A", "B"])],
+        [call("setPlan", items=["C"])],
+        [call("checkDone", index=1)],
+        [call("checkDone", index=1)],
+        [call("checkDone", index="1"), call("checkDone", index=-1), call("checkDone", index=99)],
+        [call("clearPlan"), call("clearPlan"), call("setPlan", items=[])],
+        [call("setPlan", items=["C"]), call("switchAssistant", assistant="zoe", instruction="Go.")],
+        [call("switchAssistant", assistant="BO", instruction="Go."), call("clearPlan")],
+        [call("promptToUser", prompt="Well?"), call("reportResult", result_in_detail="Too early.")],
+        [call("checkDone", index=0), call("reportResult", result_in_detail="Done.")],
+    )
+    asked = moot("ask", "Crew", "Make it.", "--json")
+    assert (asked.status, asked.err) == (3, "")
+    ab = "0. [ ] A\n1. [ ] B"
+    told = results_of(asked)
+    assert told[0] == ("setPlan", True, f"The plan is set.\n{ab}")
+    assert (told[1][:2], "2 items are still open" in told[1][2], ab in told[1][2]) == (
+        ("setPlan", False),
+        True,
+        True,
+    )
+    assert told[2] == ("checkDone", True, "1 is done; 1 open.\n0. [ ] A\n1. [x] B")
+    assert told[3] == told[2]
+    assert [ok for _, ok, _ in told[4:7]] == [False] * 3
+    assert [ok for _, ok, _ in told[7:10]] == [True, True, False]
+    assert (told[10][1], told[11][1]) == (True, False)
+    assert "Members: ann (Ann), bo (Bo)." in told[11][2]
+    by_name = {name: (ok, content) for name, ok, content in told[12:14]}
+    assert by_name["switchAssistant"] == (True, "Handed over to bo.")
+    assert by_name["clearPlan"][0] is False
+    session_id = session_of(asked)
+    done = moot("reply", session_id, "Yes", "--json")
+    assert (done.status, done.err) == (0, "")
+    shown = moot("show", session_id, "--json").json
+    assert shown["plan"]["items"] == [{"text": "C", "done": True}]
+    assert shown["messages"][-1]["content"] == "Done."
+    assert "Too early." not in [one["content"] for one in shown["messages"]]
+    assert [one.refused for server in crew.values() for one in server.requests if one.refused] == []
+
+
+def test_a_member_plans_and_asks(crew: dict[str, WireServer]) -> None:
+    in_order(crew, [call("switchAssistant", assistant="ann", instruction="Plan it.")])
+    asks = call("promptUser", question="Which?", type="options", options=["red", "blue"])
+    crew["openai"].script(
+        "openai-wire",
+        [
+            Answer(calls=(call("create_goal", goal="Ship"), call("add_todo", name="Test"))),
+            Answer(calls=(call("toggle_todo", index=0),)),
+            Answer(calls=(call("toggle_todo", index=0), call("promptUser", question="No?", type="options"))),
+            Answer(calls=(asks, call("clear_goal"))),
+            Answer(calls=(call("clear_todos"), call("clear_todos"))),
+            Answer("Ann is done: blue."),
+        ],
+    )
+    asked = moot("ask", "crew", "Make it.", "--json")
+    assert asked.status == 3, asked.err
+    told = results_of(asked)
+    assert [content for name, _, content in told if name == "toggle_todo"] == [
+        "0 is now done: Test\n0. [x] Test",
+        "0 is now open again: Test\n0. [ ] Test",
+    ]
+    assert [ok for name, ok, _ in told if name == "promptUser"] == [False, True]
+    [question] = [one for one in moot("show", session_of(asked), "--json").json["messages"] if one["prompt"]]
+    [resource] = question["resources"]
+    assert resource["resource"]["uri"].startswith("ui://prompt/")
+    assert resource["resource"]["mimeType"].startswith("text/html")
+    done = moot("reply", session_of(asked), "2", "--json")
+    assert (done.status, done.err) == (0, "")
+    shown = moot("show", session_of(asked), "--json").json
+    assert shown["plan"] is None
+    assert [
+        one["resources"] for one in shown["messages"] if one["role"] == "tool" and one["id"] != question["id"]
+    ] == [[]] * sum(one["role"] == "tool" and one["id"] != question["id"] for one in shown["messages"])
+    assert shown["messages"][-1]["content"] == REPORT
+
+
+# What a person reads
+
+
+def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None:
+    asked = moot("ask", "crew", "Make it.", "--lang", "en")
+    assert (asked.status, asked.err) == (3, "")
+    assert asked.out.splitlines()[1].startswith("  Crew · ")
+    assert "Plan, 0 of 4 done:" in asked.out
+    assert "? Orchestrator asks: Which colour?" in asked.out
+    session_id = asked.out.splitlines()[-1].split("moot reply ")[1].split()[0]
+    done = moot("reply", session_id, "Blue", "--lang", "en")
+    assert (done.status, done.err) == (0, "")
+    order = [
+        "[x] Colour",
+        "→ ann: Design it in blue.",
+        "Ann:",
+        "Designed in blue.",
+        "→ Bo:",
+        "Built as designed.",
+    ]
+    order += ["Plan, 4 of 4 done:", REPORT, "Your turn"]
+    places = [done.out.index(text) for text in order]
+    assert places == sorted(places)
+    assert done.out.count(REPORT) == 1
+    shown = moot("show", session_id, "--lang", "en").out
+    assert "Plan, 4 of 4 done:" in shown
+    assert "→ ann: Design it in blue." in shown
+    assert "Your turn" in moot("sessions", "--lang", "en").out
+    written = moot("export", session_id, "--format", "md").out
+    for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to ann**", REPORT):
+        assert line in written.splitlines()
+    page = moot("export", session_id, "--format", "html").out
+    assert "<li>☑ Check</li>" in page
+    document = json.loads(moot("export", session_id, "--format", "json").out)
+    assert document["group"]["members"] == ["ann", "bo"]
+
+
+def test_who_is_meant(crew: dict[str, WireServer], data_dir: Path) -> None:
+    in_order(crew)
+    first = moot("ask", "crew", "Make it.", "--json")
+    assert first.status == 0
+    session_id = session_of(first)
+    member = moot("ask", "bo", "And you?", "--session", session_id, "--json")
+    assert (member.status, member.err) == (0, "")
+    said = [one["message"] for one in member.events if one["event"] == "message.finished"]
+    assert [
+        (one["author"]["id"], one["content"]) for one in said if one["content"] and one["role"] != "tool"
+    ] == [
+        ("user", "@bo And you?"),
+        ("bo", "Bo did it."),
+        ("orchestrator", REPORT),
+    ]
+    again = moot("ask", "CREW", "More.", "--session", session_id, "--json")
+    assert (again.status, again.err) == (0, "")
+    nobody = moot("ask", "nobody", "Hello", "--lang", "en")
+    assert (nobody.status, "no assistant and no group" in nobody.err) == (2, True)
+    other = moot("ask", "ann", "Hello", "--json")
+    wrong = moot("ask", "crew", "Hello", "--session", session_of(other), "--lang", "en")
+    assert (wrong.status, "does not take part" in wrong.err) == (2, True)
+    write_group(data_dir, id="crew", name="Ann", members=["ann", "gone"])
+    both = moot("ask", "Ann", "Hello", "--lang", "en")
+    assert both.status == 0
+    assert "the assistant answers. For the group: moot ask crew" in both.err
+    [row] = [one for one in moot("doctor", "--json").json if one["check"] == "group"]
+    assert (row["ok"], "gone" in row["remedy"]) == (False, True)
