@@ -15,21 +15,18 @@ def back_from(live: LiveSession, turn_id: str) -> Iterator[str]:
     """Yield the ids of a turn and those before it, the newest first."""
     seen: set[str] = set()
     while turn_id and turn_id not in seen:
-        messages = live.turn(turn_id)
-        if not messages:
+        first = live.first(turn_id)
+        if first is None:
             return
         seen.add(turn_id)
         yield turn_id
-        turn_id = messages[0].follows or ""
+        turn_id = first.follows or ""
 
 
 def root_of(live: LiveSession, turn_id: str) -> str:
     """Return the id of the turn at the top of a sub-agent's turn, the turn itself where it is one."""
-    while messages := live.turn(turn_id):
-        parent = messages[0].parent_turn_id
-        if parent is None:
-            break
-        turn_id = parent
+    while (first := live.first(turn_id)) and first.parent_turn_id is not None:
+        turn_id = first.parent_turn_id
     return turn_id
 
 
@@ -51,40 +48,28 @@ def shown(live: LiveSession) -> list[Message]:
 
 def versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:
     """Return the ids of a turn's versions, itself among them, in the order in which they were made."""
-    messages = live.turn(turn_id)
-    if not messages:
-        return ()
-    first = messages[0]
-    return tuple(
-        other
-        for other in live.turn_ids()
-        for start in live.turn(other)[:1]
-        if start.parent_turn_id is None and start.follows == first.follows and start.role == first.role
-    )
+    first = live.first(turn_id)
+    return () if first is None else tuple(live.beginning(first.follows, first.role))
 
 
 def versions_shown(live: LiveSession) -> dict[str, tuple[int, int]]:
     """Return (number from 1, how many) of each shown turn that has more than one version."""
-    groups: dict[tuple[str | None, str], list[str]] = {}
-    for turn_id in live.turn_ids():
-        start = live.turn(turn_id)[0]
-        if start.parent_turn_id is None:
-            groups.setdefault((start.follows, start.role), []).append(turn_id)
-    found = {}
-    for turn_id in back_from(live, live.chat_session.chat.head):
-        start = live.turn(turn_id)[0]
-        group = groups[start.follows, start.role]
-        if len(group) > 1:
-            found[turn_id] = (group.index(turn_id) + 1, len(group))
-    return found
+    groups = live.branching()
+    chosen = set(back_from(live, live.chat_session.chat.head)) if groups else set()
+    return {
+        turn_id: (place + 1, len(group))
+        for group in groups
+        for place, turn_id in enumerate(group)
+        if turn_id in chosen
+    }
 
 
 def latest_leaf(live: LiveSession, turn_id: str) -> str:
     """Return the newest turn that a turn leads to, itself where nothing follows it."""
     following: dict[str, str] = {}
     for other in live.turn_ids():
-        start = live.turn(other)[0]
-        if start.parent_turn_id is None and start.follows:
+        start = live.first(other)
+        if start is not None and start.parent_turn_id is None and start.follows:
             following[start.follows] = other
     while turn_id in following:
         turn_id = following[turn_id]

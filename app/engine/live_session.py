@@ -51,6 +51,7 @@ class LiveSession:
         self._growing: dict[str, _Growing] = {}
         self._turns: dict[str, list[str]] = {}
         self._children: dict[tuple[str, str], str] = {}
+        self._versions: dict[tuple[str | None, str], list[str]] = {}
         for message in stored.messages:
             self._file(message)
 
@@ -81,6 +82,19 @@ class LiveSession:
         """Return the ids of all turns, in the order in which they began."""
         return tuple(self._turns)
 
+    def first(self, turn_id: str) -> Message | None:
+        """Return the first message of a turn as last written; None for an unknown turn."""
+        ids = self._turns.get(turn_id)
+        return self.messages[self._position[ids[0]]] if ids else None
+
+    def beginning(self, follows: str | None, role: str) -> Sequence[str]:
+        """Return the ids of the turns without a parent that follow a turn and begin with a role, in order."""
+        return self._versions.get((follows, role), ())
+
+    def branching(self) -> list[Sequence[str]]:
+        """Return the ids of the turns that are versions of each other, where there are several."""
+        return [group for group in self._versions.values() if len(group) > 1]
+
     def child_turn(self, turn_id: str, call_id: str) -> str | None:
         """Return the id of the turn that answers a call of a turn."""
         return self._children.get((turn_id, call_id))
@@ -101,6 +115,9 @@ class LiveSession:
 
     def whole_messages(self) -> Iterator[Message]:
         """Yield the messages with the text that streamed so far filled in."""
+        if not self._growing:
+            yield from self.messages
+            return
         for message in self.messages:
             yield self._with_text(message) if message.id in self._growing else message
 
@@ -214,7 +231,11 @@ class LiveSession:
         return {}
 
     def _file(self, message: Message) -> None:
-        self._turns.setdefault(message.turn_id, []).append(message.id)
+        said = self._turns.setdefault(message.turn_id, [])
+        said.append(message.id)
+        # What a turn follows and who began it is said once: a message that is written again keeps both.
+        if len(said) == 1 and message.parent_turn_id is None:
+            self._versions.setdefault((message.follows, message.role), []).append(message.turn_id)
         if message.parent_turn_id is not None and message.parent_call_id is not None:
             self._children[message.parent_turn_id, message.parent_call_id] = message.turn_id
 

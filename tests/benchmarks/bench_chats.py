@@ -13,10 +13,8 @@ from statistics import median
 from app.core.agent import Agent
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
+from app.core.message import ASSISTANT
 from app.core.provider import ProviderConfig
-from app.core.session import Chat, ChatSession
-from app.core.store import StoredSession
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.cast import Voice
 from app.engine.chat_request import AgentTurn, build_request
@@ -28,6 +26,7 @@ from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.benchmarks import model_calls
+from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.builders import PROMPTS
 from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
@@ -124,7 +123,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
 
 def perspective(short: bool) -> Result:
     """Compare making the request of a session of 10,000 messages with one of 100."""
-    long, usual = _session(10_000), _session(100)
+    long, usual = long_chat(10_000), long_chat(100)
     turn = AgentTurn(
         turn_id=new_id(),
         agent=Agent(id="a", name="Ann", instructions="Be brief."),
@@ -147,33 +146,6 @@ def perspective(short: bool) -> Result:
         unit="ms",
         ratio=median(pair[0] / pair[1] for pair in pairs),
     )
-
-
-def _session(count: int) -> LiveSession:
-    """Return a chat of so many messages: a question, a call, its result, an answer, and again."""
-    messages: list[Message] = []
-    before = ""
-    user, ann = Author(id="user", name="User", kind="user"), Author(id="a", name="Ann", path=("a",))
-    while len(messages) < count:
-        asked, answered = new_id(), new_id()
-        call = ToolCall(id=f"c{len(messages)}", name="look", arguments='{"at": "the sea"}')
-        base = Message(id="", turn_id=answered, role=ASSISTANT, author=ann, follows=asked)
-        messages += [
-            Message(
-                id=new_id(),
-                turn_id=asked,
-                role=USER,
-                author=user,
-                content="And the sea? " * 10,
-                follows=before,
-            ),
-            replace(base, id=new_id(), tool_calls=(call,)),
-            replace(base, id=new_id(), role=TOOL, tool_call_id=call.id, content="It is calm. " * 50),
-            replace(base, id=new_id(), content="The sea is calm today. " * 20),
-        ]
-        before = answered
-    session = ChatSession(id=new_id(), title="The sea", chat=Chat(assistant_id="a", head=before))
-    return LiveSession(StoredSession(session=session, messages=messages), EventBus())
 
 
 BENCHMARKS = (

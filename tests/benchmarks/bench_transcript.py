@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from statistics import median
+from time import thread_time
 
 from app.core.message import Message
+from app.engine import branches
 from app.gui.chat.row_style import WIDE
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.theme import LIGHT
+from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (
     HEIGHT,
@@ -20,6 +23,7 @@ from tests.benchmarks.transcripts import (
     markdown,
     message,
     new_view,
+    percentile,
     settle,
     shown,
     texts,
@@ -39,7 +43,7 @@ def open_long(short: bool) -> Result:
         first = cpu(lambda: view.show_session(SESSION, messages[-60:]))
         rest = cpu(lambda: view.prepend(messages[:-60]))
         if len(messages) == 10_000:
-            whole.append(first + rest)
+            whole.append(first + rest + sum(filling(view)))
         closed(view)
         return first
 
@@ -53,6 +57,62 @@ def open_long(short: bool) -> Result:
         ratio=measured / baseline,
         extra=f"all 10,000 in {median(whole):.0f} ms",
     )
+
+
+def open_chat(short: bool) -> Result:
+    """The last page of a chat with cards and versions, the rest between frames; against a debate."""
+    application()
+    live = long_chat(10_000)
+    slices: list[float] = []
+    indexes: list[float] = []
+
+    def chat() -> float:
+        view = TranscriptView(LIGHT, texts(), layout=WIDE)
+        shown(view)
+        began = thread_time()
+        messages = branches.shown(live)
+        versions = branches.versions_shown(live)
+        indexes.append((thread_time() - began) * 1000)
+        whole = indexes[-1] + cpu(lambda: view.show_session(live.session, messages[-60:]))
+        began = thread_time()
+        view.prepend(messages[:-60])
+        view.set_versions(versions)
+        slices.append((thread_time() - began) * 1000)
+        pieces = filling(view)
+        slices.extend(pieces)
+        closed(view)
+        return whole + slices[-len(pieces) - 1] + sum(pieces)
+
+    def debate() -> float:
+        view = TranscriptView(LIGHT, texts(), layout=WIDE)
+        shown(view)
+        whole = cpu(lambda: view.show_session(SESSION, talk[-60:]))
+        began = thread_time()
+        view.prepend(talk[:-60])
+        whole += (thread_time() - began) * 1000 + sum(filling(view))
+        closed(view)
+        return whole
+
+    talk = conversation(10_000)
+    chat(), debate()
+    slices.clear()
+    measured, baseline = in_turns(3 if short else 9, chat, debate)
+    return Result(
+        measured=measured,
+        baseline=baseline,
+        unit="ms",
+        ratio=measured / baseline,
+        extra=f"path and versions {median(indexes):.1f} ms; slices of {percentile(slices, 0.95):.1f} ms "
+        f"(95 %), {max(slices):.1f} ms at most",
+    )
+
+
+def filling(view: TranscriptView) -> list[float]:
+    """Let the earlier messages come in; return the milliseconds of each slice with its painting."""
+    found = []
+    while view.filling:
+        found.append(cpu(lambda: None))
+    return found
 
 
 def append_long(short: bool) -> Result:
@@ -144,6 +204,11 @@ def resize_long(short: bool) -> Result:
 
 BENCHMARKS = (
     Benchmark(name="open a session of 10,000 messages, against one of 1,000", target=1.5, run=open_long),
+    Benchmark(
+        name="open a chat of 10,000 messages with cards, against a debate of 10,000",
+        target=2.0,
+        run=open_chat,
+    ),
     Benchmark(name="append to it, against a session of 10", target=1.2, run=append_long),
     Benchmark(
         name="put a sub-agent's message into a chat of 10,000, against one of 10", target=1.3, run=insert_long

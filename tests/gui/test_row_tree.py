@@ -208,7 +208,8 @@ def test_every_message_and_call_has_its_place_once(messages):
 @given(conversations(), st.data())
 def test_rows_built_live_are_those_read_from_the_disk(messages, data):
     model = TranscriptModel()
-    model.reset(SESSION, messages[:1])
+    model.reset(SESSION)
+    model.load(messages[:1])
     for message in messages[1:]:
         before = [entry.id for entry in model.entries]
         splice = model.put(

@@ -15,9 +15,11 @@ from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinish
 from app.core.message import ASSISTANT, STREAMING, TOOL, Author, Message
 from app.core.session import RUNNING, Session
 from app.core.texts import Texts
+from app.gui.chat.backlog import Backlog
 from app.gui.chat.card_host import CardHost, Factory
 from app.gui.chat.group_row import GroupRow
 from app.gui.chat.question_row import QuestionRow
+from app.gui.chat.row_filler import SLICE, RowFiller
 from app.gui.chat.row_heights import RowHeights
 from app.gui.chat.row_scroller import RowScroller
 from app.gui.chat.row_style import COMPACT, Picture
@@ -45,6 +47,8 @@ class TranscriptFeed(TranscriptCanvas):
         super().__init__(tokens, texts, parent, layout, picture)
         self._host = CardHost(self, self._overlays)
         self._host.resized.connect(self._on_widget_resized)
+        self._filler = RowFiller(self)
+        self._filler.slice_due.connect(self._put_before)
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT_MS)
         self._beat.timeout.connect(self._on_beat)
@@ -67,8 +71,12 @@ class TranscriptFeed(TranscriptCanvas):
     def show_session(
         self, session: Session, messages: Sequence[Message], versions: Versions | None = None
     ) -> None:
-        """Show a session's messages, from the end; `messages` are those of the path that is shown."""
-        self._model.reset(session, messages)
+        """Show a session's messages, from the end; `messages` are those of the path that is shown.
+
+        Of a long session the last rows are there at once, the others come in between frames; whoever
+        asks for one of them, or for all (`message_ids`, finding), has them.
+        """
+        self._model.reset(session)
         self._model.versions = dict(versions or {})
         self._host.keep(set())
         self._typing.stop()
@@ -87,25 +95,39 @@ class TranscriptFeed(TranscriptCanvas):
 
         `versions` maps turn ids to (number from 1, how many).
         """
-        ids, row, offset, follow = self.message_ids, self._scroller.row, self._scroller.offset, self.following
-        live = self._model.live
         self._model.versions = dict(versions or {})
-        self._model.load(messages)
-        self._begin(messages, {key: live[key] for key in live if self._model.knows(key)})
-        if not follow:
-            exact = row < len(ids) and ids[row] in self._model
-            kept = next((each for each in reversed(ids[: row + 1]) if each in self._model), "")
-            if kept:
-                self._scroller.show_row(self._model.index(kept), offset if exact else 0)
-                self._refresh(None)
+        entries, row = self._model.entries, self._scroller.row
+        offset, follow = self._scroller.offset, self.following
+        self._begin(messages)
+        if follow:
+            return
+        there = {message.id for message in messages}
+        for place in range(min(row, len(entries) - 1), -1, -1):
+            if entries[place].message_id in there:
+                self._filler.reach(entries[place].message_id)
+                if entries[place].id in self._model:
+                    self._scroller.show_row(
+                        self._model.index(entries[place].id), offset if place == row else 0
+                    )
+                    self._refresh(None)
+                    return
 
-    def _begin(self, messages: Sequence[Message], live: Mapping[str, object] | None = None) -> None:
-        """Lay out what the model holds now, from the end."""
+    def _begin(self, messages: Sequence[Message]) -> None:
+        """Lay out the end of these messages; the others are to come."""
+        backlog = Backlog(messages)
+        self._model.meet(messages)
+        self._lay_out(backlog.take(max(SLICE, backlog.growing())))
+        self._filler.start(backlog)
+
+    def _lay_out(self, messages: Sequence[Message]) -> None:
+        """Show these messages instead of what was shown, from the end."""
+        self._model.load(messages)
         self._rows.clear()
         self._dirty.clear()
         self._frame.stop()
         self._resize_place = None
-        self._model.live = {key: text for key, text in self._model.live.items() if live and key in live}
+        live = self._model.live
+        self._model.live = {key: live[key] for key in live if self._model.knows(key)}
         for message in messages:
             if message.state == STREAMING and message.id not in self._model.live:
                 self._model.begin_live(message)
@@ -117,33 +139,60 @@ class TranscriptFeed(TranscriptCanvas):
         self._drop_widgets()
         self._refresh(None)
 
+    def prepend(self, messages: Sequence[Message]) -> None:
+        """Add earlier messages; what is on screen stays where it is."""
+        self._filler.finish()
+        shown = list(self._model.book.messages.values())
+        earlier = [message for message in messages if not self._model.knows(message.id)]
+        backlog = Backlog([*earlier, *shown])
+        end = backlog.take(len(shown))
+        if len(end) > len(shown):
+            # The first turn shown began earlier: its rows are others now.
+            self.reload([*earlier, *shown], self._model.versions)
+        else:
+            self._model.meet(earlier)
+            self._filler.start(backlog)
+
+    def _put_before(self, messages: Sequence[Message]) -> None:
+        """Put rows of whole earlier turns before the first."""
+        count = self._model.prepend(messages)
+        self._scroller.heights.prepend([self._model.size(index) for index in range(count)])
+        self._scroller.rows_prepended(count)
+        self._placed = [replace(each, row=each.row + count) for each in self._placed]
+        self._context_changed(count)
+        self._refresh(())
+
+    def _need_turn(self, *turn_ids: str | None) -> None:
+        """Have all rows there before something happens in a turn that is still to come."""
+        if any(self._filler.backlog.holds_turn(turn_id) for turn_id in turn_ids):
+            self._filler.finish()
+
+    @property
+    def filling(self) -> bool:
+        """Whether earlier messages are still coming in between frames."""
+        return len(self._filler.backlog) > 0
+
+    @property
+    def message_ids(self) -> list[str]:
+        self._filler.finish()
+        return super().message_ids
+
+    def go_to(self, message_id: str, offset: int) -> bool:
+        if message_id not in self._model:
+            self._filler.reach(message_id.partition("/")[0])
+        return super().go_to(message_id, offset)
+
     def set_versions(self, versions: Versions) -> None:
         """Show `‹ 2/3 ›` on turns with several versions: turn id -> (number from 1, how many)."""
         changed = {*self._model.versions, *versions}
         self._model.versions = dict(versions)
         self._renew([message.id for turn in changed for message in self._model.book.said(turn)[:1]])
 
-    def prepend(self, messages: Sequence[Message]) -> None:
-        """Add earlier messages; what is on screen stays where it is."""
-        messages = [message for message in messages if not self._model.knows(message.id)]
-        if not messages:
-            return
-        if self._model.chat:
-            self.reload([*messages, *self._model.book.messages.values()], self._model.versions)
-            return
-        self._model.prepend(messages)
-        self._scroller.heights.prepend(
-            [(len(message.content), message.content.count("\n")) for message in messages]
-        )
-        self._scroller.rows_prepended(len(messages))
-        self._placed = [replace(each, row=each.row + len(messages)) for each in self._placed]
-        self._context_changed(len(messages))
-        self._refresh(())
-
     # Messages
 
     def message_started(self, message: Message) -> None:
         """Add a message, usually empty and streaming: at the end, or under the call that started it."""
+        self._need_turn(message.turn_id, message.parent_turn_id)
         if self._model.knows(message.id):
             return
         splice = self._model.put(message)
@@ -182,6 +231,7 @@ class TranscriptFeed(TranscriptCanvas):
 
     def message_finished(self, message: Message) -> None:
         """Show a message as it is stored."""
+        self._need_turn(message.turn_id, message.parent_turn_id)
         if not self._model.knows(message.id):
             self.message_started(message)
             return
@@ -194,6 +244,7 @@ class TranscriptFeed(TranscriptCanvas):
 
     def message_removed(self, message_id: str) -> None:
         """Take a message out."""
+        self._filler.reach(message_id)
         if not self._model.knows(message_id):
             return
         self._dirty.discard(message_id)
@@ -224,16 +275,19 @@ class TranscriptFeed(TranscriptCanvas):
 
     def tool_started(self, event: ToolStarted) -> None:
         """Show that a call runs."""
+        self._need_turn(event.turn_id)
         self._model.book.tool_started(event)
         self._renew(self._about_call(event.turn_id, event.tool_call_id))
 
     def tool_finished(self, event: ToolFinished) -> None:
         """Show how a call ended; its tool message says the same and may come before or after."""
+        self._need_turn(event.turn_id)
         self._model.book.tool_finished(event)
         self._renew(self._about_call(event.turn_id, event.tool_call_id))
 
     def turn_finished(self, event: TurnFinished) -> None:
         """Let a sub-agent's group rest, unless it only waits for the user."""
+        self._need_turn(event.turn_id)
         self._model.book.turn_finished(event)
         self._renew(self._model.group_rows(event.turn_id))
 

@@ -73,8 +73,8 @@ class TranscriptModel:
         self._roles: dict[str, str] = {}
         self._debate = False
 
-    def reset(self, session: Session, messages: Sequence[Message]) -> None:
-        """Hold another session's messages."""
+    def reset(self, session: Session) -> None:
+        """Hold another session, none of its messages yet."""
         self.live = {}
         self.unfolded, self.whole, self.folded = set(), set(), set()
         self.versions, self.thought_s = {}, {}
@@ -84,9 +84,7 @@ class TranscriptModel:
         participants = session.debate.participants if isinstance(session, DebateSession) else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
-        self.load(messages)
-        for message in messages[-1:]:
-            self._see(message.author)
+        self.load(())
 
     def load(self, messages: Sequence[Message]) -> None:
         """Hold these messages; what the reader opened and folded stays so."""
@@ -96,11 +94,8 @@ class TranscriptModel:
         if not self.chat:
             self.entries = plain_rows(messages)
         else:
-            for message in messages:
-                self._see(message.author)
             self.entries = tree_rows(messages, self.folded)
-            for entry in self.entries:
-                self._starts.setdefault(self._root_of(entry), entry.id)
+            self._note_starts(self.entries)
         self._number_from(0)
 
     def __contains__(self, row_id: str) -> bool:
@@ -122,14 +117,23 @@ class TranscriptModel:
         """Return the message a row is drawn from."""
         return self.book.messages[self.entries[index].message_id]
 
-    def prepend(self, messages: Sequence[Message]) -> None:
-        """Add earlier messages, each a row of its own."""
-        for message in messages:
-            self.book.put(message)
-        self._first -= len(messages)
-        self.entries[:0] = plain_rows(messages)
-        numbers = range(self._first, self._first + len(messages))
-        self._numbers.update(zip([message.id for message in messages], numbers, strict=True))
+    def prepend(self, messages: Sequence[Message]) -> int:
+        """Add earlier messages, whole root turns; return how many rows they are."""
+        self.book.put_before(messages)
+        rows = tree_rows(messages, self.folded) if self.chat else plain_rows(messages)
+        self._first -= len(rows)
+        self.entries[:0] = rows
+        numbers = range(self._first, self._first + len(rows))
+        self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
+        if self.chat:
+            self._note_starts(rows)
+        return len(rows)
+
+    def meet(self, messages: Sequence[Message]) -> None:
+        """Take note of who speaks in a conversation, in order: their colours go by it."""
+        known = messages if self.chat else messages[-1:]
+        for author in {message.author.id: message.author for message in known}.values():
+            self._see(author)
 
     def put(self, message: Message) -> Splice:
         """Add a message, or replace the one with its id; return which rows are others now."""
@@ -188,6 +192,11 @@ class TranscriptModel:
 
     def _root_of(self, entry: Entry) -> str:
         return self.book.root(self.book.messages[entry.message_id].turn_id)
+
+    def _note_starts(self, rows: Sequence[Entry]) -> None:
+        """Remember the first row of each root turn among rows in order."""
+        for row in rows:
+            self._starts.setdefault(self._root_of(row), row.id)
 
     def _number_from(self, start: int, end: int | None = None) -> None:
         if not start and end is None:

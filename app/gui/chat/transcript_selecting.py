@@ -36,6 +36,8 @@ class TranscriptSelecting(TranscriptFeed):
 
     def find(self, text: str) -> int:
         """Mark where a text stands and show the last place; return how often it was found."""
+        if text:
+            self._filler.finish()
         count = self._finder.search(text)
         self._show_hit(0)
         return count
@@ -66,6 +68,7 @@ class TranscriptSelecting(TranscriptFeed):
 
     def select_all(self) -> None:
         """Select every message."""
+        self._filler.finish()
         self._selection.select_all()
         self.viewport().update()
 

@@ -258,6 +258,8 @@ class TranscriptView(TranscriptSelecting):
         keys = Qt.Key
         bar = self.verticalScrollBar()
         key = event.key()
+        if key == keys.Key_Home:
+            self._filler.finish()
         if event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.matches(QKeySequence.StandardKey.Copy):

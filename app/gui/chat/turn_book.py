@@ -3,7 +3,7 @@
 Knows no rows and no screen; used by `TranscriptModel` for what cards and group heads say.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
@@ -41,6 +41,12 @@ class TurnBook:
         if len(said) == 1 and message.parent_turn_id:
             self._children.setdefault(message.parent_turn_id, []).append(message.turn_id)
         self._blocks.setdefault(self.root(message.turn_id), []).append(message.id)
+
+    def put_before(self, messages: Sequence[Message]) -> None:
+        """Add whole root turns that came before all others."""
+        for message in messages:
+            self.put(message)
+        self.messages = {message.id: message for message in messages} | self.messages
 
     def remove(self, message_id: str) -> Message:
         """Take a message out and return it."""

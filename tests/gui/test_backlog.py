@@ -1,0 +1,193 @@
+"""A long conversation comes in slices, and looks as if it had come at once."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.core.message import STREAMING, Message
+from app.gui.chat.backlog import Backlog
+from app.gui.chat.row_filler import SLICE
+from app.gui.chat.row_style import WIDE
+from app.gui.chat.row_tree import tree_rows
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.theme import LIGHT
+from tests.gui.chats import SESSION, agent, asked, call, gave, spoke
+from tests.gui.test_transcript_view import texts
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Message]:
+    """Turns that call each other, their messages in any order."""
+    count = draw(st.integers(1, 8))
+    parents = [draw(st.integers(-1, turn - 1)) for turn in range(count)]
+    messages = []
+    for number, turn in enumerate(draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=30))):
+        under = (f"t{parents[turn]}", f"c{turn}") if parents[turn] >= 0 else None
+        calls = [call(f"c{other}") for other in range(count) if parents[other] == turn]
+        author = agent(f"a{turn}") if under else agent("master")
+        messages.append(
+            spoke(f"m{number}", f"t{turn}", f"Words {number}.", calls, author=author, under=under)
+        )
+    return messages
+
+
+def slices(messages: Sequence[Message], least: int) -> list[list[Message]]:
+    """Return all slices of a backlog, in the order of the log."""
+    backlog = Backlog(messages)
+    found: list[list[Message]] = []
+    while len(backlog):
+        found.insert(0, list(backlog.take(least)))
+    return found
+
+
+@given(logs(), st.integers(1, 6))
+def test_the_rows_of_the_slices_are_those_of_the_whole(messages: list[Message], least: int) -> None:
+    parts = slices(messages, least)
+    assert [one for part in parts for one in part] == messages
+    assert all(len(part) >= least for part in parts[1:])
+    assert [row for part in parts for row in tree_rows(part)] == tree_rows(messages)
+
+
+def test_what_is_still_to_come_is_known() -> None:
+    messages = [asked(1), spoke("m1", "t1"), spoke("k1", "tk", under=("t1", "c1")), asked(2), asked(3)]
+    backlog = Backlog(messages)
+    assert [one.id for one in backlog.take(1)] == ["u3"]
+    assert backlog.holds("k1") and backlog.holds_turn("tk") and not backlog.holds("u3")
+    assert not backlog.holds_turn("tu3") and not backlog.holds_turn("new") and not backlog.holds_turn(None)
+    assert [one.id for one in backlog.take_to("k1")] == ["m1", "k1", "u2"]
+    assert len(backlog) == 1
+
+
+def a_chat(turns: int) -> list[Message]:
+    """Return a chat of so many questions, each answered after a call."""
+    messages = []
+    for number in range(turns):
+        turn_id = f"t{number}"
+        messages += [
+            asked(number),
+            spoke(f"m{number}", turn_id, f"Looking, {number}.", [call(f"c{number}")]),
+            gave(f"r{number}", turn_id, f"c{number}"),
+            spoke(f"n{number}", turn_id, f"Found it, {number}. " * (number % 9)),
+        ]
+    return messages
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> TranscriptView:
+    """Return a shown, wide view."""
+    result = TranscriptView(LIGHT, texts(), layout=WIDE)
+    qtbot.addWidget(result)
+    result.resize(900, 700)
+    with qtbot.waitExposed(result):
+        result.show()
+    return result
+
+
+def held(view: TranscriptView) -> int:
+    """Return how many messages are laid out."""
+    return len(view._model.book.messages)
+
+
+def seen(view: TranscriptView) -> dict[str, int]:
+    """Return where the rows on screen stand; asks for no other row."""
+    return {view._model.id(each.row): each.top for each in view._placed}
+
+
+def looks(view: TranscriptView) -> list[object]:
+    """Return everything that places and paints the rows."""
+    model = view._model
+    contexts = [view._maker.context(index, view._style) for index in range(0, len(model.entries), 97)]
+    return [model.entries, list(model.book.messages), model._starts, model._speakers, contexts]
+
+
+@pytest.mark.parametrize("opened", [SLICE // 2, 47])
+def test_a_long_chat_comes_in_between_frames_and_moves_nothing(
+    view: TranscriptView, qtbot: QtBot, opened: int
+) -> None:
+    messages = a_chat(500)
+    view.show_session(SESSION, messages[-opened:])
+    before = seen(view)
+    view.prepend(messages[:-opened])
+    assert held(view) < len(messages)
+    qtbot.waitUntil(lambda: held(view) == len(messages))
+    assert seen(view) == before
+    assert view.following
+    whole = TranscriptView(LIGHT, texts(), layout=WIDE)
+    qtbot.addWidget(whole)
+    whole.show_session(SESSION, messages[-opened:])
+    whole.prepend(messages[:-opened])
+    whole.message_ids  # noqa: B018 - whoever asks for all has all
+    assert looks(view) == looks(whole)
+    assert view._model.entries == tree_rows(messages)
+    assert view._scroller.heights.total == pytest.approx(whole._scroller.heights.total, rel=0.2)
+
+
+def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView) -> None:
+    messages = a_chat(500)
+
+    def opened() -> None:
+        view.show_session(SESSION, messages)
+        assert held(view) < len(messages) // 2
+
+    opened()
+    assert view.go_to("m300", 3)
+    assert view.place == ("m300", 3)
+    assert held(view) < len(messages)
+    opened()
+    assert view.go_to("r7", 0) is False
+    assert view.go_to("m7/0", 0)
+    opened()
+    assert view.find("Looking, 7.") == 1
+    assert "m7" in seen(view)
+    opened()
+    view.select_all()
+    assert "Looking, 0." in view.selected_text()
+    opened()
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert seen(view)["u0"] == 0
+    opened()
+    assert view.message_ids == [row.id for row in tree_rows(messages)]
+
+
+def test_what_happens_in_a_turn_that_is_still_to_come_is_not_lost(view: TranscriptView) -> None:
+    messages = a_chat(500)
+    view.show_session(SESSION, messages)
+    view.message_finished(spoke("k1", "tk", "Late.", author=agent("k"), under=("t3", "c3")))
+    ids = view.message_ids
+    assert ids[ids.index("m3/0") + 1 : ids.index("n3")] == ["group tk", "k1"]
+    view.show_session(SESSION, messages)
+    view.message_started(spoke("new", "tn", "A new turn.", state=STREAMING))
+    assert held(view) < len(messages)
+    assert view.message_ids[-1] == "new"
+
+
+def test_another_version_is_there_at_once_and_the_rest_later(view: TranscriptView, qtbot: QtBot) -> None:
+    messages = a_chat(500)
+    view.show_session(SESSION, messages)
+    view.message_ids  # noqa: B018
+    view.reload([*messages[:-1], spoke("other", "t499", "The other version.")])
+    assert "other" in seen(view) and "n499" not in seen(view)
+    assert held(view) < len(messages)
+    view.go_to("m480", 5)
+    view.reload(messages)
+    assert view.place == ("m480", 5)
+    qtbot.waitUntil(lambda: held(view) == len(messages))
+    assert view.place == ("m480", 5)
+
+
+def test_rows_wait_while_the_bar_is_held(view: TranscriptView, qtbot: QtBot) -> None:
+    view.show_session(SESSION, a_chat(500))
+    bar = view.verticalScrollBar()
+    bar.setSliderDown(True)
+    first = held(view)
+    for _ in range(20):
+        QGuiApplication.processEvents()
+    assert held(view) == first
+    bar.setSliderDown(False)
+    qtbot.waitUntil(lambda: held(view) == 2_000)
