@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.errors import MootError, NotFound
-from app.core.message import APPROVAL, Attachment
-from app.core.session import QueuedMessage
+from app.core.message import ALLOW, APPROVAL, Attachment
+from app.core.session import GroupSession, QueuedMessage
 from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.assistant_looks import colours_of
@@ -24,6 +24,7 @@ from app.gui.attachments import picture_attachment, read_attachments, text_attac
 from app.gui.bridge import Bridge
 from app.gui.chat.message_row import SETTINGS
 from app.gui.i18n import Language
+from app.gui.panels.chat.chat_composer import ChatComposer
 from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toasts
@@ -36,11 +37,13 @@ LAST_ASSISTANT = "assistant"
 class ChatDesk(QObject):
     """Turns what the chat page asks for into tasks on the engine.
 
-    Signals: session_started(session id), settings_requested(page, provider id).
+    Signals: session_started(session id), settings_requested(page, provider id),
+    refreshed() when whom one may write to is shown anew.
     """
 
     session_started = Signal(str)
     settings_requested = Signal(str, str)
+    refreshed = Signal()
 
     def __init__(
         self,
@@ -65,13 +68,16 @@ class ChatDesk(QObject):
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
         self._begun = ""
+        self._group_id = ""
         self._wire()
         bridge.assistants_changed.connect(self.refresh)
+        bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
         language.changed.connect(self.refresh)
 
-    def show_new(self, assistant_id: str = "") -> None:
-        """Prepare the page for a new chat with an assistant, the last used one without a name."""
+    def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
+        """Prepare the page for a new chat with a group or an assistant, the last used one without a name."""
+        self._group_id = group_id
         if assistant_id:
             self._state.keep(LAST_ASSISTANT, assistant_id)
         self._begun = ""
@@ -82,7 +88,6 @@ class ChatDesk(QObject):
     def refresh(self) -> None:
         """Show the assistants, tools and servers as they are now."""
         page, session = self._page, self._page.session
-        agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
         kind = self._kind
@@ -90,19 +95,50 @@ class ChatDesk(QObject):
             name, asks=self._asks(), on_this_computer=kind is not None and kind.kind == EMBEDDED
         )
         page.transcript.set_colours(colours_of(self._engine.assistants.all()))
-        page.chat_composer.show_assistants(agents, chosen, name)
+        self._dress(page.chat_composer, chosen, name)
+        page.show_group(*self._group())
         servers = chosen.mcp_servers if chosen else ()
-        # A set on the list stands for its tools.
-        listed = set(chosen.tools) if chosen else set()
-        page.chat_composer.show_tools(
-            [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
-            [status for status in self._engine.servers() if status.server.name in servers],
-        )
         shown = chosen.id if chosen else ""
         if shown != self._shown_assistant:
             self._shown_assistant = shown
             if servers:
                 self._tasks.replace("attach servers", self._engine.attach(servers))
+        self.refreshed.emit()
+
+    def dress_for_new(self, composer: ChatComposer) -> None:
+        """Show in a composer with whom a new chat would be."""
+        chosen = self._last()
+        self._dress(composer, chosen, chosen.name if chosen else "")
+
+    def choose_for_new(self, assistant_id: str) -> None:
+        """Take note with whom the next chats are to be."""
+        self._state.keep(LAST_ASSISTANT, assistant_id)
+        self.refresh()
+
+    def _dress(self, composer: ChatComposer, chosen: Agent | None, name: str) -> None:
+        agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
+        composer.show_assistants(agents, chosen, name)
+        servers = chosen.mcp_servers if chosen else ()
+        # A set on the list stands for its tools.
+        listed = set(chosen.tools) if chosen else set()
+        composer.show_tools(
+            [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
+            [status for status in self._engine.servers() if status.server.name in servers],
+        )
+
+    def _group(self) -> tuple[str, list[str]]:
+        """Return the name of the group one writes to and its members' names; "" where it is no group."""
+        session = self._page.session
+        if isinstance(session, GroupSession):
+            name, members = session.group.name, session.group.members
+        else:
+            groups = {one.id: one for one in self._engine.groups.all()}
+            group = groups.get(self._group_id) if session is None else None
+            if group is None:
+                return "", []
+            name, members = group.name, group.members
+        known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
+        return name, [known[one].name for one in members if one in known]
 
     def _asks(self) -> bool:
         """Say whether a question that can be answered in words is open in the chat shown."""
@@ -122,6 +158,11 @@ class ChatDesk(QObject):
         )
         page.answer_requested.connect(
             lambda session_id, message_id, answer: self._start(chats.answer(session_id, message_id, answer))
+        )
+        page.hand_over_requested.connect(
+            lambda session_id, message_id, arguments: self._start(
+                chats.answer(session_id, message_id, ALLOW, arguments)
+            )
         )
         page.dismiss_requested.connect(
             lambda session_id, message_id: self._start(chats.dismiss(session_id, message_id))
@@ -145,10 +186,10 @@ class ChatDesk(QObject):
         queue.removed.connect(self._on_queued_removed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
-        composer.attach_requested.connect(self._on_attach)
-        composer.files_given.connect(self._on_files)
-        composer.image_given.connect(self._on_image)
-        composer.long_text_given.connect(self._on_long_text)
+        composer.attach_requested.connect(self.attach)
+        composer.files_given.connect(self.attach_files)
+        composer.image_given.connect(self.attach_image)
+        composer.long_text_given.connect(self.attach_text)
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command; each has a name of its own, so that none is dropped for another."""
@@ -157,16 +198,29 @@ class ChatDesk(QObject):
     def _assistant(self) -> Agent | None:
         """Return who is written to: the session's, for a new chat the last used, else the first."""
         session = self._page.session
-        wanted = session.chat.assistant_id if session else self._state.text(LAST_ASSISTANT)
+        if session is None:
+            return self._last()
+        try:
+            return self._engine.assistants.find(session.chat.assistant_id)
+        except NotFound:
+            return None
+
+    def _last(self) -> Agent | None:
+        """Return who was chosen last, the first where that is nobody any more."""
+        wanted = self._state.text(LAST_ASSISTANT)
         try:
             return self._engine.assistants.find(wanted) if wanted else self._first()
         except NotFound:
-            return None if session else self._first()
+            return self._first()
 
     def _first(self) -> Agent | None:
         return next((agent for agent in self._engine.assistants.all() if agent.enabled), None)
 
     # Sending
+
+    def send_new(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Begin the chat that the page was prepared for."""
+        self._on_send("", text, attachments)
 
     def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         self._start(self._send(session_id, text, attachments))
@@ -190,10 +244,13 @@ class ChatDesk(QObject):
             raise
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        agent = self._assistant()
-        if agent is None:
-            raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
-        self._begun = await self._engine.chats.start(agent.id, text, attachments)
+        if self._group_id:
+            self._begun = await self._engine.groups.start(self._group_id, text, attachments)
+        else:
+            agent = self._assistant()
+            if agent is None:
+                raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
+            self._begun = await self._engine.chats.start(agent.id, text, attachments)
         # Whoever writes on does so to the chat that has just begun.
         self._state.keep_draft(self._begun, self._page.carry_over(self._begun))
         self._state.keep_draft(NEW, "")
@@ -268,14 +325,16 @@ class ChatDesk(QObject):
         ready = next((one for one in statuses if one.config.id == wanted or (not wanted and one.ready)), None)
         return provider_kind(ready.config.kind) if ready else None
 
-    def _on_attach(self) -> None:
+    def attach(self) -> None:
+        """Ask for files to give along."""
         dialog = QFileDialog(self._window, self._language("chat.attach"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self._on_files([Path(name) for name in names]))
+        dialog.filesSelected.connect(lambda names: self.attach_files([Path(name) for name in names]))
         dialog.open()
 
-    def _on_files(self, paths: Sequence[Path]) -> None:
+    def attach_files(self, paths: Sequence[Path]) -> None:
+        """Give files along."""
         self._start(self._read(paths))
 
     async def _read(self, paths: Sequence[Path]) -> None:
@@ -287,7 +346,8 @@ class ChatDesk(QObject):
             except MootError as error:
                 self._toasts.show_toast(self._language.problem(error.code, **error.details))
 
-    def _on_image(self, image: QImage) -> None:
+    def attach_image(self, image: QImage) -> None:
+        """Give a picture along, where the model takes any."""
         if self._takes_images:
             self._start(self._encode(image))
         else:
@@ -299,7 +359,8 @@ class ChatDesk(QObject):
         name = f"{self._language('chat.picture')}.png"
         self._attach(session_id, (await picture_attachment(image, name),))
 
-    def _on_long_text(self, text: str) -> None:
+    def attach_text(self, text: str) -> None:
+        """Give a long text along as a file."""
         self._attach(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
 
     def _attach(self, session_id: str, attachments: Sequence[Attachment]) -> None:

@@ -24,6 +24,7 @@ from app.gui.context_files import read_context
 from app.gui.dialogs.link_dialog import open_link
 from app.gui.dialogs.palette_entry import Command
 from app.gui.dialogs.settings_dialog import SettingsDialog
+from app.gui.group_desk import GroupDesk
 from app.gui.main_pages import MainPages
 from app.gui.main_window import SIDE_WIDTH, MainWindow
 from app.gui.panels.chat.chat_page import ChatPage
@@ -84,6 +85,7 @@ class Desk(QObject):
             window.toasts,
             self._state,
         )
+        self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self._attention = Attention(window, self._bridge)
@@ -145,6 +147,7 @@ class Desk(QObject):
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
         self.chats.session_started.connect(self.show_session)
+        self.groups.session_requested.connect(self.show_session)
         self.chats.settings_requested.connect(self.open_settings)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
@@ -199,10 +202,10 @@ class Desk(QObject):
         dialog.settings_chosen.connect(self._on_settings_chosen)
         dialog.open()
 
-    def _on_new(self, assistant_id: str = "") -> None:
-        """Show an empty page to write to an assistant on."""
+    def _on_new(self, assistant_id: str = "", group_id: str = "") -> None:
+        """Show an empty page to write to an assistant or a group on."""
         self.views.keep_place(self.chat_page)
-        self.chats.show_new(assistant_id)
+        self.chats.show_new(assistant_id, group_id)
         self.pages.show(self.chat_page)
         self.chat_page.take_focus()
 
@@ -407,7 +410,7 @@ class Desk(QObject):
         state = self._state
         splitter = state.bytes_of("splitter")
         if splitter.isEmpty() or not self._window.splitter.restoreState(splitter):
-            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470])
+            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360])
         shown = state.flag("panel", False)
         self._window.top_bar.debate_button.setChecked(shown)
         self.panel.setVisible(shown)

@@ -70,6 +70,7 @@ class MainPages(QObject):
         if session is None:
             top.show_title(window.language("chat.new"))
             top.show_session_tools(False)
+            top.show_mode(window.language("top.group_mode") if view.in_group_mode else "")
             return
         top.show_title(session.title, can_rename=True)
         top.show_session_tools(True)

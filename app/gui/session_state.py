@@ -5,7 +5,7 @@ from app.gui.i18n import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
 TOO_FEW = "too_few"
-CHAT = "chat"
+WITH_THE_USER = ("chat", "group")
 
 
 def failed(status: str, reason: str) -> bool:
@@ -19,7 +19,7 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     if failed(status, reason):
         key = f"status.failed.{reason}"
         return language(key if key in language.texts else "status.error"), "error"
-    if status == IDLE and not isinstance(session, DebateSession) and session.kind == CHAT:
+    if status == IDLE and not isinstance(session, DebateSession) and session.kind in WITH_THE_USER:
         return language("status.your_turn"), "neutral"
     cursor = session.debate if isinstance(session, DebateSession) else session
     at = min(cursor.round, cursor.rounds) if isinstance(cursor, Debate | SessionSummary) else 0

@@ -27,6 +27,8 @@ from app.core.session import (
     ChatSession,
     Debate,
     DebateSession,
+    GroupSession,
+    GroupState,
     Participant,
     Session,
     SessionSummary,
@@ -189,16 +191,21 @@ class SessionViews(QObject):
 
 def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
     """Return a session as far as its summary and last messages tell, until it has been read."""
-    if summary.kind == "chat":
-        return ChatSession(
+    if summary.kind in ("chat", "group"):
+        speaker = next(iter(summary.speakers), "")
+        chat = ChatSession(
             id=summary.id,
             title=summary.title,
             status=summary.status,
             reason=summary.reason,
             created_at=summary.created_at,
             updated_at=summary.updated_at,
-            chat=Chat(assistant_id="", assistant_name=next(iter(summary.speakers), "")),
+            chat=Chat(assistant_id="", assistant_name=speaker),
         )
+        if summary.kind == "chat":
+            return chat
+        fields = {name: getattr(chat, name) for name in ChatSession.__dataclass_fields__ if name != "kind"}
+        return GroupSession(**fields, group=GroupState(id="", name=speaker, members=()))
     ids = {message.author.name: message.author.id for message in tail}
     participants = tuple(
         Participant(id=ids.get(name, name), name=name, provider="", model="") for name in summary.speakers

@@ -4,8 +4,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from app.core.session import IDLE, RUNNING, DebateSession, Session
+from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session
 from app.gui.i18n import Language
+from app.gui.needs_you import NeedsYou
 from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
@@ -21,6 +22,7 @@ class TopBar(QFrame):
     """Title, chips and the buttons of the panels; emits what the user wants."""
 
     side_requested = Signal()
+    plan_toggled = Signal(bool)
     panel_toggled = Signal(bool)
     export_requested = Signal(str)
     rename_requested = Signal(str)
@@ -44,8 +46,11 @@ class TopBar(QFrame):
         self._export.setMenu(self._export_menu)
         self._export.setPopupMode(self._export.ToolButtonPopupMode.InstantPopup)
         self._export.setVisible(False)
+        self.needs_you = NeedsYou(language, look)
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
-        row = QHBoxLayout(self)
+        self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
+        self._page_tools: QWidget | None = None
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(18, 0, 18, 0)
         row.setSpacing(10)
         row.addWidget(self.side_button)
@@ -53,11 +58,14 @@ class TopBar(QFrame):
         row.addWidget(self.mode)
         row.addWidget(self.status)
         row.addStretch(1)
+        row.addWidget(self.needs_you)
         row.addWidget(self.cost)
         row.addWidget(self._export)
         row.addWidget(self.debate_button)
+        row.addWidget(self.plan_button)
         self.side_button.clicked.connect(self.side_requested)
         self.debate_button.toggled.connect(self.panel_toggled)
+        self.plan_button.toggled.connect(self.plan_toggled)
         self._title.renamed.connect(self.rename_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -74,7 +82,14 @@ class TopBar(QFrame):
             - TITLE_ROOM
             - sum(
                 tool.width()
-                for tool in (self.side_button, self._export, self.debate_button)
+                for tool in (
+                    self.side_button,
+                    *([self._page_tools] if self._page_tools else []),
+                    self.needs_you,
+                    self._export,
+                    self.debate_button,
+                    self.plan_button,
+                )
                 if not tool.isHidden()
             )
         )
@@ -105,8 +120,28 @@ class TopBar(QFrame):
                 text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
         elif session.status == IDLE:
             text = ""
-        self.mode.set_text(mode, "neutral")
+        if isinstance(session, GroupSession):
+            mode = words("top.group_mode")
+        self.mode.set_text(mode, "accent" if isinstance(session, GroupSession) else "neutral")
         self.status.set_text(text, tone)
+
+    def show_mode(self, mode: str) -> None:
+        """Say in which mode a new conversation will be."""
+        self.mode.set_text(mode, "accent")
+        self.fit()
+
+    def show_page_tools(self, tools: QWidget | None) -> None:
+        """Show the buttons that the page in front brings along, in place of another page's."""
+        if tools is self._page_tools:
+            return
+        if self._page_tools is not None:
+            self._row.removeWidget(self._page_tools)
+            self._page_tools.hide()
+        self._page_tools = tools
+        if tools is not None:
+            self._row.insertWidget(self._row.indexOf(self.cost), tools)
+            tools.show()
+        self.fit()
 
     def show_session_tools(self, shown: bool) -> None:
         """Show or hide what only makes sense with a session open."""
@@ -119,6 +154,7 @@ class TopBar(QFrame):
     def _retranslate(self) -> None:
         name_button(self.side_button, self._language("side.toggle"), "Ctrl+B")
         name_button(self.debate_button, self._language("top.panel"), "Ctrl+D")
+        name_button(self.plan_button, self._language("top.plan"), "Ctrl+J")
         name_button(self._export, self._language("top.export"))
         self._export_menu.clear()
         for name in EXPORTS:

@@ -62,6 +62,11 @@ class ConversationView(QWidget):
         """The id of the session shown, empty when there is none."""
         return self._session.id if self._session else ""
 
+    @property
+    def in_group_mode(self) -> bool:
+        """Whether one writes to a group."""
+        return False
+
     def bear_names(self, borne: bool) -> None:
         """Have the object names, or leave them to another page: of all that is seen each is there once."""
         parts = (self.transcript, self.composer.box, self.composer.send)

@@ -61,6 +61,11 @@ class IconButton(QToolButton):
         look.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
+    def set_icon(self, icon: str) -> None:
+        """Show another icon."""
+        self._name = icon
+        self._on_theme_changed()
+
     def _on_theme_changed(self) -> None:
         self.setIcon(self._look.icon(self._name, side=ICON))
 

@@ -52,10 +52,12 @@ class ChatComposer(Composer):
         self._editing_cancel = button("link", "edit_cancel")
         self.attach = icon_button(look, "paperclip", "attach_button")
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
+        self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.stop = button("", "stop_button")
         self.stop.dress(look, "square", "text")
         self._assistant_id = ""
+        self._in_group = False
         self._lay_out()
         self._connect()
         self.set_busy(False)
@@ -69,7 +71,8 @@ class ChatComposer(Composer):
         if not busy and self.stop.hasFocus():
             self.box.setFocus()
         self._busy = busy
-        self.stop.setVisible(busy)
+        # A group's Stop stands in the orchestrator's box.
+        self.stop.setVisible(busy and not self._in_group)
         self._fit_hint()
 
     def show_editing(self, editing: bool) -> None:
@@ -80,18 +83,36 @@ class ChatComposer(Composer):
         """Offer these assistants; `name` is shown where the chosen one is gone."""
         self._assistant_id = chosen.id if chosen else ""
         shown = " ".join((chosen.name if chosen else name).split())
-        self.assistant.setText(_unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
+        self.assistant.setText(unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
         self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
         menu = self.assistant.choices
         menu.clear()
         for agent in agents:
-            action = QAction(_unmarked(agent.name), menu)
+            action = QAction(unmarked(agent.name), menu)
             action.setCheckable(True)
             action.setChecked(agent.id == self._assistant_id)
             action.triggered.connect(
                 lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
             )
             menu.addAction(action)
+
+    def show_group(self, name: str, members: Sequence[str]) -> None:
+        """Show a group instead of the assistants, its menu and an @ calling members; no name ends that."""
+        self._in_group = bool(name)
+        self.group.setText(unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME)))
+        self.group.setAccessibleName(self._language("chat.group.of", name=name))
+        self.group.choices.clear()
+        for member in members:
+            words = self._language("member.write", name=unmarked(member))
+            action = self.group.choices.addAction(words)
+            action.triggered.connect(
+                lambda _checked=False, called=member: self.message_box.begin_with(called)
+            )
+        self.message_box.set_names(tuple(members))
+        self.assistant.setVisible(not name)
+        self.group.setVisible(bool(name))
+        self.tools.setVisible(not name)
+        self.set_busy(self._busy)
 
     def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
         """Say how many tools the assistant may use, and how its MCP servers are."""
@@ -105,7 +126,7 @@ class ChatComposer(Composer):
         menu.clear()
         for key in tools:
             name = f"tool.{key}.name"
-            menu.addAction(_unmarked(words(name) if name in words.texts else key)).setEnabled(False)
+            menu.addAction(unmarked(words(name) if name in words.texts else key)).setEnabled(False)
         if not tools:
             menu.addAction(words("chat.tools.none")).setEnabled(False)
         if servers:
@@ -113,7 +134,7 @@ class ChatComposer(Composer):
         for status in servers:
             state = words(f"server.state.{status.state}")
             text = words("chat.server", name=status.server.name, state=state)
-            menu.addAction(_unmarked(text), self.servers_requested.emit)
+            menu.addAction(unmarked(text), self.servers_requested.emit)
         self._fit_hint()
 
     def retranslate(self, placeholder: str, send: str) -> None:
@@ -133,8 +154,8 @@ class ChatComposer(Composer):
 
     def _fit_hint(self) -> None:
         """Show the hint where all of it has room: half a hint teaches nothing."""
-        parts = (self.attach, self.assistant, self.tools, self.send, *([self.stop] if self._busy else []))
-        taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts)
+        parts = (self.attach, self.assistant, self.group, self.tools, self.send, self.stop)
+        taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts if not part.isHidden())
         self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -155,13 +176,15 @@ class ChatComposer(Composer):
         self.column.insertWidget(0, self._editing)
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
-        for place, widget in enumerate((self.attach, self.assistant, self.tools)):
+        choices = (self.attach, self.assistant, self.group, self.tools)
+        for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
-        self.foot.insertStretch(3, 1)
+        self.group.hide()
+        self.foot.insertStretch(len(choices), 1)
         self.foot.insertWidget(self.foot.count() - 1, self.stop)
         # Tab goes as the eye does: the box, then what stands under it.
         before: QWidget = self.box
-        for widget in (self.attach, self.assistant, self.tools, self.stop, self.send):
+        for widget in (*choices, self.stop, self.send):
             QWidget.setTabOrder(before, widget)
             before = widget
 
@@ -196,6 +219,6 @@ class ChatComposer(Composer):
         self.text_changed.emit()
 
 
-def _unmarked(text: str) -> str:
+def unmarked(text: str) -> str:
     """Return a text for a button or menu line, which would read & as the mark of a key."""
     return text.replace("&", "&&")

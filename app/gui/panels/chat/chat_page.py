@@ -16,14 +16,16 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import APPROVAL, USER, Attachment, Author, Message
-from app.core.session import RUNNING, WAITING, Chat, ChatSession
+from app.core.session import RUNNING, WAITING, Chat, ChatSession, GroupSession
 from app.gui.chat.row_style import MAX_COLUMN, WIDE
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
+from app.gui.panels.chat.orchestrator_box import OrchestratorBox
 from app.gui.panels.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.style import Look
 from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.prompt_card import PromptCard
 from app.gui.widgets.question_card import QuestionCard
@@ -39,7 +41,8 @@ class ChatPage(ConversationView):
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
     attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
     message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_turn_requested(session, turn), stop_requested(session), resume_requested(session).
+    stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
+    hand_over_requested(session, message, arguments) where the user changed what is handed over.
     """
 
     KIND = ChatSession
@@ -53,13 +56,14 @@ class ChatPage(ConversationView):
     stop_turn_requested = Signal(str, str)
     stop_requested = Signal(str)
     resume_requested = Signal(str)
+    hand_over_requested = Signal(str, str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.chat_composer = ChatComposer(language, look)
         names = ("transcript", "composer", "send_button")
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
-        self._name = ""
+        self._name = self._group = ""
         self._asks = self._local = False
         self._turns: set[str] = set()
         self._last_turn = ""
@@ -72,6 +76,7 @@ class ChatPage(ConversationView):
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
+        self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
         self._lay_out()
         self._connect()
@@ -196,6 +201,18 @@ class ChatPage(ConversationView):
         self._name, self._asks, self._local = name, asks, on_this_computer
         self._retranslate()
 
+    def show_group(self, name: str, members: Sequence[str]) -> None:
+        """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant."""
+        self._group = name
+        self.chat_composer.show_group(name, members)
+        self.box.setVisible(bool(name) and isinstance(self._session, GroupSession))
+        self._retranslate()
+
+    @property
+    def in_group_mode(self) -> bool:
+        """Whether one writes to a group."""
+        return bool(self._group)
+
     def begin_editing(self, message: Message) -> None:
         """Let the user rewrite what they said; what was being written is kept aside."""
         composer = self.chat_composer
@@ -230,6 +247,7 @@ class ChatPage(ConversationView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_empty()
+        self.box.set_room(self.height() * 2 // 5 - 40)
 
     # What is shown
 
@@ -286,8 +304,7 @@ class ChatPage(ConversationView):
 
     def _make_card(self, message: Message) -> PromptCard:
         assert message.prompt is not None
-        kind = ApprovalCard if message.prompt.type == APPROVAL else QuestionCard
-        card = kind(self._language, self._look, message)
+        card = self._new_card(message)
         card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
         card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
         for done in (card.answered, card.dismissed):
@@ -301,6 +318,16 @@ class ChatPage(ConversationView):
         others = (one for one in self.transcript.findChildren(PromptCard) if one is not card)
         following = next((one for one in others if one.isVisible()), None)
         (following or self.composer.box).setFocus()
+
+    def _new_card(self, message: Message) -> PromptCard:
+        if is_hand_over(message):
+            card = HandOverCard(self._language, self._look, message)
+            card.changed_and_allowed.connect(
+                lambda arguments: self.hand_over_requested.emit(self.session_id, message.id, arguments)
+            )
+            return card
+        asks_leave = message.prompt is not None and message.prompt.type == APPROVAL
+        return (ApprovalCard if asks_leave else QuestionCard)(self._language, self._look, message)
 
     def _on_card_came(self) -> None:
         # Also while another window is in front: who comes back finds the question.
@@ -319,7 +346,7 @@ class ChatPage(ConversationView):
         foot = QVBoxLayout(self._foot)
         foot.setContentsMargins(28, 10, 28, 20)
         foot.setSpacing(8)
-        for widget in (self.state_line, self.queue, self.composer):
+        for widget in (self.state_line, self.box, self.queue, self.composer):
             foot.addWidget(widget)
         row = QHBoxLayout()
         row.addWidget(self._foot, 1000)
@@ -332,6 +359,8 @@ class ChatPage(ConversationView):
         composer.message_submitted.connect(self._on_submitted)
         composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         composer.edit_cancelled.connect(self._leave_editing)
+        self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.box.member_called.connect(composer.message_box.begin_with)
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         transcript.action_requested.connect(
             lambda message_id, action: self.message_action_requested.emit(self.session_id, message_id, action)
@@ -371,9 +400,11 @@ class ChatPage(ConversationView):
 
     def _retranslate(self) -> None:
         words = self._language
-        placeholder = words("chat.placeholder.waiting" if self._asks else "chat.placeholder", name=self._name)
+        key = "chat.placeholder.waiting" if self._asks else "chat.placeholder"
+        placeholder = words(key, name=self._name if self._asks else self._group or self._name)
         self.chat_composer.retranslate(placeholder, words("discussion.send"))
-        self._empty.setText(words("chat.empty", name=self._name))
+        empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
+        self._empty.setText(words(empty, name=self._group or self._name))
 
 
 def _said_in(messages: Sequence[Message]) -> list[str]:

@@ -1,12 +1,15 @@
-"""The box of a chat's composer: takes files and pictures as well as text, and remembers what was said."""
+"""The box of a chat's composer: takes files and pictures as well as text, remembers what was said, and
+completes the name of whom an @ calls.
+"""
 
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 
 from app.gui.attachments import LONG_PASTE
-from app.gui.widgets.composer import TextBox
+from app.gui.panels.chat.name_list import NameList
+from app.gui.widgets.composer import ENTER, TextBox
 
 
 class MessageBox(TextBox):
@@ -25,6 +28,21 @@ class MessageBox(TextBox):
         super().__init__()
         self._said: list[str] = []
         self._back = 0
+        self._names: tuple[str, ...] = ()
+        self._name_list = NameList(self)
+        self._name_list.name_chosen.connect(self._complete)
+        self.textChanged.connect(self._offer_names)
+        self.cursorPositionChanged.connect(self._offer_names)
+
+    def set_names(self, names: tuple[str, ...]) -> None:
+        """Know whom an @ at the beginning may call."""
+        self._names = names
+        self._offer_names()
+
+    def begin_with(self, name: str) -> None:
+        """Let the message begin with a call to someone, before what is written already."""
+        self._complete(name)
+        self.setFocus()
 
     def set_said(self, texts: list[str]) -> None:
         """Know the user's own messages, oldest first."""
@@ -49,7 +67,8 @@ class MessageBox(TextBox):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
-        if step and not event.modifiers() and self._recall(step):
+        plain = not event.modifiers()
+        if self._take_name_key(event, step) or (step and plain and self._recall(step)):
             event.accept()
         elif event.key() == Qt.Key.Key_Escape and not self.composing:
             self.escaped.emit()
@@ -70,3 +89,52 @@ class MessageBox(TextBox):
         self.setPlainText(self._said[-back] if back else "")
         self.moveCursor(self.textCursor().MoveOperation.End)
         return True
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._name_list.hide()
+
+    def _take_name_key(self, event: QKeyEvent, step: int) -> bool:
+        """Do what a key means while names are offered; return whether it means anything."""
+        if not self._name_list.isVisible() or self.composing:
+            return False
+        if step:
+            self._name_list.step(-step)
+        elif event.key() == Qt.Key.Key_Escape:
+            self._name_list.hide()
+        elif event.key() in (*ENTER, Qt.Key.Key_Tab) and not event.modifiers():
+            self._complete(self._name_list.chosen)
+        else:
+            return False
+        return True
+
+    def _offer_names(self) -> None:
+        """Offer the names that go on as what stands behind the @, up to the cursor."""
+        written = self.toPlainText()[: self.textCursor().position()]
+        begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
+        fitting = [
+            name
+            for name in self._names
+            if begun is not None and name.casefold().startswith(begun) and name.casefold() != begun.rstrip()
+        ]
+        self._name_list.offer(fitting)
+
+    def _complete(self, name: str) -> None:
+        """Put a name behind the @ with which the message begins, or will begin."""
+        text = self.toPlainText()
+        rest = text[self.textCursor().position() :] if text.startswith("@") else text
+        if text.startswith("@"):
+            rest = self._without_name(text) if self._named(text) else rest
+        self.setPlainText(f"@{name} {rest.lstrip()}")
+        cursor = self.textCursor()
+        cursor.setPosition(len(name) + 2)
+        self.setTextCursor(cursor)
+        self._name_list.hide()
+
+    def _named(self, text: str) -> str:
+        """Return the name a message begins to call, "" for none."""
+        found = [name for name in self._names if text[1:].casefold().startswith(name.casefold())]
+        return max(found, key=len, default="")
+
+    def _without_name(self, text: str) -> str:
+        return text[1 + len(self._named(text)) :]

@@ -1,0 +1,122 @@
+"""The plan's panel at the right: the goal and what is to be done in the session shown (row P1)."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
+
+from app.core.plan import Plan
+from app.core.session import Session
+from app.gui.i18n import Language
+from app.gui.panels.right_panel import TAB_ROW_HEIGHT, WIDTH
+from app.gui.style import Look
+from app.gui.widgets.controls import icon_button, name_button, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.plan_list import PlanList
+
+
+class PlanPanel(QFrame):
+    """Shows a session's plan and lets it be changed.
+
+    Signals: plan_requested(plan), item_removed(item, place), close_requested().
+    """
+
+    plan_requested = Signal(object)
+    item_removed = Signal(object, int)
+    close_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("plan_panel")
+        self.setProperty("kind", "right")
+        self.setMinimumWidth(300)
+        self._language = language
+        self._session: Session | None = None
+        self._read_only = False
+        self._title = ElidedLabel("title")
+        self._close = icon_button(look, "x", "plan_close")
+        self._session_title = ElidedLabel("meta")
+        self._goal_title = plain_label("section")
+        self.goal = QLineEdit()
+        self.goal.setObjectName("plan_goal")
+        self._todo_title = plain_label("section")
+        self._done = plain_label("hint")
+        self._teach = Paragraph("hint")
+        self.list = PlanList(language, look, "panel_plan")
+        self._lay_out()
+        self._close.clicked.connect(self.close_requested)
+        self.goal.editingFinished.connect(self._on_goal)
+        self.list.plan_requested.connect(self.plan_requested)
+        self.list.item_removed.connect(self.item_removed)
+        language.changed.connect(self._refresh)
+        self._refresh()
+
+    def show_session(self, session: Session | None, *, read_only: bool) -> None:
+        """Show the plan of a session, None where none is open; a goal being written stays as it is."""
+        if session is None or self._session is None or session.id != self._session.id:
+            self.goal.setModified(False)
+        self._session, self._read_only = session, read_only
+        self._refresh()
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH - 110, 600)
+
+    def _lay_out(self) -> None:
+        head = QFrame()
+        head.setProperty("kind", "tabs")
+        head.setFixedHeight(TAB_ROW_HEIGHT)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(18, 0, 12, 0)
+        row.addWidget(self._title, 1)
+        row.addWidget(self._close)
+        body = QFrame()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(18, 14, 14, 18)
+        column.setSpacing(8)
+        column.addWidget(self._session_title)
+        column.addWidget(self._goal_title)
+        column.addWidget(self.goal)
+        column.addSpacing(6)
+        title = QHBoxLayout()
+        title.addWidget(self._todo_title)
+        title.addStretch(1)
+        title.addWidget(self._done)
+        column.addLayout(title)
+        column.addWidget(self._teach)
+        column.addWidget(self.list)
+        column.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(1, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(head)
+        whole.addWidget(scrolling(body), 1)
+
+    def _refresh(self) -> None:
+        words, session = self._language, self._session
+        plan = (session.plan if session else None) or Plan()
+        editable = session is not None and not self._read_only
+        self._title.setText(words("plan.title"))
+        name_button(self._close, words("panel.close"), "Ctrl+J")
+        self._session_title.setText(session.title if session else "")
+        self._goal_title.setText(words("plan.goal"))
+        self._todo_title.setText(words("plan.todos"))
+        self.goal.setPlaceholderText(words("plan.goal.hint"))
+        self.goal.setAccessibleName(words("plan.goal"))
+        if not (self.goal.hasFocus() and self.goal.isModified()) and self.goal.text() != plan.goal:
+            self.goal.setText(plan.goal)
+        count, done = len(plan.items), len(plan.items) - len(plan.open)
+        self._done.setText(words("box.done", done=done, count=count) if count else "")
+        for part in (self._session_title, self._goal_title, self.goal, self._todo_title, self.list):
+            part.setVisible(session is not None)
+        self.goal.setEnabled(editable)
+        self._teach.setText(words("plan.empty" if session else "plan.no_session"))
+        self._teach.setVisible(not count)
+        self.list.show_plan(plan, editable=editable)
+
+    def _on_goal(self) -> None:
+        text = " ".join(self.goal.text().split())
+        if self._session is not None and self.goal.isModified():
+            self.goal.setModified(False)
+            plan = self._session.plan or Plan()
+            if text != plan.goal:
+                self.plan_requested.emit(replace(plan, goal=text))
