@@ -28,7 +28,7 @@ from blockbuster import blockbuster_ctx  # noqa: E402
 
 from tests import guards  # noqa: E402
 
-_BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers")
+_BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers", "tools")
 _RUNNER = "_function_scoped_runner"
 
 
@@ -101,7 +101,7 @@ def _no_unexpected_logs(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_blocked_loop(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail the engine, storage or provider test whose event loop our own code blocks."""
+    """Fail the engine, storage, provider or tool test whose event loop our own code blocks."""
     free = request.node.get_closest_marker("allow_blocking") is not None
     if request.path.parent.name not in _BLOCKED_LOOP_FOLDERS or _RUNNER not in request.fixturenames or free:
         yield
