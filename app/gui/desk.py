@@ -34,6 +34,7 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_commands import SessionCommands
 from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
+from app.gui.welcome_desk import WelcomeDesk
 
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
@@ -86,6 +87,7 @@ class Desk(QObject):
             self._state,
         )
         self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
+        self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats, self._state)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self._attention = Attention(window, self._bridge)
@@ -146,6 +148,7 @@ class Desk(QObject):
             view.draft_changed.connect(self._on_draft_changed)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
+        self.welcome.new_requested.connect(lambda group_id: self._on_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.groups.session_requested.connect(self.show_session)
         self.chats.settings_requested.connect(self.open_settings)
@@ -204,6 +207,7 @@ class Desk(QObject):
 
     def _on_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show an empty page to write to an assistant or a group on."""
+        self.welcome.go_on()
         self.views.keep_place(self.chat_page)
         self.chats.show_new(assistant_id, group_id)
         self.pages.show(self.chat_page)

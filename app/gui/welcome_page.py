@@ -1,18 +1,29 @@
-"""The page without a session: what Moot can do, and a box for a topic."""
+"""The page without a session: what Moot can do, and a box to ask anything in."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
+from app.gui.panels.chat.chat_composer import ChatComposer
 from app.gui.style import Look
-from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 CARD_WIDTH = 292
 NARROW = 600
 EXAMPLES = ("1", "2", "3")
+PARTS = {
+    "composer": "welcome_composer",
+    "send_button": "welcome_send",
+    "attach_button": "welcome_attach",
+    "assistant_button": "welcome_assistant",
+    "group_button": "welcome_group",
+    "tools_button": "welcome_tools",
+    "stop_button": "welcome_stop",
+    "edit_cancel": "welcome_edit_cancel",
+    "attachments": "welcome_attachments",
+}
 
 
 class WelcomeCard(QFrame):
@@ -45,7 +56,10 @@ class WelcomeCard(QFrame):
 
 
 class WelcomePage(QWidget):
-    """Headline, cards, topic box and examples; emits what the user wants."""
+    """Headline, cards, composer and examples; emits what the user wants.
+
+    What is written is sent as a chat; the card for debates takes it as the topic.
+    """
 
     debate_requested = Signal(str)
     chat_requested = Signal()
@@ -63,8 +77,12 @@ class WelcomePage(QWidget):
         self._chat = WelcomeCard(look, "message-circle", "warn", "", "welcome_chat")
         self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
         self._all_cards = (self._debate, self._chat, self._connect)
-        self.topic = Composer(look, box_name="welcome_topic", button_name="welcome_send")
-        self.topic.setMaximumWidth(708)
+        self.composer = ChatComposer(language, look)
+        self.composer.setMaximumWidth(708)
+        # The pages of chats have one too: of what a name calls there is one.
+        for part in self.composer.findChildren(QWidget):
+            if part.objectName() in PARTS:
+                part.setObjectName(PARTS[part.objectName()])
         self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -73,10 +91,9 @@ class WelcomePage(QWidget):
         self._embedded = ElidedLabel("meta")
         self._saved = plain_label("hint")
         self._lay_out()
-        self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.topic.box.text()))
+        self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.composer.box.text()))
         self._chat.button.clicked.connect(lambda: self.chat_requested.emit())
         self._connect.button.clicked.connect(self.providers_requested)
-        self.topic.submitted.connect(self.debate_requested)
         for example in self._examples:
             example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
         self._ready = False
@@ -97,10 +114,10 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             cards.addWidget(card, 10)
         cards.addStretch(1)
-        topic = QHBoxLayout()
-        topic.addStretch(1)
-        topic.addWidget(self.topic, 1000)
-        topic.addStretch(1)
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(self.composer, 1000)
+        middle.addStretch(1)
         examples = self._example_row
         examples.setSpacing(8)
         examples.addStretch(1)
@@ -117,7 +134,7 @@ class WelcomePage(QWidget):
         column.addSpacing(22)
         column.addLayout(cards)
         column.addSpacing(20)
-        column.addLayout(topic)
+        column.addLayout(middle)
         column.addSpacing(20)
         column.addLayout(examples)
         column.addStretch(12)
@@ -139,7 +156,7 @@ class WelcomePage(QWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         # No focus proxy: with one, Tab would jump over the cards before the box.
-        self.topic.setFocus()
+        self.composer.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -156,7 +173,7 @@ class WelcomePage(QWidget):
     def _retranslate(self) -> None:
         words = self._language
         self._heading.setText(words("welcome.heading"))
-        self._lead.setText(words("welcome.lead"))
+        self._lead.setText(words("welcome.lead" if self._local_only else "welcome.lead.connected"))
         self._debate.title.setText(words("welcome.debate.title"))
         self._debate.text.setText(words("welcome.debate.text"))
         local = self._local_only and self._ready
@@ -167,7 +184,7 @@ class WelcomePage(QWidget):
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words("welcome.connect.text"))
         self._connect.button.setText(words("welcome.connect.button"))
-        self.topic.set_words(words("welcome.placeholder"), words("welcome.hint"), words("welcome.send"))
+        self.composer.retranslate(words("welcome.placeholder"), words("discussion.send"))
         for number, example in zip(EXAMPLES, self._examples, strict=True):
             example.setText(words(f"welcome.example.{number}"))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"

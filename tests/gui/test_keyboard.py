@@ -69,8 +69,8 @@ async def test_every_stop_has_words_of_its_own(person):
 
 
 async def test_every_button_of_the_welcome_page_is_reached(person):
-    names = [stop.objectName() for stop in await walk(person, person.window.welcome.topic.box)]
-    for name in ("welcome_debate", "welcome_connect", "welcome_topic", "welcome_example_3", "search_everything", "assistant_list"):
+    names = [stop.objectName() for stop in await walk(person, person.window.welcome.composer.box)]
+    for name in ("welcome_debate", "welcome_connect", "welcome_composer", "welcome_example_3", "search_everything", "assistant_list"):
         assert name in names
 
 
@@ -89,7 +89,7 @@ async def test_the_focus_can_be_seen(person, theme):
         stop.setFocus(Qt.FocusReason.TabFocusReason)
         await asyncio.sleep(0)
         # A box of text is framed by what is around it.
-        assert stop.grab().toImage() != plain or stop.objectName() == "welcome_topic", stop.objectName()
+        assert stop.grab().toImage() != plain or stop.objectName() == "welcome_composer", stop.objectName()
 
 
 async def test_enter_and_space_do_what_a_click_does(person):

@@ -93,8 +93,8 @@ async def test_keys_reach_everything(person):
 
 
 async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
-    await person.write("welcome_topic", "Tabs or spaces?")
-    await person.press("welcome_topic", Qt.Key.Key_Return)
+    await person.write("welcome_composer", "Tabs or spaces?")
+    await person.click("welcome_debate")
     assert person.window.desk.panel.setup.topic.text() == "Tabs or spaces?"
     assert person.find("debate_start").isEnabled()
     await person.click("welcome_example_2")
@@ -144,7 +144,7 @@ async def test_the_topic_can_be_typed_at_once_and_the_window_fits_the_screen(qap
     window = await open_window(data_dir)
     try:
         window.activateWindow()
-        await until(lambda: window.focusWidget() is window.welcome.topic.box)
+        await until(lambda: window.focusWidget() is window.welcome.composer.box)
         screen = window.screen().availableSize()  # in the tests narrower than the smallest window
         assert window.height() < screen.height()
     finally:

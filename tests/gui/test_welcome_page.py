@@ -1,0 +1,79 @@
+"""The welcome page as a person uses it: what is written there begins a chat."""
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtWidgets import QLabel
+
+from app.gui.chat_desk import NEW
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import architect
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def texts_of(person: Person) -> str:
+    """Return every label of the welcome page."""
+    return "\n".join(label.text() for label in person.window.welcome.findChildren(QLabel))
+
+
+async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
+    await person.write("welcome_composer", "What is a moot?")
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    page = person.window.desk.chat_page
+    await until(lambda: len(person.transcript("transcript")) == 2, what="the answer")
+    await until(lambda: page.session.status == "idle")
+    assert page.session.title == "What is a moot?"
+    assert person.window.welcome.composer.box.toPlainText() == page.composer.box.toPlainText() == ""
+    assert person.window.focusWidget() is page.composer.box
+
+
+async def test_whom_it_writes_to_is_chosen_there(person, wire_servers):  # noqa: F811
+    await person.window.desk.engine.assistants.save(architect(model="openai-wire"))
+    composer = person.window.welcome.composer
+    await until(lambda: "Architect" in [one.text() for one in composer.assistant.choices.actions()])
+    next(one for one in composer.assistant.choices.actions() if one.text() == "Architect").trigger()
+    assert composer.assistant.text() == "Architect"
+    await person.write("welcome_composer", "Hello.")
+    await person.click("welcome_send")
+    page = person.window.desk.chat_page
+    await until(lambda: page.session and page.session.chat.assistant_id == "architect")
+
+
+async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_path):
+    desk, composer = person.window.desk, person.window.welcome.composer
+    await person.write("welcome_composer", "Sum this up")
+    file = tmp_path / "notes.md"
+    file.write_text("Three rules.", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    composer.message_box.insertFromMimeData(data)
+    await until(lambda: desk.chat_page.chat_composer.attachments())
+    assert desk.pages.current is desk.chat_page
+    assert desk.chat_page.composer.box.toPlainText() == "Sum this up"
+    assert composer.box.toPlainText() == ""
+    desk._on_new()
+    assert desk.chat_page.composer.box.toPlainText() == "Sum this up", "an empty box is no draft"
+    assert person.window.state.draft(NEW) == "Sum this up"
+
+
+async def test_it_says_who_hears_what_is_written(person):
+    assert "goes only to the providers you ask" in texts_of(person)
+    assert "Nothing leaves it" not in texts_of(person)
+
+
+async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        assert "Nothing leaves it until you add a provider" in texts_of(person)
+        await person.click("welcome_chat")
+        empty = person.window.desk.chat_page._empty
+        assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
