@@ -147,7 +147,7 @@ class SideBar(QFrame):
                 (words("group.ready"), self.ready_groups_requested.emit),
                 (words("group.bring_in"), self.bring_in_group_requested.emit),
             ),
-            words("group.empty"),
+            words("group.none"),
             words("group.ready"),
         )
         self.assistant_section.set_words(
