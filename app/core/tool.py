@@ -75,7 +75,7 @@ class ToolContext(Protocol):
         ...
 
     def change_plan(self, plan: Plan | None) -> None:
-        """Replace the session's plan; kept with the session at once."""
+        """Replace the session's plan; written in one batch with the call's result."""
         ...
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.errors import StorageError
-from app.core.events import Event, PromptAsked, ToolFinished, ToolStarted, utc_now
+from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
 from app.core.ids import new_id
 from app.core.message import (
     ALLOW,
@@ -30,6 +30,7 @@ from app.core.message import (
     Prompt,
     ToolCall,
 )
+from app.core.plan import Plan
 from app.core.text import clean_text
 from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
 from app.engine.call_arguments import canonical, read_arguments
@@ -236,13 +237,14 @@ class ToolCalls:
         self._forget_questions(turn, call)
         started = self._started(turn, call)
         self._live.start_message(started, self._tool_started(turn, call))
+        context = TurnContext(self._stage, turn, ask=lambda prompt: self.ask(turn, call, prompt))
+        plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
                 # From here on it may have run, and the disk must know before it does.
                 await self._stage.store.flush(self._live.id)
-            result = await tool.run(
-                arguments, TurnContext(self._stage, turn, ask=lambda prompt: self.ask(turn, call, prompt))
-            )
+            result = await tool.run(arguments, context)
+            plan = context.new_plan
         except ToolError as error:
             result = ToolResult(content=str(error), ok=False)
         except StorageError:
@@ -253,7 +255,7 @@ class ToolCalls:
         except Exception as fault:
             _log.exception("A tool failed in a way nobody foresaw")
             result = ToolResult(content=f"The tool failed: {type(fault).__name__}.", ok=False)
-        self._write(turn, call, result)
+        self._write(turn, call, result, plan)
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
         """Return the call's message that is being written, a new one where there is none: a run that was cut
@@ -270,8 +272,10 @@ class ToolCalls:
             if message.tool_call_id == call.id and message.role == SYSTEM and message.prompt and message.asks:
                 self._live.finish_message(replace(message, prompt=replace(message.prompt, dismissed=True)))
 
-    def _write(self, turn: AgentTurn, call: ToolCall, result: ToolResult) -> None:
-        """Write a call's one result."""
+    def _write(
+        self, turn: AgentTurn, call: ToolCall, result: ToolResult, plan: tuple[Plan | None, ...] = ()
+    ) -> None:
+        """Write a call's one result, with the session's plan where the tool changed it."""
         content = clean_text(result.content)
         if len(content) > MAX_RESULT:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
@@ -301,7 +305,9 @@ class ToolCalls:
         said = []
         if result.say:
             said = [replace(self._message(turn, call, role=ASSISTANT), content=result.say, tool_call_id=None)]
-        self._live.finish_messages((message, *said), *extra)
+        extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
+        fields: dict[str, object] = {"plan": plan[0]} if plan else {}
+        self._live.finish_messages((message, *said), *extra, **fields)
 
     def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
         """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""

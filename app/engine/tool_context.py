@@ -1,4 +1,7 @@
-"""What a running tool may know and do (`core.tool.ToolContext`); made by the tool calls for each run."""
+"""What a running tool may know and do (`core.tool.ToolContext`); made by the tool calls for each run.
+
+A plan it changes is written in one batch with the call's result: a tool that runs again finds the plan as it was.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -17,6 +20,7 @@ class TurnContext:
         self._live = stage.live
         self._turn = turn
         self._ask = ask
+        self.new_plan: tuple[Plan | None, ...] = ()
 
     @property
     def session_id(self) -> str:
@@ -32,10 +36,10 @@ class TurnContext:
 
     @property
     def plan(self) -> Plan | None:
-        return self._live.session.plan
+        return self.new_plan[0] if self.new_plan else self._live.session.plan
 
     def change_plan(self, plan: Plan | None) -> None:
-        self._live.change_plan(plan)
+        self.new_plan = (plan,)
 
     @property
     def members(self) -> Sequence[Agent]:

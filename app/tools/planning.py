@@ -105,9 +105,8 @@ def listed(plan: Plan) -> str:
     )
 
 
+# A plan is written together with the call's result, so each of them may run again after a crash.
 TOOLS: Final = tuple(
-    Declared(
-        key=function.__name__, function=function, group="planning", repeatable=function is not toggle_todo
-    )
+    Declared(key=function.__name__, function=function, group="planning", repeatable=True)
     for function in (create_goal, clear_goal, add_todo, toggle_todo, clear_todos)
 )
