@@ -81,6 +81,12 @@ class AppLoop(qasync.QEventLoop):
             self._arm()
         return handle
 
+    def stop(self) -> None:
+        """Stop, without a word that the program is about to end: QtWebEngine would be gone for good."""
+        if self.is_running():
+            QCoreApplication.instance().blockSignals(True)
+        super().stop()
+
     def run_forever(self) -> object:
         """Run until stopped, closing abandoned asynchronous generators inside the loop."""
         hooks = sys.get_asyncgen_hooks()
@@ -92,6 +98,7 @@ class AppLoop(qasync.QEventLoop):
         try:
             return super().run_forever()
         finally:
+            QCoreApplication.instance().blockSignals(False)
             sys.set_asyncgen_hooks(*hooks)
 
     def close(self) -> None:

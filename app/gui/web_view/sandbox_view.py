@@ -1,0 +1,247 @@
+"""A page of a server in a sandbox: no network, no files, no storage, and messages only as text that is fetched.
+
+Loads QtWebEngine (the extra `webui`): import it late, and only where `available()` says so. The page
+stands in a frame that may run scripts and nothing else, inside a page of ours with a strict policy.
+"""
+
+import atexit
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+import shiboken6
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QHideEvent, QShowEvent
+from PySide6.QtWebEngineCore import (
+    QWebEnginePage,
+    QWebEngineProfile,
+    QWebEngineScript,
+    QWebEngineSettings,
+    QWebEngineUrlRequestInfo,
+    QWebEngineUrlRequestInterceptor,
+)
+from PySide6.QtWebEngineWidgets import QWebEngineView
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.gui.web_view.page_actions import MAX_MESSAGE
+
+FETCH_MS: Final = 100
+"""How often the page's messages are fetched: ten times ten a second is the most it can say."""
+
+MOST_AT_ONCE: Final = 10
+MOST_WAITING: Final = 50
+ALLOWED_SCHEMES: Final = ("data", "blob", "qrc", "about")
+
+_OURS: Final = QWebEngineScript.ScriptWorldId.ApplicationWorld.value
+
+_HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';
+ style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; connect-src 'none';
+ form-action 'none'; base-uri 'none'">
+<style>html, body, iframe { margin: 0; border: 0; width: 100%; height: 100%; display: block; }</style>
+</head><body><iframe id="guest" sandbox="allow-scripts" referrerpolicy="no-referrer"></iframe></body></html>"""
+
+# Calls between browsers go past the policy and the interceptor.
+_NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"])
+  delete globalThis[name];"""
+
+# It lives in a world of its own: neither our page nor the guest can see or change it.
+_RELAY: Final = """(() => {
+  const frame = document.getElementById("guest"), waiting = [];
+  addEventListener("message", event => {
+    if (event.source !== frame.contentWindow || waiting.length >= %(most)d) return;
+    let text;
+    try { text = JSON.stringify(event.data); } catch { return; }
+    if (typeof text === "string" && text.length <= %(size)d)
+      waiting.push({ text, acted: navigator.userActivation.isActive });
+  });
+  globalThis.take = () => JSON.stringify(waiting.splice(0, %(once)d));
+  globalThis.say = message => frame.contentWindow.postMessage(message, "*");
+  frame.srcdoc = %(html)s;
+})()"""
+
+Json = Mapping[str, object]
+
+
+class SandboxView(QWebEngineView):
+    """Shows one page; emits `said(text, acted)` for each message as JSON text, `ended` when it has died."""
+
+    said = Signal(str, bool)
+    ended = Signal()
+
+    def __init__(self, html: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._html = html
+        self._asking = False
+        self.setObjectName("page_view")
+        self.setAccessibleName(name)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.setAcceptDrops(False)
+        # Without a name of its own a profile keeps nothing on the disk.
+        self._profile = QWebEngineProfile(QApplication.instance())
+        self._wall = _Wall(self._profile)
+        self._profile.setUrlRequestInterceptor(self._wall)
+        self._profile.scripts().insert(_no_calls())
+        self._page = _GuestPage(self._profile)
+        end = partial(_end, self._page, self._profile)
+        atexit.register(end)
+        self.destroyed.connect(partial(_let_go, self._page, self._profile, end))
+        self._page.setBackgroundColor(QColor(Qt.GlobalColor.white))
+        self._page.loadFinished.connect(self._on_loaded)
+        self._page.renderProcessTerminated.connect(self._on_ended)
+        self._timer = QTimer(self)
+        self._timer.setInterval(FETCH_MS)
+        self._timer.timeout.connect(self._fetch)
+        self.setPage(self._page)
+        self._page.setHtml(_HOST, QUrl("about:blank"))
+
+    @property
+    def blocked(self) -> list[str]:
+        """The addresses that were asked for in vain, as far as they are kept."""
+        return self._wall.blocked
+
+    def say(self, message: Json) -> None:
+        """Send a message to the page."""
+        self._run(f"say({json.dumps(message)})")
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        event.accept()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._timer.stop()
+        super().hideEvent(event)
+
+    def _on_loaded(self, loaded: bool) -> None:
+        if not loaded:
+            self._on_ended()
+            return
+        words = {
+            "most": MOST_WAITING,
+            "size": MAX_MESSAGE,
+            "once": MOST_AT_ONCE,
+            "html": json.dumps(self._html),
+        }
+        self._page.seal()
+        self._run(_RELAY % words)
+
+    def _fetch(self) -> None:
+        # A page that is busy answers late: one question at a time, however long it takes.
+        if not self._asking:
+            self._asking = True
+            self._run("typeof take === 'function' ? take() : '[]'", self._on_fetched)
+
+    def _on_fetched(self, found: object) -> None:
+        self._asking = False
+        for one in json.loads(found) if isinstance(found, str) and found else ():
+            self.said.emit(one["text"], bool(one["acted"]))
+
+    def _run(self, script: str, then: Callable[[object], None] | None = None) -> None:
+        if then is None:
+            self._page.runJavaScript(script, _OURS)
+        else:
+            self._page.runJavaScript(script, _OURS, then)
+
+    def _on_ended(self, *_: object) -> None:
+        self._timer.stop()
+        self.ended.emit()
+
+
+class _GuestPage(QWebEnginePage):
+    """A page that goes nowhere, opens nothing and asks nothing."""
+
+    def __init__(self, profile: QWebEngineProfile) -> None:
+        super().__init__(profile, QApplication.instance())
+        self._sealed = False
+        settings, names = self.settings(), QWebEngineSettings.WebAttribute
+        for name in (
+            names.LocalStorageEnabled,
+            names.LocalContentCanAccessFileUrls,
+            names.LocalContentCanAccessRemoteUrls,
+            names.JavascriptCanOpenWindows,
+            names.JavascriptCanAccessClipboard,
+            names.JavascriptCanPaste,
+            names.PluginsEnabled,
+            names.PdfViewerEnabled,
+            names.HyperlinkAuditingEnabled,
+            names.ScreenCaptureEnabled,
+            names.FullScreenSupportEnabled,
+            names.DnsPrefetchEnabled,
+            names.AutoLoadIconsForPage,
+            names.WebGLEnabled,
+            names.NavigateOnDropEnabled,
+            names.AllowRunningInsecureContent,
+        ):
+            settings.setAttribute(name, False)
+        settings.setAttribute(names.PlaybackRequiresUserGesture, True)
+
+    def seal(self) -> None:
+        """Let nothing be gone to any more; only our own first page was."""
+        self._sealed = True
+
+    def acceptNavigationRequest(self, url: QUrl | str, kind: object, is_main_frame: bool) -> bool:
+        address = QUrl(url).toString()
+        if is_main_frame:
+            return not self._sealed and address.startswith(("data:text/html", "about:blank"))
+        return address in ("about:srcdoc", "about:blank")
+
+    def createWindow(self, kind: object) -> None:
+        return None
+
+    def chooseFiles(self, *_: object) -> list[str]:
+        return []
+
+    def javaScriptAlert(self, origin: QUrl | str, text: str) -> None:
+        return None
+
+    def javaScriptConfirm(self, origin: QUrl | str, text: str) -> bool:
+        return False
+
+    def javaScriptPrompt(self, *_: object) -> tuple[bool, str]:
+        return False, ""
+
+    def javaScriptConsoleMessage(self, *_: object) -> None:
+        # A stranger's page fills no log of ours.
+        return None
+
+
+class _Wall(QWebEngineUrlRequestInterceptor):
+    """Blocks every request that would leave the page."""
+
+    def __init__(self, parent: QWebEngineProfile) -> None:
+        super().__init__(parent)
+        self.blocked: list[str] = []
+
+    def interceptRequest(self, info: QWebEngineUrlRequestInfo) -> None:
+        if info.requestUrl().scheme().lower() not in ALLOWED_SCHEMES:
+            info.block(True)
+            if len(self.blocked) < 100:
+                self.blocked.append(info.requestUrl().toString()[:200])
+
+
+def _let_go(page: QWebEnginePage, profile: QWebEngineProfile, end: Callable[[], None]) -> None:
+    """End a page that is seen no more and then its profile, which must outlive it."""
+    atexit.unregister(end)
+    if shiboken6.isValid(page):
+        page.destroyed.connect(profile.deleteLater)
+        page.deleteLater()
+
+
+def _end(page: QWebEnginePage, profile: QWebEngineProfile) -> None:
+    """End a page that is still there when the program ends: the engine's own end must find none."""
+    for one in (page, profile):
+        if shiboken6.isValid(one):
+            shiboken6.delete(one)
+
+
+def _no_calls() -> QWebEngineScript:
+    script = QWebEngineScript()
+    script.setSourceCode(_NO_CALLS)
+    script.setInjectionPoint(QWebEngineScript.InjectionPoint.DocumentCreation)
+    script.setWorldId(QWebEngineScript.ScriptWorldId.MainWorld)
+    script.setRunsOnSubFrames(True)
+    return script
