@@ -111,6 +111,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         tools=tools,
         built_in=read_built_in(resources_dir() / "agents"),
         embedded_problem=models.embedded_problem,
+        ready_groups=resources_dir() / "groups",
     )
     return Moot(
         paths=paths,

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.catalog import TRANSCRIPT
@@ -81,6 +82,7 @@ class Engine:
         tools: Tools,
         built_in: Sequence[Agent],
         embedded_problem: Callable[[], str],
+        ready_groups: Path | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -100,7 +102,14 @@ class Engine:
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.groups = Groups(
-            documents, self._sessions, self._cast, self.assistants, prompts, bus, self._language
+            documents,
+            self._sessions,
+            self._cast,
+            self.assistants,
+            prompts,
+            bus,
+            self._language,
+            ready_groups,
         )
 
     # Sessions

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput, NotFound
@@ -49,6 +50,7 @@ class Groups:
         prompts: Prompts,
         bus: EventBus,
         language: Callable[[], str],
+        ready_made: Path | None = None,
     ) -> None:
         self._documents = documents
         self._sessions = sessions
@@ -57,6 +59,7 @@ class Groups:
         self._prompts = prompts
         self._bus = bus
         self._language = language
+        self._ready_made = ready_made
 
     def all(self) -> tuple[Group, ...]:
         """Return every group in the user's order."""
@@ -105,9 +108,9 @@ class Groups:
         """Return a group with its members as a file for others, without keys, commands or models' addresses."""
         group = self.find(group_id)
         members = [
-            json.loads(self._assistants.share(agent.id))
-            for agent in self._assistants.all()
-            if agent.id in group.members
+            json.loads(self._assistants.share(member))
+            for member in group.members
+            if any(agent.id == member for agent in self._assistants.all())
         ]
         fields = {name: value for name, value in asdict(group).items() if name not in ("version", "members")}
         document = {"version": 1, **fields, "members": members}
@@ -164,6 +167,11 @@ class Groups:
         }
         dropped = tuple(str(field)[:40] for field in document if field not in known)
         return SharedGroup(group=_checked(group), members=members, dropped=dropped)
+
+    def ready_made(self) -> dict[str, SharedGroup]:
+        """Return the groups that come with the program, by the names of their files; none is saved yet."""
+        files = sorted(self._ready_made.glob("*.json")) if self._ready_made else []
+        return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 
     async def bring_in(self, shared: SharedGroup) -> Group:
         """Save a group that was read from a file, and its members; those who are there already are not made

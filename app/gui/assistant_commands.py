@@ -88,7 +88,7 @@ class AssistantCommands(QObject):
 
     def refresh(self) -> None:
         """Show the assistants, and what they can be made of, as they are now."""
-        agents, built_in = self._engine.assistants.all(), self._built_in()
+        agents, built_in = self._engine.assistants.all(), self.built_in()
         rows = assistant_partners(agents, self._engine.providers(), built_in, self._language)
         self._window.side_bar.assistants.show_partners(rows)
         if self._page is not None:
@@ -113,13 +113,23 @@ class AssistantCommands(QObject):
 
     def make_new(self) -> None:
         """Make an assistant and open it in the editor, its name ready to be written."""
-        taken = {agent.name for agent in self._engine.assistants.all()}
-        name = free_name(self._language("assistant.new"), taken)
-        self._tasks.start("new assistant", self._save_and_show(Agent(id=new_id(), name=name)))
+        self._tasks.start("new assistant", self._make_and_show())
+
+    async def make(self) -> Agent:
+        """Save a new assistant and return it."""
+        name = self._free_name(self._language("assistant.new"))
+        return await self._engine.assistants.save(Agent(id=new_id(), name=name))
+
+    async def copy(self, agent_id: str) -> Agent:
+        """Save a copy of an assistant and return it."""
+        await self.settle()
+        assistants = self._engine.assistants
+        name = self._free_name(self._language("assistant.copy_of", name=assistants.find(agent_id).name))
+        return await assistants.duplicate(agent_id, name)
 
     def duplicate(self, agent_id: str) -> None:
         """Make a copy and open it in the editor."""
-        self._tasks.start(f"duplicate {agent_id}", self._duplicate(agent_id))
+        self._tasks.start(f"duplicate {agent_id}", self._copy_and_show(agent_id))
 
     def delete(self, agent_id: str) -> None:
         """Delete an assistant, and offer to bring it back."""
@@ -203,7 +213,8 @@ class AssistantCommands(QObject):
             self._palette = palette
         return self._palette
 
-    def _built_in(self) -> frozenset[str]:
+    def built_in(self) -> frozenset[str]:
+        """Return the ids of the assistants that come with Moot."""
         assistants = self._engine.assistants
         return frozenset(agent.id for agent in assistants.all() if assistants.is_built_in(agent.id))
 
@@ -222,19 +233,21 @@ class AssistantCommands(QObject):
         hits = await self._engine.search(typed, MOST_HITS)
         self._made_palette().show_hits(typed, hits)
 
-    async def _save_and_show(self, agent: Agent) -> None:
-        saved = await self._engine.assistants.save(agent)
-        self.refresh()
-        self.show_page(saved.id)
-        self._made_page().name_it()
+    def _free_name(self, name: str) -> str:
+        return free_name(name, {agent.name for agent in self._engine.assistants.all()})
 
-    async def _duplicate(self, agent_id: str) -> None:
-        assistants = self._engine.assistants
-        taken = {agent.name for agent in assistants.all()}
-        name = free_name(self._language("assistant.copy_of", name=assistants.find(agent_id).name), taken)
-        copy = await assistants.duplicate(agent_id, name)
+    async def _save_and_show(self, agent: Agent) -> None:
+        self._show_to_name(await self._engine.assistants.save(agent))
+
+    async def _make_and_show(self) -> None:
+        self._show_to_name(await self.make())
+
+    async def _copy_and_show(self, agent_id: str) -> None:
+        self._show_to_name(await self.copy(agent_id))
+
+    def _show_to_name(self, agent: Agent) -> None:
         self.refresh()
-        self.show_page(copy.id)
+        self.show_page(agent.id)
         self._made_page().name_it()
 
     async def _delete(self, agent_id: str) -> None:

@@ -24,6 +24,7 @@ from app.gui.context_files import read_context
 from app.gui.dialogs.link_dialog import open_link
 from app.gui.dialogs.palette_entry import Command
 from app.gui.dialogs.settings_dialog import SettingsDialog
+from app.gui.group_commands import GroupCommands
 from app.gui.group_desk import GroupDesk
 from app.gui.main_pages import MainPages
 from app.gui.main_window import SIDE_WIDTH, MainWindow
@@ -90,6 +91,7 @@ class Desk(QObject):
         self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats, self._state)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
+        self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
         self._attention = Attention(window, self._bridge)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
@@ -105,6 +107,7 @@ class Desk(QObject):
     async def close(self) -> None:
         """Keep what the window remembers, pause what runs, and let go of the engine."""
         self._remember()
+        await self.group_commands.close()
         await self.assistants.close()
         await self.tasks.close()
         self._bridge.close()
@@ -155,6 +158,7 @@ class Desk(QObject):
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
         self.assistants.chat_requested.connect(self._on_new)
+        self.group_commands.group_chat_requested.connect(lambda group_id: self._on_new("", group_id))
         self.assistants.session_requested.connect(self.show_session)
         self.assistants.set_commands(self._palette_commands())
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
@@ -215,27 +219,23 @@ class Desk(QObject):
 
     def _palette_commands(self) -> tuple[Command, ...]:
         """Return what the palette can do beside going to what it finds."""
-        return (
-            Command(name="new_chat", icon="message-circle", act=self._on_new, shortcut="Ctrl+N"),
-            Command(name="new_debate", icon="scale", act=self.show_setup),
-            Command(name="new_assistant", icon="plus", act=self.assistants.make_new),
-            Command(name="bring_in", icon="download", act=self.assistants.bring_in),
-            Command(name="assistants", icon="users", act=self.assistants.show_page),
-            Command(name="find", icon="search", act=self._on_find, shortcut="Ctrl+F"),
-            Command(
-                name="panel", icon="scale", act=self._window.top_bar.debate_button.toggle, shortcut="Ctrl+D"
-            ),
-            Command(name="side", icon="panel-left", act=self._toggle_side, shortcut="Ctrl+B"),
-            Command(name="servers", icon="plug", act=lambda: self.open_settings("servers")),
-            Command(
-                name="settings",
-                icon="settings",
-                act=lambda: self.open_settings("appearance"),
-                shortcut="Ctrl+,",
-            ),
-            Command(name="theme", icon="moon", act=self._switch_theme),
-            Command(name="language", icon="globe", act=self._switch_language),
+        lines: tuple[tuple[str, str, Callable[[], object], str], ...] = (
+            ("new_chat", "message-circle", self._on_new, "Ctrl+N"),
+            ("new_debate", "scale", self.show_setup, ""),
+            ("new_group", "users", self.group_commands.make_new, ""),
+            ("ready_groups", "users", self.group_commands.show_ready, ""),
+            ("new_assistant", "plus", self.assistants.make_new, ""),
+            ("bring_in", "download", self.assistants.bring_in, ""),
+            ("assistants", "users", self.assistants.show_page, ""),
+            ("find", "search", self._on_find, "Ctrl+F"),
+            ("panel", "scale", self._window.top_bar.debate_button.toggle, "Ctrl+D"),
+            ("side", "panel-left", self._toggle_side, "Ctrl+B"),
+            ("servers", "plug", lambda: self.open_settings("servers"), ""),
+            ("settings", "settings", lambda: self.open_settings("appearance"), "Ctrl+,"),
+            ("theme", "moon", self._switch_theme, ""),
+            ("language", "globe", self._switch_language, ""),
         )
+        return tuple(Command(name=name, icon=icon, act=act, shortcut=keys) for name, icon, act, keys in lines)
 
     def _toggle_side(self) -> None:
         self._window.show_side(not self._window.side_bar.isVisible())

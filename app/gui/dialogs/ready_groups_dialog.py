@@ -1,0 +1,81 @@
+"""The groups that come with Moot, a line about each; one is chosen and brought in."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.engine.groups import SharedGroup
+from app.gui.dialogs.two_lines import TwoLineDelegate
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph, plain_label
+
+
+class ReadyGroupsDialog(QDialog):
+    """Lists the ready-made groups by the names of their files; emits `chosen` with one of these."""
+
+    chosen = Signal(str)
+
+    def __init__(
+        self, words: Language, look: Look, groups: Mapping[str, SharedGroup], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("ready_groups_dialog")
+        self.setWindowTitle(words("ready_group.title"))
+        self._words = words
+        self._groups = groups
+        lead = plain_label("hint", wrap=True)
+        lead.setText(words("ready_group.lead"))
+        self._list = QListWidget()
+        self._list.setObjectName("ready_groups")
+        self._list.setItemDelegate(TwoLineDelegate(look, self._list))
+        self._list.setMouseTracking(True)
+        self._list.setAccessibleName(words("ready_group.title"))
+        for stem, shared in groups.items():
+            about = words(f"ready_group.{stem}")
+            item = QListWidgetItem(f"{shared.group.name}\n{about}")
+            item.setData(Qt.ItemDataRole.UserRole, stem)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.group.name}, {about}")
+            item.setToolTip(about)
+            self._list.addItem(item)
+        self._members = Paragraph("card_text")
+        cancel = button("", "ready_cancel")
+        cancel.setText(words("dialog.cancel"))
+        self._take = button("primary", "ready_take")
+        self._take.setText(words("ready_group.take"))
+        self._take.setDefault(True)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(self._take)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 18, 16)
+        column.setSpacing(10)
+        column.addWidget(lead)
+        column.addWidget(self._list, 1)
+        column.addWidget(self._members)
+        column.addLayout(foot)
+        self.resize(560, 470)
+        self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
+        self._list.itemDoubleClicked.connect(lambda _item: self._on_take())
+        cancel.clicked.connect(self.reject)
+        self._take.clicked.connect(self._on_take)
+        self._list.setCurrentRow(0)
+        self._list.setFocus()
+
+    def _stem(self) -> str:
+        item = self._list.currentItem()
+        return str(item.data(Qt.ItemDataRole.UserRole))
+
+    def _on_current_changed(self) -> None:
+        shared = self._groups[self._stem()]
+        names = ", ".join(one.agent.name for one in shared.members)
+        self._members.setText(f"{self._words('group.members')}: {names}")
+
+    def _on_take(self) -> None:
+        stem = self._stem()
+        self.accept()
+        self.chosen.emit(stem)

@@ -1,0 +1,1 @@
+"""The page of a group: its members, its orchestrator, and the editor of the chosen member."""
