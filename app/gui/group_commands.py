@@ -86,6 +86,7 @@ class GroupCommands(QObject):
         window.main_area.setCurrentWidget(page)
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
+        self._show_tools()
         self._show_title()
         page.form.cards.setFocus()
 
@@ -304,6 +305,7 @@ class GroupCommands(QObject):
         page = self._page
         shown = page is not None and self._window.main_area.currentWidget() is page
         self._window.top_bar.show_page_tools(page.tools if page is not None and shown else None)
+        self._window.side_bar.groups.mark(page.group_id if page is not None and shown else "")
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._window.toasts.show_toast(self._language.problem(error.code, **error.details))

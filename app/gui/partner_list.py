@@ -37,6 +37,7 @@ from app.gui.widgets.ordered_list import OrderedList
 ROW_HEIGHT = 34
 TILE = 22
 PARTNER = Qt.ItemDataRole.UserRole + 1
+IN_FRONT = Qt.ItemDataRole.UserRole + 2
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -120,7 +121,7 @@ class PartnerDelegate(QStyledItemDelegate):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected) or bool(index.data(IN_FRONT))
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
             edge = tokens.accent if focused else tokens.line
@@ -159,6 +160,7 @@ class PartnerList(OrderedList):
 
     def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(language, name, parent)
+        self._in_front = ""
         self.setItemDelegate(PartnerDelegate(look, self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._on_clicked)
@@ -173,12 +175,19 @@ class PartnerList(OrderedList):
         for partner in partners:
             item = self.new_row(partner.id, partner.name)
             item.setData(PARTNER, partner)
+            item.setData(IN_FRONT, partner.id == self._in_front)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, partner.said)
             item.setToolTip(partner.about)
         if current in self.ids():
             self.setCurrentRow(self.ids().index(current), self.moving_selects())
         self.setFixedHeight(self.count() * ROW_HEIGHT)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
+
+    def mark(self, row_id: str) -> None:
+        """Mark the row of what the main area shows, "" for none."""
+        self._in_front = row_id
+        for row, found in enumerate(self.ids()):
+            self.item(row).setData(IN_FRONT, found == row_id)
 
     def moving_selects(self) -> QItemSelectionModel.SelectionFlag:
         # Choosing a row starts a chat; the keyboard only stands at one.

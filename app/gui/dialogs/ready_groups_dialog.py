@@ -58,7 +58,7 @@ class ReadyGroupsDialog(QDialog):
         column.addWidget(self._list, 1)
         column.addWidget(self._members)
         column.addLayout(foot)
-        self.resize(560, 470)
+        self.resize(560, 420)
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
         self._list.itemDoubleClicked.connect(lambda _item: self._on_take())
         cancel.clicked.connect(self.reject)
