@@ -5,7 +5,9 @@ event loop from our own code, or logs a warning nobody expected (`tests/guards.p
 """
 
 import asyncio
+import gc
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 
 # asyncio loads it late otherwise, and the guard of the loop takes that for a blocking call of ours.
@@ -30,6 +32,12 @@ from tests import guards  # noqa: E402
 
 _BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers", "tools")
 _RUNNER = "_function_scoped_runner"
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of the garbage collector: it is looked through after every test."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_asyncio_loop_factories(
@@ -72,6 +80,21 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data"
     monkeypatch.setenv("MOOT_DATA_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plain_style() -> Iterator[None]:
+    """Take the window's style off the application after a file: widgets of the next one are tested plain."""
+    yield
+    if "PySide6.QtWidgets" not in sys.modules:
+        return
+    from PySide6.QtGui import QPalette
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication.instance()
+    if isinstance(application, QApplication) and application.styleSheet():
+        application.setStyleSheet("")
+        application.setPalette(QPalette())
 
 
 @pytest.fixture(autouse=True)

@@ -128,8 +128,9 @@ def _timers() -> list[Any]:
     import shiboken6
     from PySide6.QtCore import QTimer
 
+    kinds = {QTimer, *QTimer.__subclasses__()}
     # A deleted wrapper answers isinstance through its type, which is what `type()` asks.
-    timers = [item for item in gc.get_objects() if issubclass(type(item), QTimer)]
+    timers = [item for item in gc.get_objects() if type(item) in kinds]
     return [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
 
 
