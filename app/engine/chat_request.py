@@ -126,21 +126,29 @@ def _history(
 ) -> tuple[list[Item], bool]:
     """Return the turns before this one, whole ones only, and whether another assistant speaks in them."""
     chosen: list[list[Item]] = []
-    size, labelled, cut = 0, False, False
+    size, labelled, cut, asked = 0, False, False, False
     for turn_id in back_from(live, turn.follows or ""):
         messages = live.turn(turn_id)
         if messages[0].role == USER:
             items = [_user_item(messages[0], words, images)]
+        elif cut:
+            continue  # What was asked for is told, however long the work on it has become.
         elif messages[0].author.id == turn.agent.id:
             items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
         else:
             items = _foreign(messages, turn, words)
             labelled = labelled or bool(items)
-        if chosen and size + len(items) > window:
+        if not cut and chosen and size + len(items) > window:
             cut = True
-            break
+            if asked:
+                break
+            if messages[0].role != USER:
+                continue
         size += len(items)
         chosen.append(items)
+        asked = asked or messages[0].role == USER
+        if cut:
+            break
     found = [item for items in reversed(chosen) for item in items]
     if cut:
         found.insert(0, {"role": USER, "content": words["left_out"]})

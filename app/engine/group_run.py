@@ -1,10 +1,12 @@
 """A group that runs: the orchestrator's turns and its members', each a root turn of the conversation."""
 
 from app.core.agent import Agent, Leader
+from app.core.events import Notice
 from app.core.message import Author
 from app.core.plan import Plan
 from app.core.session import GroupSession
 from app.engine.cast import ORCHESTRATION
+from app.engine.chat import YourTurn
 from app.engine.chat_run import ChatRun
 from app.engine.group import ORCHESTRATOR, Lead, Member, decide, turns_used
 
@@ -25,7 +27,12 @@ class GroupRun(ChatRun):
             case Member() as member if not self._pausing:
                 await self._hand_over(members, member)
             case decision:
+                if isinstance(decision, YourTurn) and session.plan is not None and session.plan.open:
+                    self._tell("plan_open", count=len(session.plan.open))
                 self._end_or_send(decision)
+
+    def _tell(self, code: str, **details: object) -> None:
+        self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
 
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], lead: Lead) -> None:
         group, chat = session.group, session.chat
@@ -43,6 +50,8 @@ class GroupRun(ChatRun):
             left=max(0, left),
             limit=group.turns_limit,
         )
+        if lead.last and not lead.turn_id:
+            self._tell("turns_limit", limit=group.turns_limit)
         agent = Agent(
             id=ORCHESTRATOR,
             name=chat.assistant_name,

@@ -33,15 +33,15 @@ from app.core.message import (
 from app.core.plan import Plan
 from app.core.text import clean_text
 from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
-from app.engine.call_arguments import canonical, read_arguments
+from app.engine.call_arguments import read_arguments
 from app.engine.chat_request import AgentTurn
+from app.engine.repeated_calls import check_not_repeated
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
 from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.tool_context import TurnContext
 
 MAX_RESULT = 100_000
 MAX_QUESTION = 4_000
-MOST_ALIKE = 2
 
 MAY_HAVE_RUN = "may_have_run"
 ASKS = "tool"
@@ -139,7 +139,7 @@ class ToolCalls:
         """Answer one call; return why it has no result yet."""
         try:
             arguments = read_arguments(call.arguments)
-            self._check_not_repeated(turn, call)
+            check_not_repeated(self._live, turn, call)
             if call.name == SUB_AGENT and self._stage.cast.may_delegate(turn.agent):
                 return await self._delegate(turn, call, arguments)
             tool = self._tool(turn, call.name)
@@ -149,20 +149,6 @@ class ToolCalls:
         except ToolError as error:
             self._write(turn, call, ToolResult(content=str(error), ok=False))
         return None
-
-    def _check_not_repeated(self, turn: AgentTurn, call: ToolCall) -> None:
-        alike = 0
-        wanted = canonical(call.arguments)
-        for message in self._live.turn(turn.turn_id):
-            for other in message.tool_calls if message.role == ASSISTANT else ():
-                if other.id == call.id:
-                    return
-                alike += other.name == call.name and canonical(other.arguments) == wanted
-                if alike >= MOST_ALIKE:
-                    raise ToolError(
-                        f"{call.name} was called {alike} times with these arguments already. "
-                        "It will not run again: use what it returned, or do something else."
-                    )
 
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
         tools = self._stage.cast.tools(turn.agent, turn.mode)
