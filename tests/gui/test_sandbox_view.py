@@ -102,7 +102,8 @@ const inner = document.createElement('iframe');
 inner.srcdoc = "<script>parent.postMessage(typeof RTCPeerConnection, '*')<" + "/script>";
 addEventListener('message', event => { report.inner = event.data; });
 document.body.append(inner);
-const ask = (name, made) => made.then(() => { report[name] = 'reached'; }, error => { report[name] = error.name; });
+const silent = () => new Promise((good, bad) => setTimeout(() => bad({ name: 'silent' }), 1000));
+const ask = (name, made) => Promise.race([made, silent()]).then(() => { report[name] = 'reached'; }, error => { report[name] = error.name; });
 const image = url => new Promise((good, bad) => {
   const one = new Image(); one.onload = good; one.onerror = () => bad({ name: 'blocked' }); one.src = url;
 });
@@ -122,9 +123,13 @@ const frame = url => { const one = document.createElement('iframe'); one.src = u
   }
   const form = document.createElement('form'); form.action = BASE + '/form'; form.method = 'post';
   document.body.append(form); try { form.submit(); } catch (error) {}
-  const meta = document.createElement('meta'); meta.httpEquiv = 'refresh'; meta.content = '0;url=' + BASE + '/refresh';
-  document.head.append(meta);
-  setTimeout(() => { say(report); setTimeout(() => { location = BASE + '/self'; }, 200); }, 700);
+  setTimeout(() => {
+    say(report);
+    // A page that tries to leave is gone, and arrives nowhere.
+    const meta = document.createElement('meta'); meta.httpEquiv = 'refresh'; meta.content = '0;url=' + BASE + '/refresh';
+    document.head.append(meta);
+    setTimeout(() => { location = BASE + '/self'; }, 200);
+  }, 700);
 })();
 """
 

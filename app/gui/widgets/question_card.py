@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.core.message import OPTIONS, YESNO, Message
+from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
@@ -21,19 +22,19 @@ class QuestionCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         prompt = message.prompt
-        super().__init__(language, look, message, "circle-question-mark", prompt.question)
+        super().__init__(language, look, message, "circle-question-mark", visible(prompt.question))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
         self._box = TextBox(lines=1, most=6)
         self._box.setObjectName("prompt_text")
-        self._box.setAccessibleName(prompt.question)
+        self._box.setAccessibleName(visible(prompt.question))
         self._box.setPlaceholderText(language("prompt.write"))
         if prompt.type == YESNO:
             self._add(language("prompt.yes"), YES)
             self._add(language("prompt.no"), NO)
         elif prompt.type == OPTIONS and prompt.options:
             for option in prompt.options:
-                self._add(option, option)
+                self._add(visible(option), option)
             self._add(language("prompt.other"), "")
         self.column.addWidget(self._box)
         self._answer = button("primary", "prompt_answer")

@@ -15,7 +15,7 @@ from app.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from app.core.message import APPROVAL, USER, Attachment, Author, Message
+from app.core.message import APPROVAL, PAGE, USER, Attachment, Author, Message
 from app.core.session import RUNNING, WAITING, Chat, ChatSession, GroupSession
 from app.gui.chat.row_style import MAX_COLUMN, WIDE
 from app.gui.i18n import Language
@@ -27,6 +27,7 @@ from app.gui.style import Look
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
 from app.gui.widgets.label import Paragraph
+from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.prompt_card import PromptCard
 from app.gui.widgets.question_card import QuestionCard
 from app.gui.widgets.queue_strip import QueueStrip
@@ -327,6 +328,11 @@ class ChatPage(ConversationView):
             )
             return card
         asks_leave = message.prompt is not None and message.prompt.type == APPROVAL
+        if message.prompt.reason == PAGE:
+            # Told by who asked, never by what the page looks like.
+            page = PageCard(self._language, self._look, message)
+            page.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
+            return page
         return (ApprovalCard if asks_leave else QuestionCard)(self._language, self._look, message)
 
     def _on_card_came(self) -> None:

@@ -1,0 +1,218 @@
+"""The card of a page that a tool of an MCP server came back with (row P5): its words, an answer, and the page.
+
+The page itself is shown in the sandbox, when the user asks for it and the extra `webui` is installed.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtWidgets import QLabel, QSizePolicy
+
+from app.core.ids import new_id
+from app.core.message import ALLOW, APPROVAL, Message, Prompt
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.theme import DARK
+from app.gui.web_view.available import available, prepare
+from app.gui.web_view.page_actions import (
+    INTENT,
+    LINK,
+    NOTIFY,
+    PROMPT,
+    SIZE,
+    TOOL,
+    PageAction,
+    PageFacts,
+    PageTalk,
+)
+from app.gui.web_view.ui_page import ADDRESS, HTML, read_page
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.controls import Button, button
+from app.gui.widgets.label import plain_label
+from app.gui.widgets.question_card import QuestionCard
+
+if TYPE_CHECKING:
+    from app.gui.web_view.sandbox_view import SandboxView
+
+LOWEST, HIGHEST, USUAL = 80, 560, 320
+
+
+class PageCard(QuestionCard):
+    """Asks for what a server's page asks for; emits `link_requested(address)` besides."""
+
+    link_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, message: Message) -> None:
+        super().__init__(language, look, message)
+        assert message.prompt is not None
+        self._prompt = message.prompt
+        self._page = read_page(message.resources)
+        self._view: SandboxView | None = None
+        self._talk: PageTalk | None = None
+        self._asked: ApprovalCard | None = None
+        self._place = self.column.indexOf(self._box)
+        self._from = self._line("page_from")
+        self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
+        self._note = self._line("page_note")
+        self.show_page: Button = button("", "page_show")
+        self._insert(self.show_page)
+        self.show_page.clicked.connect(self._on_show)
+        self._offer()
+
+    # What the card offers
+
+    def _offer(self, note: str = "") -> None:
+        """Offer what can be done with the page, and say why where nothing can."""
+        page, words = self._page, self._words
+        self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and available()))
+        if page.kind == ADDRESS:
+            host = QUrl(page.text).host(QUrl.ComponentFormattingOption.FullyEncoded)
+            self.show_page.setText(words("page.open", host=host[:100]))
+        elif page.kind == HTML:
+            self.show_page.setText(words("page.show"))
+            note = note or ("" if available() else words("page.no_view"))
+        else:
+            note = words("page.cannot", kind=page.mime or page.kind)
+        self._say(note)
+
+    def _say(self, note: str) -> None:
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self.updateGeometry()
+
+    def _words(self, key: str, **values: str) -> str:
+        return self._language(key, **{name: visible(value) for name, value in values.items()})
+
+    def _line(self, name: str) -> QLabel:
+        label = plain_label("hint", wrap=True)
+        label.setObjectName(name)
+        self._insert(label)
+        return label
+
+    def _insert(self, widget: QLabel | Button | ApprovalCard) -> None:
+        self.column.insertWidget(self._place, widget)
+        self._place += 1
+
+    # The page
+
+    def _on_show(self) -> None:
+        if self._page.kind == ADDRESS:
+            self.link_requested.emit(self._page.text)
+        elif self._view is not None:
+            self._close()
+            self._offer()
+        else:
+            self._open()
+
+    def _open(self) -> None:
+        # The engine behind it is large: it is loaded when the first page is really wanted.
+        prepare()
+        from app.gui.web_view.sandbox_view import SandboxView
+
+        facts = PageFacts(
+            dark=self._look.tokens is DARK,
+            language=self._language.name,
+            arguments=self._prompt.arguments,
+            content=self.message.content,
+            data=self._page.data,
+        )
+        view = SandboxView(self._page.text, self._from.text(), self)
+        view.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        view.said.connect(self._on_said)
+        view.ended.connect(self._on_ended)
+        self._view, self._talk = view, PageTalk(facts, view.say)
+        self.column.insertWidget(self._place, view)
+        self._set_height(self._page.height or USUAL)
+        self.show_page.setText(self._words("page.close"))
+        self._say("")
+
+    def _close(self) -> None:
+        view, self._view, self._talk = self._view, None, None
+        self._forget_tool()
+        if view is not None:
+            view.said.disconnect(self._on_said)
+            view.ended.disconnect(self._on_ended)
+            self.column.removeWidget(view)
+            view.hide()
+            view.deleteLater()
+        self.updateGeometry()
+
+    def _set_height(self, height: int) -> None:
+        if self._view is not None:
+            self._view.setFixedHeight(max(LOWEST, min(HIGHEST, height)))
+            self.updateGeometry()
+
+    def _on_ended(self) -> None:
+        self._close()
+        self._offer(self._words("page.ended"))
+
+    # What the page asks for
+
+    def _on_said(self, text: str, acted: bool) -> None:
+        action = self._talk.take(text, acted=acted) if self._talk is not None else None
+        if action is None:
+            return
+        if action.kind == SIZE:
+            self._set_height(action.height)
+        elif action.kind == NOTIFY:
+            self._say(self._words("page.says", server=self._prompt.server, text=action.text))
+        elif action.kind == TOOL:
+            self._ask_for_tool(action)
+        elif action.kind in (PROMPT, INTENT):
+            answer = action.text if action.kind == PROMPT else f"{action.text} {action.arguments}"
+            self._propose(answer, at_once=acted)
+        elif action.kind == LINK and acted:
+            self.link_requested.emit(action.text)
+        else:
+            self._say(self._words("page.by_itself", text=action.text[:200]))
+
+    def _propose(self, answer: str, *, at_once: bool) -> None:
+        """Answer with what the page says; without a click of the user's it is only written down for them."""
+        self._box.setPlainText(answer)
+        if at_once:
+            self._on_answer()
+        else:
+            self._say(self._words("page.proposed", server=self._prompt.server))
+
+    def _ask_for_tool(self, action: PageAction) -> None:
+        """Ask whether a tool may run; it is the assistant that runs it, as any other call."""
+        if self._asked is not None:
+            self._refuse(action)
+            return
+        question = Prompt(
+            question=self._words("page.wants_tool", server=self._prompt.server),
+            type=APPROVAL,
+            tool=action.text,
+            arguments=action.arguments,
+        )
+        message = replace(self.message, id=new_id(), prompt=question, resources=())
+        card = ApprovalCard(self._language, self._look, message)
+        card.setObjectName("page_tool")
+        # It is about this one call of this one page.
+        card.always.hide()
+        card.answered.connect(lambda answer: self._on_tool_answered(action, answer))
+        self._asked = card
+        self.column.insertWidget(self._place, card)
+        self.updateGeometry()
+
+    def _on_tool_answered(self, action: PageAction, answer: str) -> None:
+        self._forget_tool()
+        if answer == ALLOW:
+            call = self._words("page.run_tool", tool=action.text, arguments=action.arguments)
+            self._propose(call, at_once=True)
+        else:
+            self._refuse(action)
+
+    def _refuse(self, action: PageAction) -> None:
+        if self._view is not None and action.refusal is not None:
+            self._view.say(action.refusal)
+
+    def _forget_tool(self) -> None:
+        card, self._asked = self._asked, None
+        if card is not None:
+            self.column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+            self.updateGeometry()
