@@ -55,7 +55,8 @@ def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> t
     tokens = tokens_text(sum(usage.input_tokens + usage.output_tokens for usage in usages))
     known = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     total = sum(known)
-    amount = f"{total:.2f}" if total >= 0.01 else f"{total:.4f}"
+    # What costs something never reads as nothing.
+    amount = f"{total:.2f}" if total >= 0.01 else f"{max(total, 0.0001):.4f}"
     if not known or (total == 0 and len(known) < len(usages)):
         return language("cost.unknown"), tokens
     if len(known) < len(usages):

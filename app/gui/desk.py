@@ -426,7 +426,7 @@ class Desk(QObject):
         self.panel.tabs.choose(int(tab) if tab in ("0", "1", "2") else 0)
         main = self._summary(state.text("main"))
         if main is not None:
-            self.tasks.start("restore main", self._open(self.pages.page_of(main), main))
+            self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
         elif state.text("main") == NEW:
             self._on_new()
         in_panel = self._summary(state.text("panel_session"))

@@ -31,6 +31,7 @@ def language(qapp):
         ((None, None), "n/a · 62 tokens", "n/a"),
         ((0.0, None), "n/a · 62 tokens", "n/a"),
         ((0.0, 0.0), "free · 62 tokens", "free"),
+        ((0.00001, 0.00001), "$0.0001 · 62 tokens", "$0.0001"),
     ],
 )
 def test_the_sum(language, costs, text, short):

@@ -77,3 +77,23 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         await person.click("welcome_chat")
         empty = person.window.desk.chat_page._empty
         assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
+
+
+async def test_what_is_told_in_passing_hides_nothing_one_writes_or_sends_with(person):
+    person.window.toasts.show_toast("Something to know, which is said in a line of some length.")
+    toast = person.find("toast")
+    await until(toast.isVisible)
+    await person.click("welcome_chat")
+    for part in (person.find("composer"), person.find("send_button"), person.window.top_bar):
+        there = toast.rect().translated(toast.mapTo(person.window, toast.rect().topLeft()))
+        assert not there.intersects(part.rect().translated(part.mapTo(person.window, part.rect().topLeft())))
+
+
+async def test_who_opens_moot_again_can_write_at_once(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        await person.write("welcome_composer", "What is a moot?")
+        await person.press("welcome_composer", Qt.Key.Key_Return)
+        await until(lambda: person.window.desk.chat_page.session_id)
+    async with at_window(data_dir) as person:
+        box = person.window.desk.chat_page.composer.box
+        await until(lambda: person.window.focusWidget() is box, seconds=10)

@@ -12,10 +12,11 @@ from app.gui.widgets.label import plain_label
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
+UNDER_TOP_BAR = 62
 
 
 class Toast(QFrame):
-    """One message at the window's foot, with at most one action."""
+    """One message, with at most one action."""
 
     def __init__(self, text: str, action: str, act: Callable[[], None] | None, parent: QWidget) -> None:
         super().__init__(parent)
@@ -56,7 +57,7 @@ class Toast(QFrame):
 
 
 class Toasts(QWidget):
-    """Stacks toasts over the foot of the widget it is given."""
+    """Stacks toasts under the top bar of the widget it is given: at its foot stands where one writes and sends."""
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
@@ -91,7 +92,7 @@ class Toasts(QWidget):
             self.hide()
             return
         self.adjustSize()
-        self.move((self._over.width() - self.width()) // 2, self._over.height() - self.height() - 40)
+        self.move((self._over.width() - self.width()) // 2, UNDER_TOP_BAR)
         self.raise_()
 
 
