@@ -1,0 +1,154 @@
+"""The groups' definitions on a real disk: what a person may have written by hand, and what is said of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.arguments import DOCTOR, Arguments
+from app.core.agent import Group, Leader
+from app.core.errors import BadInput, StorageError
+from app.doctor import examine
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+from app.terminal import load_texts
+from tests.test_doctor import Lines
+
+CREW = Group(
+    id="crew",
+    name="출시 팀",
+    members=("browser", "checker"),
+    orchestrator=Leader(provider="openai", model="gpt-5.2"),
+    instructions="Test before you tell.",
+    turns_limit=7,
+    ask_before_hand_over=True,
+)
+
+
+@pytest.fixture
+def paths(data_dir: Path) -> DataPaths:
+    data_dir.mkdir(mode=0o700)
+    return DataPaths(data_dir)
+
+
+async def _loaded(paths: DataPaths) -> JsonDocuments:
+    documents = JsonDocuments(paths)
+    await documents.load()
+    return documents
+
+
+def _file(paths: DataPaths, name: str, value: object) -> Path:
+    path = paths.groups / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(value if isinstance(value, bytes) else json.dumps(value, indent=1).encode())
+    return path
+
+
+async def test_a_group_is_saved_whole_deleted_to_the_bin_and_saved_again(paths: DataPaths) -> None:
+    documents = await _loaded(paths)
+    first = await documents.save_group(CREW)
+    assert (await _loaded(paths)).groups() == (first,)
+    await documents.delete_group("crew")
+    assert documents.groups() == ()
+    [thrown] = paths.trash.iterdir()
+    assert thrown.name.startswith("crew.")
+    back = await documents.save_group(first)
+    assert (back.version, back.members) == (2, CREW.members)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "empty"),
+        (b"{", "not_json"),
+        (b"[]", "not_an_object"),
+        (b"\xff\xfe", "encoding"),
+        (b'{"id": "crew"}', "missing"),
+        (b'{"id": "crew", "id": "crew", "name": "Crew"}', "duplicate_key"),
+    ],
+)
+async def test_what_cannot_be_read_is_reported_and_never_overwritten(
+    paths: DataPaths, data: bytes, code: str
+) -> None:
+    path = _file(paths, "crew.json", data)
+    documents = await _loaded(paths)
+    assert documents.groups() == ()
+    [problem] = documents.problems()
+    assert (problem.code, Path(problem.path).name) == (code, "crew.json")
+    with pytest.raises(StorageError):
+        await documents.save_group(CREW)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "field"),
+    [
+        ({"name": 7}, "wrong_type", "name"),
+        ({"name": " "}, "missing", "name"),
+        ({"members": "browser"}, "wrong_type", "members"),
+        ({"members": ["browser", 3]}, "wrong_type", "members[1]"),
+        ({"members": {"a": 1}}, "wrong_type", "members"),
+        ({"orchestrator": "gpt"}, "wrong_type", "orchestrator"),
+        ({"orchestrator": {"provider": 1, "model": "m"}}, "wrong_type", "orchestrator.provider"),
+        ({"orchestrator": {"provider": "openai"}}, "missing", "orchestrator"),
+        ({"turns_limit": 0}, "bad_number", "turns_limit"),
+        ({"turns_limit": "20"}, "wrong_type", "turns_limit"),
+        ({"ask_before_hand_over": "yes"}, "wrong_type", "ask_before_hand_over"),
+        ({"instructions": []}, "wrong_type", "instructions"),
+        ({"id": "../../x"}, "bad_id", "id"),
+    ],
+)
+async def test_a_field_of_the_wrong_kind_is_named_and_the_others_are_used(
+    paths: DataPaths, fields: dict[str, object], code: str, field: str
+) -> None:
+    _file(paths, "a.json", {"id": "a", "name": "A", **fields})
+    _file(paths, "b.json", {"id": "b", "name": "B"})
+    documents = await _loaded(paths)
+    assert [one.id for one in documents.groups()] == ["b"]
+    [problem] = documents.problems()
+    assert (problem.code, problem.field) == (code, field)
+
+
+async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths) -> None:
+    _file(paths, "a.json", {"id": "crew", "name": "First"})
+    _file(paths, "b.json", {"id": "CREW", "name": "Second"})
+    documents = await _loaded(paths)
+    assert [one.name for one in documents.groups()] == ["First"]
+    [problem] = documents.problems()
+    assert (problem.code, problem.field, Path(problem.path).name) == ("duplicate_id", "id", "b.json")
+
+
+async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
+    _file(paths, "crew.json", {"id": "crew", "name": "Crew", "command": "rm -rf /"})
+    documents = await _loaded(paths)
+    assert [(one.code, one.field) for one in documents.problems()] == [("no_commands", "command")]
+    await documents.save_group(documents.groups()[0])
+    assert b"rm -rf" not in b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
+
+
+async def test_an_id_that_can_name_no_file_is_refused(paths: DataPaths) -> None:
+    documents = await _loaded(paths)
+    with pytest.raises(BadInput):
+        await documents.save_group(Group(id="../x", name="X"))
+    assert not list(paths.root.iterdir())
+
+
+@pytest.mark.allow_blocking
+async def test_the_doctor_names_each_faulty_group_and_who_is_missing(paths: DataPaths) -> None:
+    _file(paths, "crew.json", {"id": "crew", "name": "Crew", "members": ["browser", "nobody"]})
+    _file(
+        paths, "lost.json", {"id": "lost", "name": "Lost", "orchestrator": {"provider": "gone", "model": "m"}}
+    )
+    _file(paths, "half.json", b'{"id": "half",')
+    _file(paths, "twin.json", {"id": "crew", "name": "Twin"})
+    lines = Lines()
+    arguments = Arguments(command=DOCTOR, json=True)
+    assert await examine(paths, arguments, lines, load_texts("en")) == 0
+    rows = json.loads(lines.out)
+    groups = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "group"}
+    assert groups["Crew (crew)"]["ok"] is False
+    assert "nobody" in str(groups["Crew (crew)"]["remedy"])
+    assert "gone" in str(groups["Lost (lost)"]["remedy"])
+    files = " ".join(str(row["found"]) for row in rows if row["check"] == "files")
+    assert "half.json" in files
+    assert "twin.json" in files
