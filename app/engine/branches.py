@@ -25,25 +25,19 @@ def back_from(live: LiveSession, turn_id: str) -> Iterator[str]:
 
 def root_of(live: LiveSession, turn_id: str) -> str:
     """Return the id of the turn at the top of a sub-agent's turn, the turn itself where it is one."""
-    while (first := live.first(turn_id)) and first.parent_turn_id is not None:
+    seen: set[str] = set()
+    # A log that was tampered with may hold turns that call each other in a ring.
+    while (first := live.first(turn_id)) and first.parent_turn_id is not None and turn_id not in seen:
+        seen.add(turn_id)
         turn_id = first.parent_turn_id
     return turn_id
 
 
 def shown(live: LiveSession) -> list[Message]:
     """Return the messages of the chosen version with their text so far, sub-agents' included, in order."""
-    chosen = set(back_from(live, live.chat_session.chat.head))
-    roots: dict[str, str] = {}
-    found = []
-    for message in live.whole_messages():
-        root = roots.get(message.turn_id)
-        if root is None:
-            parent = message.parent_turn_id
-            root = message.turn_id if parent is None else roots.get(parent) or root_of(live, parent)
-            roots[message.turn_id] = root
-        if root in chosen:
-            found.append(message)
-    return found
+    taken = set(back_from(live, live.chat_session.chat.head))
+    taken |= {turn_id for turn_id, parent in live.called.items() if root_of(live, parent) in taken}
+    return [message for message in live.whole_messages() if message.turn_id in taken]
 
 
 def versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:

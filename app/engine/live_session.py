@@ -4,7 +4,7 @@ Every change is one batch on the bus, so screen and disk see it whole or not at 
 answer that streams is kept as pieces beside the immutable message, so that a delta costs nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.errors import BadInput
@@ -51,6 +51,8 @@ class LiveSession:
         self._growing: dict[str, _Growing] = {}
         self._turns: dict[str, list[str]] = {}
         self._children: dict[tuple[str, str], str] = {}
+        self._begins: dict[str, int] = {}
+        self._called: dict[str, str] = {}
         self._versions: dict[tuple[str | None, str], list[str]] = {}
         for message in stored.messages:
             self._file(message)
@@ -84,8 +86,13 @@ class LiveSession:
 
     def first(self, turn_id: str) -> Message | None:
         """Return the first message of a turn as last written; None for an unknown turn."""
-        ids = self._turns.get(turn_id)
-        return self.messages[self._position[ids[0]]] if ids else None
+        place = self._begins.get(turn_id)
+        return None if place is None else self.messages[place]
+
+    @property
+    def called(self) -> Mapping[str, str]:
+        """The turns that were called by another one, to it, in the order in which they began."""
+        return self._called
 
     def beginning(self, follows: str | None, role: str) -> Sequence[str]:
         """Return the ids of the turns without a parent that follow a turn and begin with a role, in order."""
@@ -234,8 +241,12 @@ class LiveSession:
         said = self._turns.setdefault(message.turn_id, [])
         said.append(message.id)
         # What a turn follows and who began it is said once: a message that is written again keeps both.
-        if len(said) == 1 and message.parent_turn_id is None:
-            self._versions.setdefault((message.follows, message.role), []).append(message.turn_id)
+        if len(said) == 1:
+            self._begins[message.turn_id] = self._position[message.id]
+            if message.parent_turn_id is not None:
+                self._called[message.turn_id] = message.parent_turn_id
+            else:
+                self._versions.setdefault((message.follows, message.role), []).append(message.turn_id)
         if message.parent_turn_id is not None and message.parent_call_id is not None:
             self._children[message.parent_turn_id, message.parent_call_id] = message.turn_id
 

@@ -94,3 +94,14 @@ def test_the_index_says_what_a_walk_over_all_turns_says(tree: tuple[list[Message
         assert latest_leaf(live, each) in live.turn_ids()
         assert live.turn(root_of(live, each))[0].parent_turn_id is None
     assert versions(live, "unknown") == ()
+
+
+def test_turns_that_call_each_other_are_not_followed_for_ever() -> None:
+    ring = [
+        Message(
+            id=f"m{one}", turn_id=one, role="assistant", author=ANN, parent_turn_id=other, parent_call_id="c"
+        )
+        for one, other in (("a", "b"), ("b", "a"))
+    ]
+    session = ChatSession(id="s", title="", chat=Chat(assistant_id="a"))
+    assert shown(LiveSession(StoredSession(session=session, messages=ring), EventBus())) == []
