@@ -41,12 +41,12 @@ class GroupScenes:
     careful: str
 
 
-def members(**fields: object) -> tuple[Agent, ...]:
+def members(model: str = "gpt-5.2", **fields: object) -> tuple[Agent, ...]:
     """Return the assistants of the crew; the fields hold for each."""
     return (
-        architect(tools=("subAgent",), sub_agents=("browser",), **fields),
-        architect(id="backend", name="Backend", tools=(), sub_agents=(), **fields),
-        architect(id="qa", name="QA", tools=(), sub_agents=(), **fields),
+        architect(tools=("subAgent",), sub_agents=("browser",), model=model, **fields),
+        architect(id="backend", name="Backend", tools=(), sub_agents=(), model=model, **fields),
+        architect(id="qa", name="QA", tools=(), sub_agents=(), model=model, **fields),
     )
 
 

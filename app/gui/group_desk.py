@@ -95,11 +95,12 @@ class GroupDesk(QObject):
             bridge.plan_changed,
             bridge.turn_started,
             bridge.turn_finished,
+            bridge.message_started,
             bridge.message_finished,
             bridge.prompt_asked,
         ):
             changed.connect(self._on_changed)
-        for sign in (bridge.message_started, bridge.tool_started, bridge.tool_finished):
+        for sign in (bridge.tool_started, bridge.tool_finished):
             sign.connect(lambda event: self._on_sign_of_life(event.session_id))
         bridge.text_arrived.connect(lambda session_id, *_: self._on_sign_of_life(session_id))
         bridge.calls_streamed.connect(lambda event: self._on_sign_of_life(event.session_id))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app.gui.i18n import Language
 from app.gui.style import Look
@@ -30,9 +31,10 @@ class Waiting:
 
 
 class Questions(QListWidget):
-    """The list; emits picked(place) on Enter or a click."""
+    """The list; emits picked(place) on Enter or a click, left() on Escape or when the focus goes."""
 
     picked = Signal(int)
+    left = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,8 +46,14 @@ class Questions(QListWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER and self.currentRow() >= 0:
             self.picked.emit(self.currentRow())
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
         else:
             super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.left.emit()
 
 
 class NeedsYou(Button):
@@ -60,7 +68,9 @@ class NeedsYou(Button):
         self.dress(look, "circle-question-mark", "warn", side=14)
         self._language = language
         self._waiting: tuple[Waiting, ...] = ()
-        self._popup = QFrame(self, Qt.WindowType.Popup)
+        self._before: QWidget | None = None
+        self._popup = QFrame(self)
+        self._popup.hide()
         self._popup.setProperty("kind", "popup")
         self._popup.setObjectName("needs_you_popup")
         self._title = plain_label("section")
@@ -71,6 +81,7 @@ class NeedsYou(Button):
         column.addWidget(self._list)
         self.clicked.connect(self.open)
         self._list.picked.connect(self._on_picked)
+        self._list.left.connect(self._on_left)
         language.changed.connect(self._refresh)
         self.hide()
 
@@ -84,10 +95,14 @@ class NeedsYou(Button):
         """Open the list, where anything waits."""
         if not self._waiting:
             return
+        self._before = self.window().focusWidget()
         self._list.setCurrentRow(0)
-        corner = self.mapToGlobal(QPoint(self.width() - self._popup.width(), self.height() + 6))
-        self._popup.move(max(corner.x(), self.window().mapToGlobal(QPoint(8, 0)).x()), corner.y())
+        # A child of the window: over everything in it.
+        self._popup.setParent(self.window())
+        corner = self.mapTo(self.window(), QPoint(self.width() - self._popup.width(), self.height() + 6))
+        self._popup.move(max(8, corner.x()), corner.y())
         self._popup.show()
+        self._popup.raise_()
         self._list.setFocus()
 
     def _refresh(self) -> None:
@@ -113,8 +128,15 @@ class NeedsYou(Button):
         self._popup.setFixedWidth(WIDTH)
         self._popup.adjustSize()
         self.setVisible(bool(count))
-        if not count:
-            self._popup.hide()
+        if not count and self._popup.isVisible():
+            self._on_left()
+
+    def _on_left(self) -> None:
+        """Close; the focus goes back to where it was, unless it has gone elsewhere by itself."""
+        focused = self._list.hasFocus()
+        self._popup.hide()
+        if focused and self._before is not None and isValid(self._before) and self._before.isVisible():
+            self._before.setFocus()
 
     def _on_picked(self, place: int) -> None:
         self._popup.hide()

@@ -3,7 +3,11 @@
 import pytest
 
 from app.core.message import ToolCall
+from app.core.texts import Texts
 from app.gui.chat.call_words import icon_of, title, visible
+from app.wiring import resources_dir
+
+TEXTS = Texts.load(resources_dir() / "i18n", "en")
 
 
 @pytest.mark.parametrize(
@@ -12,7 +16,15 @@ from app.gui.chat.call_words import icon_of, title, visible
         ("web_fetch", '{"url": "https://a.example/"}', 'web_fetch("https://a.example/")'),
         ("subAgent", '{"agent": "browser", "prompt": "Look\\n  up"}', 'subAgent(browser, "Look up")'),
         ("subAgent", '{"agent": 1}', "subAgent(1)"),
-        ("setPlan", '{"items": ["한 가지", 2]}', 'setPlan(["한 가지", 2])'),
+        ("setPlan", '{"items": ["한 가지", 2]}', "setPlan(2 items)"),
+        ("setPlan", '{"items": "one"}', 'setPlan("one")'),
+        (
+            "switchAssistant",
+            '{"assistant": "A\u202e", "instruction": "Do\\n it"}',
+            "switchAssistant → A⟨U+202E⟩ · “Do it”",
+        ),
+        ("switchAssistant", '{"assistant": 1}', "switchAssistant(1)"),
+        ("x", "null", "x(null)"),
         ("get_pages", "", "get_pages()"),
         ("get_pages", "{}", "get_pages()"),
         ("x", '"text"', 'x("text")'),
@@ -24,7 +36,7 @@ from app.gui.chat.call_words import icon_of, title, visible
     ],
 )
 def test_title(name: str, arguments: str, shown: str) -> None:
-    assert title(ToolCall(id="c", name=name, arguments=arguments)) == shown
+    assert title(ToolCall(id="c", name=name, arguments=arguments), TEXTS) == shown
 
 
 @pytest.mark.parametrize(

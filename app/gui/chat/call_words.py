@@ -4,6 +4,7 @@ import json
 import re
 
 from app.core.message import ToolCall
+from app.core.texts import Texts
 from app.gui.markdown.blocks import clean
 
 SHOWN = 20_000
@@ -12,10 +13,19 @@ _HIDDEN = re.compile(
     "[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
 )
 SUB_AGENT = "subAgent"
+SWITCH_ASSISTANT = "switchAssistant"
+SET_PLAN = "setPlan"
+LONGEST_READ = 20_000
+"""Characters of arguments that are read for the line; of longer ones it shows the beginning."""
+
 _ICONS = {
     SUB_AGENT: "workflow",
-    "switchAssistant": "users",
-    "setPlan": "list-checks",
+    SWITCH_ASSISTANT: "users",
+    SET_PLAN: "list-checks",
+    "checkDone": "list-checks",
+    "clearPlan": "list-checks",
+    "reportResult": "file-text",
+    "promptToUser": "message-circle",
     "promptUser": "message-circle",
     "web_fetch": "globe",
     "web_search": "search",
@@ -42,19 +52,34 @@ def icon_of(name: str) -> str:
     return _ICONS.get(name, "wrench")
 
 
-def title(call: ToolCall) -> str:
-    """Return a call in one line: the tool's name and its arguments' values."""
+def title(call: ToolCall, texts: Texts) -> str:
+    """Return a call in one line: the tool's name and its arguments' values, short where that says as much."""
     name = _one_line(visible(call.name[:TITLE]))
-    return f"{name}({_arguments(call)})"
+    values = _values(call.arguments.strip())
+    if isinstance(values, dict):
+        items = values.get("items")
+        if call.name == SET_PLAN and isinstance(items, list):
+            return f"{name}({texts('transcript.card.items', count=len(items))})"
+        member, instruction = values.get("assistant"), values.get("instruction")
+        if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
+            shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))
+            return f"{name} → {shown} · “{said}”"
+    return f"{name}({_arguments(call, values)})"
 
 
-def _arguments(call: ToolCall) -> str:
-    text = call.arguments.strip()
-    if len(text) > 2_000:
-        return _one_line(visible(text[:TITLE])) + "…"
+def _values(text: str) -> object:
+    """Return a call's arguments, None where they are too long to be read for one line, or no JSON."""
+    if len(text) > LONGEST_READ:
+        return None
     try:
-        values = json.loads(text, strict=False) if text else {}
+        return json.loads(text, strict=False) if text else {}
     except (ValueError, RecursionError):
+        return None
+
+
+def _arguments(call: ToolCall, values: object) -> str:
+    text = call.arguments.strip()
+    if values is None and text != "null":
         return _one_line(visible(text[:TITLE])) + "…"
     if not isinstance(values, dict):
         return _value(values)

@@ -120,7 +120,7 @@ class CardRow(PaintedRow):
 
     def title(self) -> str:
         """Return the call in one line."""
-        return title(self.context.call)
+        return title(self.context.call, self.style.texts)
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""

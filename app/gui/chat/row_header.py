@@ -29,12 +29,16 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who a row belongs to, as painted: colours are (foreground, background) of the initial."""
+    """Who a row belongs to, as painted: colours are (foreground, background) of the initial.
+
+    `icon` is the name of a picture that stands instead of the initial.
+    """
 
     name: str
     initial: str
     colour: str
     background: str
+    icon: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,12 @@ def paint_avatar(painter: QPainter, style: RowStyle, speaker: Speaker, rect: QRe
     painter.setBrush(QColor(speaker.background))
     radius = 7 if style.wide else 5
     painter.drawRoundedRect(QRectF(rect), radius, radius)
+    if speaker.icon and style.picture is not None:
+        side = round(rect.height() * 0.54)
+        ratio = painter.device().devicePixelRatioF()
+        picture = style.picture(speaker.icon, "accent", side, ratio)
+        painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
+        return
     font = QFont(style.name_font)
     font.setPixelSize(round(rect.height() * 0.46))
     painter.setFont(font)

@@ -10,6 +10,8 @@ from app.gui.markdown.blocks import clean
 QUIET = ("in_order", "only_one")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
 
+ORCHESTRATOR = "orchestrator"
+
 GUIDED = "guided"
 """Reason of a message whose calls Moot made with the model's words; it is a chip."""
 
@@ -23,9 +25,10 @@ def chips_of(
 
     In a `chat` the one who writes is told by the caret alone.
     """
-    chips = [Chip(role)] if role else []
+    leads = message.author.kind == ORCHESTRATOR
+    chips = [Chip(role, "accent" if leads else "plain")] if role else []
     name = model_of(message)
-    if model and name:
+    if model and name and not leads:
         chips.append(Chip(name))
     if message.why == GUIDED:
         chips.append(Chip(texts("why.guided")))

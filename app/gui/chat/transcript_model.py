@@ -6,12 +6,13 @@ from time import monotonic
 from typing import NamedTuple
 
 from app.core.message import USER, Author, Message
-from app.core.session import RUNNING, ChatSession, DebateSession, Session
+from app.core.session import RUNNING, ChatSession, DebateSession, GroupSession, Session
 from app.core.texts import Texts
 from app.gui.chat.message_row import RowContext
 from app.gui.chat.painted_row import RowFrame
 from app.gui.chat.row_header import Speaker
 from app.gui.chat.row_tree import MESSAGE, Entry, group_id, plain_rows, same_rows, tree_rows
+from app.gui.chat.row_words import ORCHESTRATOR
 from app.gui.chat.turn_book import TurnBook
 from app.gui.markdown.blocks import clean
 from app.gui.theme import Tokens
@@ -72,6 +73,7 @@ class TranscriptModel:
         self._speakers: dict[str, int] = {}
         self._roles: dict[str, str] = {}
         self._debate = False
+        self._group = ""
 
     def reset(self, session: Session) -> None:
         """Hold another session, none of its messages yet."""
@@ -81,6 +83,7 @@ class TranscriptModel:
         self._debate = isinstance(session, DebateSession)
         self.chat = isinstance(session, ChatSession)
         self.runs = session.status == RUNNING
+        self._group = session.group.name if isinstance(session, GroupSession) else ""
         participants = session.debate.participants if isinstance(session, DebateSession) else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
@@ -320,6 +323,8 @@ class TranscriptModel:
         """Return the role as words; for the user, whom it was said to."""
         if message.role == USER:
             return texts("transcript.to_everyone") if self._debate else ""
+        if message.author.kind == ORCHESTRATOR:
+            return " ".join(clean(self._group).split())
         role = self._roles.get(message.author.id, "")
         return texts(f"transcript.role.{role}") if role in ROLES else clean(role)
 
@@ -328,6 +333,8 @@ class TranscriptModel:
         name = texts("transcript.you") if role == USER else shown_name(author)
         if role == USER:
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
+        if author.kind == ORCHESTRATOR:
+            return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
         colour, background = tokens.speaker(self._see(author))
         return Speaker(name, name[:1].upper(), colour, background)
 

@@ -10,7 +10,7 @@ from app.core.session import Session
 from app.gui.i18n import Language
 from app.gui.panels.right_panel import TAB_ROW_HEIGHT, WIDTH
 from app.gui.style import Look
-from app.gui.widgets.controls import icon_button, name_button, scrolling
+from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.plan_list import PlanList
 
@@ -48,6 +48,7 @@ class PlanPanel(QFrame):
         self.goal.editingFinished.connect(self._on_goal)
         self.list.plan_requested.connect(self.plan_requested)
         self.list.item_removed.connect(self.item_removed)
+        self.list.stops_changed.connect(lambda: put_in_tab_order((self.goal, *self.list.stops())))
         language.changed.connect(self._refresh)
         self._refresh()
 

@@ -1,5 +1,8 @@
 """Buttons, tick boxes and choices as the look draws them; all are the native widgets underneath."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import (
@@ -294,6 +297,12 @@ class Segmented(QFrame):
     def _on_toggled(self, index: int, checked: bool) -> None:
         if checked:
             self.chosen.emit(self._values[index])
+
+
+def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
+    """Let Tab go through widgets in this order; each must be one that takes the focus."""
+    for before, after in pairwise(widgets):
+        QWidget.setTabOrder(before, after)
 
 
 def scrolling(body: QWidget) -> QScrollArea:

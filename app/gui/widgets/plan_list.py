@@ -17,11 +17,13 @@ from app.gui.widgets.plan_row import PlanRow
 class PlanList(QWidget):
     """Shows a plan's items and lets them be changed.
 
-    Signals: plan_requested(plan) with the plan as it shall be, item_removed(item, place).
+    Signals: plan_requested(plan) with the plan as it shall be, item_removed(item, place), stops_changed()
+    when there are more rows than before.
     """
 
     plan_requested = Signal(object)
     item_removed = Signal(object, int)
+    stops_changed = Signal()
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
@@ -49,31 +51,36 @@ class PlanList(QWidget):
         self.setEnabled(editable)
         self._refresh()
 
+    def stops(self) -> tuple[QWidget, ...]:
+        """Return what can have the focus, in order."""
+        return *self._rows, self._add
+
     def rows(self) -> tuple[PlanRow, ...]:
         """Return the rows in order."""
         return tuple(self._rows)
 
     def _refresh(self) -> None:
-        items, focused = self._plan.items, self._focused()
+        items, focused, before = self._plan.items, self._focused(), len(self._rows)
         while len(self._rows) > len(items):
             row = self._rows.pop()
             row.hide()
             row.deleteLater()
-        while len(self._rows) < len(items):
-            self._rows.append(self._make_row())
+        if len(self._rows) < len(items):
+            self._rows += [self._make_row(place) for place in range(len(self._rows), len(items))]
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
             row.show_item(item, place, len(items), current=place == current)
         self._add.setPlaceholderText(self._language("plan.add"))
         self._add.setAccessibleName(self._language("plan.add"))
         self._let_tab_stop_at(min(max(0, focused), len(items) - 1))
+        if len(self._rows) > before:
+            self.stops_changed.emit()
         if focused >= len(items):
             (self._rows[-1] if self._rows else self._add).setFocus()
 
-    def _make_row(self) -> PlanRow:
+    def _make_row(self, place: int) -> PlanRow:
         row = PlanRow(self._language, self._look)
-        self._column.insertWidget(len(self._rows), row)
-        QWidget.setTabOrder(row, self._add)
+        self._column.insertWidget(place, row)
         row.ticked.connect(lambda: self._on_ticked(row))
         row.rewritten.connect(lambda before, text: self._on_rewritten(row, before, text))
         row.moved.connect(lambda step: self._on_moved(row, step))

@@ -23,7 +23,7 @@ from app.gui.widgets.queue_strip import EditBox
 
 HEIGHT = 27
 MARK = 13
-TEXT_LEFT = 27
+TEXT_LEFT = 23
 
 
 class PlanRow(QFrame):
@@ -160,7 +160,7 @@ class PlanRow(QFrame):
         tokens = self._look.tokens
         if not self.isEnabled():
             painter.setOpacity(0.75)
-        self._paint_mark(painter, QPointF(12, self.height() / 2))
+        self._paint_mark(painter, QPointF(8, self.height() / 2))
         current = self._current and not self._item.done
         font = sized(self.font(), 13, 620 if current else 400)
         font.setStrikeOut(self._item.done)

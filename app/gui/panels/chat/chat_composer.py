@@ -176,6 +176,8 @@ class ChatComposer(Composer):
         self.column.insertWidget(0, self._editing)
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
+        # The hint is whole or not there: it shares no room with the space before it.
+        self.foot.setStretchFactor(self._hint, 0)
         choices = (self.attach, self.assistant, self.group, self.tools)
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)

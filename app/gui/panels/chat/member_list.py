@@ -84,11 +84,13 @@ class MemberRow(QFrame):
 class MemberList(QWidget):
     """The members in order; one Tab stop, then the arrows.
 
-    Signals: member_called(name) to write to one, given_up() to go on without the one that is awaited.
+    Signals: member_called(name) to write to one, given_up() to go on without the one that is awaited,
+    stops_changed() when there are more rows than before.
     """
 
     member_called = Signal(str)
     given_up = Signal()
+    stops_changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -113,16 +115,17 @@ class MemberList(QWidget):
             row = self._rows.pop()
             row.hide()
             row.deleteLater()
-        while len(self._rows) < len(work.members):
-            self._rows.append(self._make_row())
+        if len(self._rows) < len(work.members):
+            self._rows += [self._make_row(place) for place in range(len(self._rows), len(work.members))]
+            self.stops_changed.emit()
         for row, member in zip(self._rows, work.members, strict=True):
             colour = colours.get(member.agent_id, 0)
             row.show_member(member, colour, awaited=member.agent_id == work.hands_on)
 
-    def _make_row(self) -> MemberRow:
+    def _make_row(self, place: int) -> MemberRow:
         row = MemberRow(self._language, self._look)
-        row.setFocusPolicy(Qt.FocusPolicy.ClickFocus if self._rows else Qt.FocusPolicy.StrongFocus)
-        self._column.insertWidget(len(self._rows), row)
+        row.setFocusPolicy(Qt.FocusPolicy.ClickFocus if place else Qt.FocusPolicy.StrongFocus)
+        self._column.insertWidget(place, row)
         row.called.connect(lambda: self.member_called.emit(self._members[self._rows.index(row)].name))
         row.given_up.connect(self.given_up)
         row.stepped.connect(lambda step: self._on_stepped(row, step))

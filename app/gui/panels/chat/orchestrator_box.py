@@ -24,7 +24,14 @@ from app.gui.panels.chat.group_work import GroupWork
 from app.gui.panels.chat.member_list import MemberList
 from app.gui.session_state import state_of
 from app.gui.style import Look
-from app.gui.widgets.controls import TickBox, button, icon_button, name_button, scrolling
+from app.gui.widgets.controls import (
+    TickBox,
+    button,
+    icon_button,
+    name_button,
+    put_in_tab_order,
+    scrolling,
+)
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.plan_list import PlanList
 
@@ -125,6 +132,9 @@ class OrchestratorBox(QFrame):
         self.asks = TickBox(look)
         self.asks.setObjectName("ask_before_hand_over")
         self._body = QFrame()
+        self._between = QFrame()
+        self._between.setProperty("kind", "line")
+        self._between.setMinimumSize(1, 1)
         self._plan_title = plain_label("section")
         self._members_title = plain_label("section")
         self._lay_out()
@@ -215,6 +225,8 @@ class OrchestratorBox(QFrame):
             if extra is not None:
                 half.addWidget(extra)
             half.addStretch(1)
+            if area is self._members_area:
+                self._halves.addWidget(self._between)
             self._halves.addLayout(half, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
@@ -231,7 +243,14 @@ class OrchestratorBox(QFrame):
         self.members.member_called.connect(self.member_called)
         self.members.given_up.connect(self.given_up)
         self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
+        self.plan.stops_changed.connect(self._order_stops)
+        self.members.stops_changed.connect(self._order_stops)
         self._language.changed.connect(self._retranslate)
+
+    def _order_stops(self) -> None:
+        """Let Tab go as the eye does."""
+        head = (self.without, self.stop, self.toggle)
+        put_in_tab_order((*head, *self.plan.stops(), *self.members.rows(), self.asks))
 
     def _on_toggled(self) -> None:
         self.unfold(not self.is_unfolded)
@@ -300,6 +319,7 @@ class OrchestratorBox(QFrame):
             widget.setVisible(fits)
             room -= least if fits else 0
         narrow = self.width() < NARROW
+        self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
         directions = QBoxLayout.Direction
         self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
         most = self._room // 2 if narrow else self._room
