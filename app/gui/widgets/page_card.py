@@ -59,6 +59,8 @@ class PageCard(QuestionCard):
         self.show_page: Button = button("", "page_show")
         self._insert(self.show_page)
         self.show_page.clicked.connect(self._on_show)
+        # Whatever else it says, the page has had its answer.
+        self.answered.connect(self._on_answered)
         self._offer()
 
     # What the card offers
@@ -143,6 +145,10 @@ class PageCard(QuestionCard):
         if self._view is not None:
             self._view.setFixedHeight(max(LOWEST, min(HIGHEST, height)))
             self.updateGeometry()
+
+    def _on_answered(self) -> None:
+        self._close()
+        self._offer()
 
     def _on_ended(self) -> None:
         self._close()

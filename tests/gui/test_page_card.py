@@ -1,0 +1,236 @@
+"""The card of a server's page: words and an answer always, the page where it can be shown, and never its HTML."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from app.core.message import Author, Message, Prompt
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.web_view.available import available, prepare
+from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
+from app.gui.widgets.question_card import QuestionCard
+from app.storage.paths import resources_dir
+
+PROMPT = Prompt(
+    question="Which day?\u202e",
+    tool="pages__day",
+    server="pa<b>ges",
+    arguments='{"which": "x"}',
+    reason="page",
+)
+HTML = "<h1>Pick</h1>"
+
+# The engine says how it draws; that is no fault of ours.
+pytestmark = pytest.mark.no_qt_log
+needs_view = pytest.mark.skipif(not available(), reason="needs the extra `webui`")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _engine(qapp) -> None:
+    """Start the engine, where it is there, whose helpers then stay as long as this process."""
+    if not available():
+        return
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.environ["QTWEBENGINE_DISABLE_SANDBOX"] = "1"
+    prepare()
+    from PySide6.QtWebEngineCore import QWebEngineProfile
+
+    QWebEngineProfile().deleteLater()
+
+
+class Made:
+    """A card that is shown, with what it emitted."""
+
+    def __init__(self, card: PageCard) -> None:
+        self.card = card
+        self.answers: list[str] = []
+        self.links: list[str] = []
+        card.answered.connect(self.answers.append)
+        card.dismissed.connect(lambda: self.answers.append("(skipped)"))
+        card.link_requested.connect(self.links.append)
+
+    def text(self, name: str) -> str:
+        label = self.card.findChild(QLabel, name)
+        return "" if label is None or label.isHidden() else label.text()
+
+
+@pytest.fixture
+def made(qtbot, qapp) -> Callable[..., Made]:
+    words = Language(resources_dir() / "i18n", "en")
+    look = Look(qapp, resources_dir(), "light")
+
+    def make(text: str = HTML, mime: str = "text/html", **fields: object) -> Made:
+        resource = {"uri": "ui://day/1", "mimeType": mime, "text": text, **fields}
+        message = Message(
+            id="m",
+            turn_id="t",
+            role="tool",
+            author=Author(id="a", name="Main"),
+            content="Which day?",
+            prompt=PROMPT,
+            resources=({"type": "resource", "resource": resource},),
+        )
+        card = PageCard(words, look, message)
+        qtbot.addWidget(card)
+        card.resize(620, card.heightForWidth(620))
+        card.show()
+        card._shown_at -= 1.0
+        return Made(card)
+
+    return make
+
+
+def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    one = made("<script>x()</script>")
+    assert isinstance(one.card, QuestionCard)
+    assert one.text("page_from") == "With a page from pa<b>ges · pages__day"
+    assert one.card.accessibleName() == "Which day?⟨U+202E⟩"
+    assert "webui" in one.text("page_note")
+    assert not one.card.show_page.isVisible()
+    assert not any("script" in label.text() for label in one.card.findChildren(QLabel))
+
+
+def test_without_the_view_it_is_answered_or_skipped(made, monkeypatch):
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    one = made()
+    QTest.keyClicks(one.card._box, "Monday")
+    QTest.keyClick(one.card._box, Qt.Key.Key_Return)
+    assert one.answers == ["Monday"]
+    other = made()
+    QTest.mouseClick(other.card._skip, Qt.MouseButton.LeftButton)
+    assert other.answers == ["(skipped)"]
+
+
+def test_an_address_asks_for_the_link_and_answers_nothing(made):
+    one = made("https://exämple.org/day?x=1", "text/uri-list")
+    assert one.card.show_page.text() == "Open xn--exmple-cua.org in the browser…"
+    QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
+    assert (one.links, one.answers) == (["https://exämple.org/day?x=1"], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "mime", "named"),
+    [
+        ("root()", "application/vnd.mcp-ui.remote-dom+javascript; framework=react", "remote-dom"),
+        ("{}", "application/json", "application/json"),
+        ("javascript:x", "text/uri-list", "text/uri-list"),
+        ("x" * 2_000_001, "text/html", "text/html"),
+    ],
+)
+def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, named):
+    one = made(text, mime)
+    assert named in one.text("page_note")
+    assert not one.card.show_page.isVisible()
+    assert one.card._box.isVisible() and one.card._skip.isVisible()
+
+
+async def until(true, seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not true():
+            await asyncio.sleep(0.02)
+
+
+async def opened(made, script: str) -> Made:
+    """Show a page whose whole face is one button that runs `script` when it is clicked."""
+    one = made(
+        f"""<button id="go" style="position:fixed;inset:0">Go</button><script>
+        const say = what => parent.postMessage(what, '*');
+        document.getElementById('go').onclick = () => {{ {script} }};
+        say({{ type: 'notify', payload: {{ message: 'ready' }} }});</script>"""
+    )
+    QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
+    await until(lambda: "ready" in one.text("page_note"))
+    await asyncio.sleep(0.3)
+    return one
+
+
+async def click(one: Made) -> None:
+    view = one.card._view
+    where = QPoint(view.width() // 2, view.height() // 2)
+    QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
+    await asyncio.sleep(0)
+
+
+@needs_view
+async def test_a_click_in_the_page_answers_the_question_once(made):
+    one = await opened(
+        made, "for (let n = 0; n < 3; n++) say({ type: 'prompt', payload: { prompt: 'Day ' + n } })"
+    )
+    assert one.text("page_note") == "pa<b>ges: ready"
+    await click(one)
+    await until(lambda: one.answers)
+    await asyncio.sleep(0.3)
+    assert one.answers == ["Day 0"]
+
+
+@needs_view
+async def test_what_a_page_answers_by_itself_is_only_suggested(made):
+    one = await opened(made, "")
+    one.card._on_said('{"type": "prompt", "payload": {"prompt": "Sunday"}}', False)
+    assert (one.answers, one.card._box.text()) == ([], "Sunday")
+    one.card._on_said('{"type": "link", "payload": {"url": "https://a.b/"}}', False)
+    assert one.links == []
+    assert "https://a.b/" in one.text("page_note")
+
+
+@needs_view
+async def test_a_link_asks_and_an_intent_is_an_answer(made):
+    one = await opened(made, "say({ type: 'link', payload: { url: 'https://a.b/' } })")
+    await click(one)
+    await until(lambda: one.links)
+    assert (one.links, one.answers) == (["https://a.b/"], [])
+    one.card._on_said('{"type": "intent", "payload": {"intent": "book", "params": {"n": 2}}}', True)
+    assert one.answers == ['book {"n": 2}']
+
+
+@needs_view
+async def test_a_tool_asks_first_and_a_no_is_told_to_the_page(made):
+    call = (
+        "say({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'day', arguments: { n: 1 } } })"
+    )
+    one = await opened(
+        made,
+        call + "; addEventListener('message', event => say({ type: 'notify', payload: { message: 'told: ' "
+        "+ event.data.error.message } }))",
+    )
+    await click(one)
+    await until(lambda: one.card._asked is not None)
+    asked = one.card._asked
+    assert not asked.allow.isEnabled() and not asked.always.isVisible()
+    QTest.mouseClick(asked.deny, Qt.MouseButton.LeftButton)
+    await until(lambda: "told: The user did not allow it." in one.text("page_note"))
+    assert one.answers == []
+    await click(one)
+    await until(lambda: one.card._asked is not None and one.card._asked.allow.isEnabled())
+    QTest.mouseClick(one.card._asked.allow, Qt.MouseButton.LeftButton)
+    assert one.answers == ['Please call the tool day with {"n": 1}']
+
+
+@needs_view
+async def test_a_page_has_the_height_it_wants_within_limits(made):
+    one = await opened(made, "")
+    for wanted, given in ((10, LOWEST), (200, 200), (90_000, HIGHEST)):
+        one.card._on_said(f'{{"type": "ui-size-change", "payload": {{"height": {wanted}}}}}', False)
+        assert one.card._view.height() == given
+        assert one.card.heightForWidth(620) > given
+
+
+@needs_view
+async def test_a_page_that_dies_leaves_the_card_and_can_be_shown_again(made):
+    one = await opened(made, "")
+    os.kill(one.card._view.page().renderProcessPid(), 9)
+    await until(lambda: one.card._view is None)
+    assert "stopped working" in one.text("page_note")
+    assert one.card.show_page.text() == "Show the page"
+    QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
+    await until(lambda: "ready" in one.text("page_note"))
+    QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
+    assert one.card._view is None and one.text("page_note") == ""
+    await asyncio.sleep(0.2)
