@@ -403,3 +403,13 @@ def test_how_long_was_thought_is_still_known_a_week_later(view: TranscriptView) 
     told = spoke("m1", "t1", "Here.", thinking="First I look.", thinking_seconds=3.2)
     view.show_session(SESSION, [asked(1), told])
     assert row(view, "m1")._thought._words == "Thought for 3 s"
+
+
+def test_the_caret_of_a_table_stands_behind_its_last_word(view: TranscriptView) -> None:
+    view.show_session(SESSION, [asked(1)])
+    view.message_started(spoke("m1", "t1", state=STREAMING))
+    view.append_text("m1", "| case | today |\n| --- | --- |\n| disk full | half a file |\n")
+    view.flush()
+    table = row(view, "m1").segments[-1]
+    caret = table.position_rect(table.start + table.length)
+    assert caret.left() > table.rect.center().x() and caret.top() > table.rect.center().y()

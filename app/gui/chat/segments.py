@@ -192,6 +192,9 @@ class Segment:
         if isinstance(x, tuple):
             x = x[0]
         origin = block.layout().position() + self._origin
+        if self.kind == TABLE:
+            # In a table the layout knows its place in its cell only.
+            origin = top - block.layout().boundingRect().topLeft()
         return QRect(round(origin.x() + x), round(origin.y() + line.y()), 1, round(line.height()))
 
     @property
