@@ -102,6 +102,7 @@ class ScriptedModels(Models):
     requests: list[ModelRequest] = field(default_factory=list)
     closed: int = 0
     open: int = 0
+    hanging: int = 0
     silent: frozenset[str] = frozenset()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
@@ -116,7 +117,11 @@ class ScriptedModels(Models):
                 if isinstance(piece, Exception):
                     raise piece
                 if isinstance(piece, Hang):
-                    await asyncio.Event().wait()
+                    self.hanging += 1
+                    try:
+                        await asyncio.Event().wait()
+                    finally:
+                        self.hanging -= 1
                 yield Text(text=piece) if isinstance(piece, str) else piece  # type: ignore[misc]
             if not reply or not isinstance(reply[-1], Finished):
                 yield Finished(input_tokens=10, output_tokens=5)

@@ -73,6 +73,7 @@ async def main(runs: int) -> None:
         write_crew(Path(folder), crew())
         moot = await open_moot(Path(folder))
         try:
+            await moot.engine.look_for_servers()
             duo = await make_group(moot)
             jobs = [(duo, TASKS[number % len(TASKS)]) for number in range(runs)]
             if not runs:

@@ -86,7 +86,7 @@ def tell(moot: Moot, session_id: str) -> None:
         calls = [f"{call.name}{call.arguments}" for call in message.tool_calls]
         print(
             f"{'  ' * message.author.depth}{message.author.name} ({message.role}): "
-            f"{message.content[:200]} {calls or ''}"
+            f"{message.content[:200]} {message.error or ''} {calls or ''}"
         )
 
 
