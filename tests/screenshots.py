@@ -1,7 +1,7 @@
 """Makes the pictures of the window: `python -m tests.screenshots [--out DIR]`.
 
-Welcome, Setup, Discussion, History and chats, light and dark, English and Korean, in two sizes, with
-sessions that really ran against the local servers of `tests/wire`; and the README's picture.
+Welcome, Setup, Discussion, History, chats, assistants and groups, light and dark, English and Korean,
+in two sizes, with sessions that really ran against the local servers of `tests/wire`; and the README's.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +17,14 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.session import FREE, ROLES, Participant
 from app.engine.engine import DebateSetup, Engine
 from app.gui.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until
 from tests.chat_scenes import Scenes, hold_chats
+from tests.screenshots_assistants import keep_assistants, take_assistants
 from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
@@ -82,21 +84,33 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         running = await debate_in_its_middle(engine, servers)
         scenes = await hold_chats(engine, servers[0])
         await person.settle(0.4)
-        for language in ("en", "ko"):
-            for theme in ("light", "dark"):
-                window.desk._on_settings_chosen(engine.settings().__class__(language=language, theme=theme))
-                await person.settle(0.1)
-                for size in SIZES:
-                    window.resize(*size)
-                    name = f"{language}-{theme}-{size[0]}"
-                    path = lambda view: out / f"{view}-{name}.png"  # noqa: B023, E731
-                    await take_views(person, running, language, path)
-                    await take_chats(person, scenes, path)
-        window.desk._on_settings_chosen(engine.settings().__class__(language="en", theme="light"))
+        async for language, path in each_way(person, engine, out):
+            await take_views(person, running, language, path)
+            await take_chats(person, scenes, path)
+        window.desk._on_settings_chosen(replace(engine.settings(), language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
         readme.parent.mkdir(parents=True, exist_ok=True)
         window.grab().save(str(readme))
+        window.top_bar.debate_button.setChecked(False)
+        await keep_assistants(engine)
+        async for _language, path in each_way(person, engine, out):
+            await take_assistants(person, keep_widget, path)
+
+
+async def each_way(
+    person: Person, engine: Engine, out: Path
+) -> AsyncIterator[tuple[str, Callable[[str], Path]]]:
+    """Bring the window into each language, theme and size; yield the language and the place of a view."""
+    for language in ("en", "ko"):
+        for theme in ("light", "dark"):
+            settings = replace(engine.settings(), language=language, theme=theme)
+            person.window.desk._on_settings_chosen(settings)
+            await person.settle(0.1)
+            for size in SIZES:
+                person.window.resize(*size)
+                name = f"{language}-{theme}-{size[0]}"
+                yield language, lambda view, name=name: out / f"{view}-{name}.png"  # type: ignore[misc]
 
 
 async def take_views(person: Person, running: str, language: str, path) -> None:  # type: ignore[no-untyped-def]
@@ -149,8 +163,13 @@ async def show_discussion(person: Person, running: str) -> None:
 
 async def keep(person: Person, path: Path) -> None:
     """Write the picture of the window as it is."""
-    await person.settle(0.25)
-    person.window.grab().save(str(path))
+    await keep_widget(person.window, path)
+
+
+async def keep_widget(widget: QWidget, path: Path) -> None:
+    """Write the picture of a window or a dialog as it is."""
+    await asyncio.sleep(0.25)
+    widget.grab().save(str(path))
     print(path, file=sys.stderr)
 
 

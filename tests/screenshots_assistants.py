@@ -1,11 +1,11 @@
-"""The pictures of assistants, palette and MCP servers, taken by `tests.screenshots` in each look and size."""
+"""The pictures of assistants, groups, palette and MCP servers, taken by `tests.screenshots` in each look and size."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group, Leader
 from app.core.tool import McpServer
 from app.engine.engine import Engine
 from tests.app_driver import Person, until
@@ -24,6 +24,14 @@ AGENTS = (
     Agent(id="qa", name="QA", provider="gemini", model="gemini-3-pro", tools=("web_fetch", "web_search")),
     Agent(id="scribe", name="Local scribe", provider="embedded", model="smollm2-135m"),
 )  # fmt: skip
+GROUPS = (
+    Group(
+        id="release", name="Release crew", members=("architect", "backend", "qa", "scribe"),
+        orchestrator=Leader(provider="anthropic", model="claude-opus-4-5"),
+        instructions="Test before you tell anybody.",
+    ),
+    Group(id="research", name="Research desk", members=("architect", "qa", "browser")),
+)  # fmt: skip
 SERVERS = (
     McpServer(name="files", command="npx", args=("-y", "@modelcontextprotocol/server-filesystem", "~/notes")),
     McpServer(name="tracker", url="https://tracker.example.org/mcp", headers={"Authorization": "Bearer x"}),
@@ -32,17 +40,19 @@ SERVERS = (
 
 
 async def keep_assistants(engine: Engine) -> None:
-    """Save the assistants and servers that the pictures show."""
+    """Save the assistants, groups and servers that the pictures show."""
     for agent in AGENTS:
         await engine.assistants.save(agent)
     await engine.assistants.reorder([agent.id for agent in AGENTS])
+    for group in GROUPS:
+        await engine.groups.save(group)
     await engine.save_servers(SERVERS)
 
 
 async def take_assistants(
     person: Person, keep: Callable[[QWidget, Path], Awaitable[None]], path: Callable[[str], Path]
 ) -> None:
-    """Keep a picture of the editor, the palette, the MCP page, the question for consent and the limits.
+    """Keep a picture of both editors, the ready-made groups, the palette, and the pages of MCP and limits.
 
     `keep` writes the picture of a widget, `path` gives a view's place.
     """
@@ -52,6 +62,13 @@ async def take_assistants(
     await keep(window, path("assistants"))
     commands.show_page("assistant")
     await keep(window, path("assistant-built-in"))
+    window.desk.group_commands.show_page("release")
+    await keep(window, path("group"))
+    window.desk.group_commands.show_ready()
+    await until(lambda: person.sees("ready_groups_dialog"))
+    await keep(person.find("ready_groups_dialog"), path("ready-groups"))
+    await person.click("ready_cancel")
+    await until(lambda: not person.sees("ready_groups_dialog"))
     commands.search("as")
     await person.settle(0.5)
     await keep(window, path("palette"))

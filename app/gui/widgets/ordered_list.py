@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from app.gui.i18n import Language
 
 ROW_ID = Qt.ItemDataRole.UserRole
+EDITS = (Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -95,7 +96,7 @@ class OrderedList(QListWidget):
             super().keyPressEvent(event)
         elif step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.move_row(self.currentRow(), step)
-        elif event.key() == Qt.Key.Key_F2:
+        elif event.key() in EDITS:
             self.edit_requested.emit(row_id)
         elif event.key() == Qt.Key.Key_Delete:
             if row_id not in self.fixed:

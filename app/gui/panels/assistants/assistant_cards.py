@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QAction, QColor, QPainter, QPen
 from PySide6.QtWidgets import (
     QListWidgetItem,
     QMenu,
@@ -98,6 +98,7 @@ class AssistantCards(OrderedList):
         self.setItemDelegate(AssistantCardDelegate(look, self))
         self.setVerticalScrollMode(self.ScrollMode.ScrollPerPixel)
         self.currentItemChanged.connect(self._on_current_changed)
+        self.itemDoubleClicked.connect(lambda _item: self.edit_requested.emit(self.current_id()))
         look.changed.connect(self.viewport().update)
 
     def show_assistants(
@@ -132,11 +133,13 @@ class AssistantCards(OrderedList):
         self.blockSignals(False)
 
     def menu_of(self, row_id: str) -> QMenu:
-        menu = super().menu_of(row_id)
+        menu, words = super().menu_of(row_id), self.language
+        edit = QAction(f"{words('assistant.look' if row_id in self.fixed else 'assistant.edit')}\tF2", menu)
+        edit.triggered.connect(lambda: self.edit_requested.emit(row_id))
+        menu.insertAction(menu.actions()[0], edit)
         if row_id not in self.fixed:
             menu.addSeparator()
-            removal = self.language(self._removal)
-            menu.addAction(f"{removal}\tDel", lambda: self.delete_requested.emit(row_id))
+            menu.addAction(f"{words(self._removal)}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
     def _on_current_changed(self, item: QListWidgetItem | None) -> None:

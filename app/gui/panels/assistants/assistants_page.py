@@ -45,6 +45,7 @@ class AssistantsPage(QWidget):
         self._side.setFixedWidth(CARDS_WIDTH)
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
+        self.cards.edit_requested.connect(self._on_edit)
         self._new.clicked.connect(self.new_requested)
         self._bring_in.clicked.connect(self.bring_in_requested)
         language.changed.connect(self._retranslate)
@@ -81,6 +82,10 @@ class AssistantsPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.editor.save_now()
+
+    def _on_edit(self, agent_id: str) -> None:
+        self.show_assistant(agent_id)
+        self.editor.form.name.setFocus()
 
     def _show_in_editor(self, agent_id: str) -> None:
         colour = colours_of(tuple(self._agents.values()))[agent_id]

@@ -13,7 +13,7 @@ from app.gui.panels.assistants.assistant_editor import AssistantEditor
 from app.gui.panels.assistants.assistant_form import Choices
 from app.gui.panels.groups.group_form import GroupForm
 from app.gui.style import Look
-from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.controls import button, name_button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
 
@@ -27,7 +27,7 @@ class GroupPage(QWidget):
     """Shows a group; emits `save_requested` with it as it is written, a moment after a change.
 
     `tools` are the buttons that belong into the bar over the page. Where there is no room for the
-    editor, a member that is gone to is asked for by `member_requested`.
+    editor, a member that is to be edited is asked for by `member_requested`.
     """
 
     save_requested = Signal(object)
@@ -58,7 +58,8 @@ class GroupPage(QWidget):
         self._lay_out()
         self.state.due.connect(self.save_now)
         self.form.changed.connect(self._on_changed)
-        self.form.member_chosen.connect(self._on_member_chosen)
+        self.form.member_chosen.connect(lambda _member: self._show_member())
+        self.form.cards.edit_requested.connect(self._on_edit)
         self._share.clicked.connect(lambda: self.share_requested.emit(self.group_id))
         self._chat.clicked.connect(lambda: self.chat_requested.emit(self.group_id))
         language.changed.connect(self._retranslate)
@@ -149,7 +150,16 @@ class GroupPage(QWidget):
             self._column.setFixedWidth(COLUMN_WIDTH if self.width() >= WIDE else NARROW_COLUMN)
         else:
             self._column.setFixedWidth(max(self.width(), 1))
+        self._name_tools()
         self._show_member()
+
+    def _name_tools(self) -> None:
+        """Name the buttons in the bar, in a word where the bar is narrow."""
+        words, roomy = self._language, self.width() >= NARROW
+        self._share.setText(words("group.share") if roomy else "")
+        name_button(self._share, words("group.share"))
+        self._chat.setText(words("group.chat" if roomy else "assistant.chat_with"))
+        name_button(self._chat, words("group.chat"))
 
     def _differs(self, group: Group) -> bool:
         assert self._group is not None
@@ -198,14 +208,18 @@ class GroupPage(QWidget):
         self._chat.setEnabled(any(one in self._agents for one in self.form.members))
         self.renamed.emit()
 
-    def _on_member_chosen(self, member: str) -> None:
-        self._show_member()
-        if self.width() < NARROW and member in self._agents and self.form.cards.hasFocus():
+    def _on_edit(self, member: str) -> None:
+        if member not in self._agents:
+            return
+        if self.width() < NARROW:
             self.member_requested.emit(member)
+        else:
+            self.form.show_members(member)
+            self._show_member()
+            self.editor.form.name.setFocus()
 
     def _retranslate(self) -> None:
-        self._share.setText(self._language("group.share"))
-        self._chat.setText(self._language("group.chat"))
+        self._name_tools()
         self._show_member()
 
 

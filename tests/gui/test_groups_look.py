@@ -1,0 +1,122 @@
+"""The editor of groups in every size, language and theme: nothing cut, all reached by key, all named."""
+
+import itertools
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.app_driver import Person, at_window, until
+from tests.gui.test_keyboard import walk
+from tests.gui.test_main_window import cut_off
+
+
+@pytest.fixture(params=["en", "ko"])
+async def person(qapp, data_dir, request):
+    async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        person.window.activateWindow()
+        commands = person.window.desk.group_commands
+        stem = "trip-plan" if request.param == "ko" else "release-crew"
+        await commands._take(person.window.desk.engine.groups.ready_made()[stem])
+        await until(lambda: person.sees("group_page"))
+        await person.settle()
+        yield person
+
+
+def page(person: Person):
+    return person.window.desk.group_commands._page
+
+
+async def test_nothing_is_cut_off_in_any_size(person):
+    assert cut_off(person) == []
+    assert page(person).editor.isVisible(), "members and editor stand side by side in the smallest window"
+    assert person.sees("group_chat")
+    person.window.resize(1440, 900)
+    await person.settle()
+    assert cut_off(person) == []
+    assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
+
+
+async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the_editor(person):
+    person.window.top_bar.debate_button.click()
+    await person.settle()
+    assert cut_off(person) == []
+    assert not page(person).editor.isVisible()
+    assert page(person).form.cards.isVisible()
+    page(person).form.cards.setFocus()
+    QTest.keyClick(page(person).form.cards, Qt.Key.Key_F2)
+    await until(lambda: person.sees("assistants_page"))
+    assert person.window.desk.assistants._page.editor.agent_id == page(person).form.members[0]
+
+
+async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
+    person.window.resize(1440, 1200)
+    await person.settle()
+    form, editor = page(person).form, page(person).editor
+    stops = await walk(person, form.name)
+    inside = [stop for stop in stops if form.isAncestorOf(stop)]
+    assert [stop.objectName() for stop in inside] == [
+        "group_name", "member_cards", "group_add_member", "group_model", "group_turns", "group_ask",
+        "group_instructions",
+    ]  # fmt: skip
+    assert editor.form.name in stops
+    for stop in stops:
+        if page(person).isAncestorOf(stop):
+            assert stop.accessibleName() or getattr(stop, "text", str)(), stop.objectName()
+    names = [stop.objectName() for stop in stops]
+    assert {"group_share", "group_chat", "group_list"} <= set(names)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_the_focus_can_be_seen(person, theme):
+    person.window.look.choose(theme)
+    form = page(person).form
+    stops = [stop for stop in await walk(person, form.name) if form.isAncestorOf(stop)]
+    for stop, other in itertools.pairwise(stops):
+        other.setFocus()
+        await person.settle(0)
+        plain = stop.grab().toImage()
+        stop.setFocus(Qt.FocusReason.TabFocusReason)
+        await person.settle(0)
+        assert stop.grab().toImage() != plain, stop.objectName()
+
+
+async def test_switching_the_language_keeps_the_page_and_what_is_written(person):
+    words = person.window.language
+    await person.write("group_instructions", "Half a")
+    words.choose("en" if words.name == "ko" else "ko")
+    await person.settle(0.4)
+    assert person.sees("group_page")
+    assert person.window.top_bar.mode.text() == words("kind.group")
+    assert person.window.top_bar._title.text() == page(person).form.name.text()
+    assert person.find("group_instructions").toPlainText() == "Half a"
+    assert person.find("group_model").currentText() == words("assistant.model.default")
+    said = person.window.side_bar.groups.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said.endswith(words("group.members_count", count=4))
+    assert cut_off(person) == []
+
+
+async def test_the_ready_made_groups_are_chosen_with_the_keyboard(person):
+    actions = person.window.side_bar.group_section._menu.actions()
+    words = person.window.language
+    assert [action.text() for action in actions] == [
+        words("group.new"), words("group.ready"), words("group.bring_in")
+    ]  # fmt: skip
+    actions[1].trigger()
+    await until(lambda: person.sees("ready_groups_dialog"))
+    rows = person.find("ready_groups")
+    said = [rows.model().index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(5)]
+    assert all(", " in text for text in said)
+    QTest.keyClick(rows, Qt.Key.Key_Down)
+    QTest.keyClick(rows, Qt.Key.Key_Return)
+    await until(lambda: len(person.window.side_bar.groups.ids()) == 2)
+    await until(lambda: not person.sees("ready_groups_dialog"))
+
+
+async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
+    view = person.window.side_bar.groups
+    view.clearFocus()
+    shown = view.grab().toImage()
+    person.window.show_welcome()
+    await person.settle()
+    assert view.grab().toImage() != shown
