@@ -1,6 +1,7 @@
 """Starts `python -m app …` the way a person does, and watches what it prints; used by the stories."""
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -12,6 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from app.arguments import WRITING, parse_arguments, wanted_language
+from app.cli import run
+from app.terminal import load_texts
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "app"]
@@ -36,6 +41,15 @@ def moot(*arguments: str, seconds: float = 60, **options: Any) -> Finished:
     """Run a command to its end."""
     with Running(*arguments, **options) as running:
         return running.finish(seconds)
+
+
+def look(*arguments: str) -> Finished:
+    """Run a command that only reads, in this process: what it says is the same, and nothing has to start."""
+    assert arguments[0] not in WRITING
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(parse_arguments(arguments, load_texts(wanted_language(arguments))))
+    return Finished(status, out.getvalue(), err.getvalue())
 
 
 class Running:

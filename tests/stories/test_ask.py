@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.message import ASSISTANT
-from tests.stories.processes import Finished, Running, moot
+from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, Fault, Reply, WireCall, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import Recorded
@@ -76,16 +76,16 @@ def test_one_asks_goes_on_and_reads_it_again(openai: WireServer) -> None:
     assert (again.status, again.err) == (0, "")
     assert "And again." in again.out
     assert f"moot reply {session_id}" in again.out.splitlines()[-1]
-    shown = moot("show", session_id)
+    shown = look("show", session_id)
     assert shown.status == 0
     places = [shown.out.index(text) for text in ("Say hello", "Hello there.", "Once more", "And again.")]
     assert places == sorted(places)
-    assert moot("show", session_id, "--json").json["kind"] == "chat"
-    [listed] = moot("sessions", "--json").json
+    assert look("show", session_id, "--json").json["kind"] == "chat"
+    [listed] = look("sessions", "--json").json
     assert (listed["id"], listed["kind"], listed["status"]) == (session_id, "chat", "idle")
-    assert "Your turn" in moot("sessions", "--lang", "en").out
+    assert "Your turn" in look("sessions", "--lang", "en").out
     assert moot("delete", session_id).status == 0
-    assert moot("show", session_id).status == 2
+    assert look("show", session_id).status == 2
 
 
 def test_a_question_ends_with_three_and_the_answer_goes_on(openai: WireServer) -> None:
@@ -97,7 +97,7 @@ def test_a_question_ends_with_three_and_the_answer_goes_on(openai: WireServer) -
     assert "1. 서울" in asked.out
     last = asked.out.splitlines()[-1]
     session_id = last.split("moot reply ")[1].split()[0]
-    assert [one["status"] for one in moot("sessions", "--json").json] == ["waiting"]
+    assert [one["status"] for one in look("sessions", "--json").json] == ["waiting"]
     done = moot("reply", session_id, "1", "--json")
     assert (done.status, done.err) == (0, "")
     answers = [event["message"] for event in done.events if event["event"] == "message.finished"]
@@ -116,7 +116,7 @@ def test_an_approval_takes_words_for_yes_and_no_and_nothing_else(openai: WireSer
     [prompt] = [event["prompt"] for event in asked.events if event["event"] == "prompt.asked"]
     assert (prompt["type"], prompt["tool"]) == ("approval", "open_url")
     session_id = session_of(asked)
-    shown = moot("show", session_id, "--lang", "en")
+    shown = look("show", session_id, "--lang", "en")
     assert "https://example.com/a?b=1" in shown.out
     assert "allow|always|deny" in shown.out
     for text in ("maybe", "ok then", ""):
@@ -126,7 +126,7 @@ def test_an_approval_takes_words_for_yes_and_no_and_nothing_else(openai: WireSer
     done = moot("reply", session_id, "아니요")
     assert (done.status, done.err) == (0, "")
     assert "Not opened, fine." in done.out
-    assert "not allowed" in moot("show", session_id, "--lang", "en").out
+    assert "not allowed" in look("show", session_id, "--lang", "en").out
 
 
 def test_two_sub_agents_at_once_can_be_read_and_one_of_them_asks(openai: WireServer) -> None:
@@ -158,16 +158,16 @@ def test_two_sub_agents_at_once_can_be_read_and_one_of_them_asks(openai: WireSer
     done = moot("reply", session_id, "Ten steps")
     assert (done.status, done.err) == (0, "")
     assert "Both are back." in done.out
-    shown = moot("show", session_id, "--lang", "en").out
+    shown = look("show", session_id, "--lang", "en").out
     order = ["I send both.", "> subAgent", slow, "> subAgent", "Right looks.", "How far?", "Ten steps"]
     order += ["Right is done.", "Both are back."]
     start = 0
     for text in order:
         start = shown.index(text, start) + 1
-    document = moot("export", session_id, "--format", "md")
+    document = look("export", session_id, "--format", "md")
     assert document.status == 0
     assert "> Right is done." in document.out.splitlines()
-    exported = moot("export", session_id, "--format", "json").json
+    exported = look("export", session_id, "--format", "json").json
     assert len({one["id"] for one in exported["messages"]}) == len(exported["messages"])
 
 
@@ -189,7 +189,7 @@ def test_it_is_paused_by_a_signal_and_resumed(openai: WireServer) -> None:
         asking.send(signal.SIGINT)
         done = asking.finish(20)
     assert done.status == 4
-    assert [one["status"] for one in moot("sessions", "--json").json] == ["paused"]
+    assert [one["status"] for one in look("sessions", "--json").json] == ["paused"]
     again = moot("resume", session_id, "--json")
     assert (again.status, again.err) == (0, "")
     assert again.events[-1]["status"] == "idle"
@@ -211,12 +211,12 @@ def test_killed_while_two_sub_agents_speak_it_goes_on_where_it_was(openai: WireS
         asking.event("tool.finished")
         assert asking.wait_for(lambda: any("word3" in line for line in asking.lines))
         asking.kill()
-    [listed] = moot("sessions", "--json").json
+    [listed] = look("sessions", "--json").json
     assert (listed["id"], listed["status"]) == (session_id, "paused")
-    assert f"moot resume {session_id}" in moot("show", session_id).out
+    assert f"moot resume {session_id}" in look("show", session_id).out
     again = moot("resume", session_id, "--json")
     assert (again.status, again.err) == (0, "")
-    messages = moot("show", session_id, "--json").json["messages"]
+    messages = look("show", session_id, "--json").json["messages"]
     assert len({one["id"] for one in messages}) == len(messages)
     texts = [one["content"] for one in messages if one["role"] == ASSISTANT and one["state"] == "done"]
     # Who had finished was not asked again.
@@ -251,4 +251,4 @@ def test_bad_input_starts_nothing(openai: WireServer, typed: tuple[str, ...], wo
     assert words in done.err
     assert len(done.err.splitlines()) == 1
     assert openai.requests == []
-    assert moot("sessions", "--json").json == []
+    assert look("sessions", "--json").json == []
