@@ -42,9 +42,11 @@ async def open_window(
 
 def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     """Open the window, run until it is closed, and return the exit status."""
-    from PySide6.QtCore import QTimer
+    from PySide6.QtCore import Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
+    # Pages of servers, if one is ever shown, draw with the graphics card: it must be said before anything is.
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Moot")
     application.setDesktopFileName("moot")

@@ -24,8 +24,9 @@ usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
   run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
   test [ARGUMENTS]    run the tests; arguments go to pytest
   bench [--short]     measure speed and memory against the promises, as a table
-  setup               only make the environment (.venv) and fetch the built-in model
-  lock                write requirements.lock and packaging/bootstrap.lock anew (needs uv)
+  setup [--webui]     only make the environment (.venv) and fetch the built-in model; --webui adds what
+                      shows the pages of MCP servers (175 MB)
+  lock                write requirements.lock and packaging/*.lock anew (needs uv)
 
 MOOT_NO_UV=1 uses pip alone. MOOT_NO_MODEL=1 leaves the built-in model out.
 """
@@ -35,6 +36,7 @@ VENV = ROOT / ".venv"
 TOOLS = ROOT / ".tools"
 LOCK = ROOT / "requirements.lock"
 BOOTSTRAP = ROOT / "packaging" / "bootstrap.lock"
+WEBUI = ROOT / "packaging" / "webui.lock"
 STAMP = VENV / "moot-environment"
 WINDOWS = sys.platform == "win32"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
@@ -62,6 +64,8 @@ def main(arguments: Sequence[str]) -> int:
         virtual_screen = command == "run" and wants_window(rest) and not has_screen()
         need_system_parts(["Xvfb"] if virtual_screen else [])
         make_environment()
+        if command == "setup" and "--webui" in rest:
+            add_webui()
         fetch_model()
     except subprocess.CalledProcessError as error:
         say(f"stopped: {' '.join(map(str, error.cmd[:6]))} … ended with {error.returncode}.")
@@ -156,6 +160,7 @@ def make_environment() -> None:
     if PYTHON.exists() and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
         return
     uv = fetch_uv()
+    webui = has_webui()
     say(f"making the environment with {'uv' if uv else 'pip'}")
     python = str(PYTHON)
     if not PYTHON.exists():
@@ -170,8 +175,25 @@ def make_environment() -> None:
         editable = pip
     # What builds it is in the lock too, so nothing is fetched here without a hash.
     run([*editable, "--no-deps", "--no-build-isolation", "-e", ROOT])
+    if webui:
+        add_webui()
     STAMP.write_text(wanted, encoding="utf-8")
     say("the environment is ready")
+
+
+def has_webui() -> bool:
+    """Say whether the environment has what shows the pages of MCP servers."""
+    return any(VENV.glob("[Ll]ib/**/PySide6/QtWebEngineCore.*"))
+
+
+def add_webui() -> None:
+    """Add what shows the pages of MCP servers, the extra `webui`, to the environment."""
+    uv = find_uv()
+    say("fetching what shows pages (175 MB)")
+    pip = [uv, "pip", "install"] if uv else [sys.executable, "-m", "pip"]
+    python = ["--python", str(PYTHON)]
+    command = [*pip, *python] if uv else [*pip, *python, "install"]
+    run([*command, "-q", "--no-deps", "--require-hashes", "-r", WEBUI])
 
 
 def fingerprint() -> str:
@@ -208,7 +230,9 @@ def load_by_path(path: Path) -> ModuleType:
 
 
 def write_locks() -> None:
-    """Resolve pyproject.toml into requirements.lock, and uv itself into packaging/bootstrap.lock."""
+    """Resolve pyproject.toml into requirements.lock, uv itself into packaging/bootstrap.lock, and the extra
+    `webui` into packaging/webui.lock: the part of Qt that goes with the locked one, and nothing else.
+    """
     uv = find_uv()
     if uv is None:
         raise SystemExit("dev.py lock needs uv on PATH")
@@ -221,7 +245,12 @@ def write_locks() -> None:
     source.parent.mkdir(exist_ok=True)
     source.write_text(f"uv=={version}\n", encoding="utf-8")
     run([uv, "pip", "compile", source, *options, "-o", BOOTSTRAP])
-    for path in (LOCK, BOOTSTRAP):
+    qt = re.search(r"^pyside6-essentials==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    assert qt is not None
+    source = ROOT / "build" / "webui.in"
+    source.write_text(f"pyside6-addons=={qt[1]}\n", encoding="utf-8")
+    run([uv, "pip", "compile", source, "--no-deps", *options, "-o", WEBUI])
+    for path in (LOCK, BOOTSTRAP, WEBUI):
         if re.search(r"https?://|^--", path.read_text(encoding="utf-8"), re.MULTILINE):
             raise SystemExit(f"{path.name} names an index; it must hold names, versions and hashes only")
 

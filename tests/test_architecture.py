@@ -108,7 +108,19 @@ def test_korean_is_korean() -> None:
         "HTML",
         "JSON",
     }
-    names |= {"English", "URL", "API", "https", "http", "localhost", "SHA", "WARNING", "moot", "DIR", "DuckDuckGo"}
+    names |= {
+        "English",
+        "URL",
+        "API",
+        "https",
+        "http",
+        "localhost",
+        "SHA",
+        "WARNING",
+        "moot",
+        "DIR",
+        "DuckDuckGo",
+    }
     assert words <= names, same
 
 
@@ -252,6 +264,19 @@ def test_the_lock_satisfies_the_project() -> None:
         version = re.search(r"==([^\s;\\]+)", entries[canonicalize_name(requirement.name)])
         assert version is not None
         assert requirement.specifier.contains(version[1]), line
+
+
+def test_the_part_that_shows_pages_is_an_extra_that_goes_with_the_locked_qt() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (extra,) = map(Requirement, project["optional-dependencies"]["webui"])
+    (base,) = (one for one in map(Requirement, project["dependencies"]) if one.name == "PySide6-Essentials")
+    assert (extra.name, extra.specifier) == ("PySide6-Addons", base.specifier)
+    # 175 MB that nobody gets who did not ask for them.
+    assert "pyside6-addons" not in locked()
+    text = (ROOT / "packaging" / "webui.lock").read_text(encoding="utf-8")
+    versions = [re.search(r"==([^\s;\\]+)", one) for one in (text, locked()["pyside6-essentials"])]
+    assert [one and one[1] for one in versions] == [versions[0] and versions[0][1]] * 2
+    assert text.count("--hash=sha256:") > 3 and "http" not in text
 
 
 def test_what_must_not_be_installed_is_refused() -> None:

@@ -15,6 +15,12 @@ from mcp.types import (
 
 HTML = "<h1>Pick a day</h1><script>parent.postMessage({type: 'prompt', payload: {prompt: 'x'}}, '*')</script>"
 
+FORM = """<button style="position:fixed;inset:0">Tuesday</button><script>
+const say = what => parent.postMessage(what, "*");
+document.querySelector("button").onclick = () => say({ type: "prompt", payload: { prompt: "Tuesday" } });
+say({ type: "notify", payload: { message: "ready" } });
+</script>"""
+
 apps = Apps()
 apps.add_html_resource("ui://board/app.html", "<p>A board</p>")
 
@@ -43,6 +49,12 @@ def day(which: str) -> list[Any]:
 def silent() -> list[Any]:
     """Answer with a page alone."""
     return [page(HTML)]
+
+
+@server.tool()
+def form() -> list[Any]:
+    """Ask for a day, with a page that answers when it is clicked."""
+    return [TextContent(type="text", text="Which day?"), page(FORM)]
 
 
 @server.tool()

@@ -1,0 +1,157 @@
+"""Pages of a real MCP server in the window: the card, the answer, a restart; and the page where it can be shown."""
+
+import asyncio
+import os
+import sys
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from app.core.tool import McpServer
+from app.gui.web_view.available import available, prepare
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.question_card import QuestionCard
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import architect, call
+from tests.tools.serving import SERVERS
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+from tests.wire.replies import WireCall
+
+until = partial(app_driver.until, seconds=60.0)
+MODEL = "openai-wire"
+ENTRY = McpServer(name="pages", command=sys.executable, args=(str(SERVERS / "pages.py"),))
+
+# The engine that shows pages says how it draws; that is no fault of ours.
+pytestmark = pytest.mark.no_qt_log
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _engine(qapp) -> None:
+    """Start the engine, where it is there, whose helpers then stay as long as this process."""
+    if not available():
+        return
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.environ["QTWEBENGINE_DISABLE_SANDBOX"] = "1"
+    prepare()
+    from PySide6.QtWebEngineCore import QWebEngineProfile
+
+    QWebEngineProfile().deleteLater()
+
+
+def asking(server: WireServer, *calls: WireCall) -> list[list[object]]:
+    """Let the model make these calls, then say done; return the list that gets what it was told then."""
+    told: list[list[object]] = []
+
+    def reply(request: object) -> object:
+        messages = request.body["messages"]  # type: ignore[attr-defined]
+        if any(one["role"] == "tool" for one in messages):
+            told.append(messages)
+            return "Done."
+        return Answer(calls=calls) if request.body.get("tools") else "Fine."  # type: ignore[attr-defined]
+
+    server.script(MODEL, reply)
+    return told
+
+
+async def meet(person: Person) -> None:
+    """Have an assistant with the server's tools."""
+    engine = person.window.desk.engine
+    await engine.save_servers((ENTRY,))
+    await engine.consent("pages")
+    await engine.assistants.save(architect(model=MODEL, mcp_servers=("pages",)))
+
+
+async def ask(person: Person) -> None:
+    """Start a chat, and allow the server's tool once it asks."""
+    person.window.desk._on_new("architect")
+    await person.write("composer", "Find a day.")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: any(isinstance(one, ApprovalCard) for one in cards(person)), what="the approval")
+    approval = next(one for one in cards(person) if isinstance(one, ApprovalCard))
+    await until(approval.allow.isEnabled)
+    QTest.mouseClick(approval.allow, Qt.MouseButton.LeftButton)
+    await until(lambda: any(isinstance(one, PageCard) for one in cards(person)), what="the page")
+    await person.settle(0.6)
+
+
+def cards(person: Person) -> list[QuestionCard]:
+    found = person.window.desk.chat_page.transcript.findChildren(QuestionCard)
+    asks = person.window.desk.chat_page.transcript.findChildren(ApprovalCard)
+    return [one for one in (*found, *asks) if one.isVisible()]
+
+
+def page_card(person: Person) -> PageCard:
+    return next(one for one in cards(person) if isinstance(one, PageCard))
+
+
+async def done(person: Person) -> None:
+    page = person.window.desk.chat_page
+    await until(lambda: page.session.status == "idle", what="the chat to go on")
+    await until(lambda: "Done." in person.transcript("transcript")[-1])
+    assert not person.sees("prompt_card")
+
+
+async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    told = asking(
+        wire_servers["openai"],
+        call("pages__day", "call_1", which="the fair"),
+        call("promptUser", "call_2", question="Which format?", type="options", options=["CSV", "JSON"]),
+    )
+    async with at_window(data_dir) as person:
+        await meet(person)
+        await ask(person)
+        kinds = {type(one) for one in cards(person)}
+        assert kinds == {QuestionCard, PageCard}
+        card = page_card(person)
+        assert card.accessibleName() == "Which day for the fair?"
+        assert card.findChild(QLabel, "page_from").text() == "With a page from pages · pages__day"
+        assert not any("Pick a day" in one.text() for one in card.findChildren(QLabel))
+        card._box.setPlainText("Monday")
+        QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
+        await until(lambda: not any(isinstance(one, PageCard) for one in cards(person)))
+        await person.settle(0.3)
+        assert person.window.desk.chat_page.session.status == "waiting" and told == []
+    async with at_window(data_dir) as person:
+        await until(lambda: cards(person), what="the other question again")
+        (card,) = cards(person)
+        assert type(card) is QuestionCard
+        await person.settle(0.6)
+        QTest.keyClick(card, Qt.Key.Key_2)
+        QTest.keyClick(card, Qt.Key.Key_Return)
+        await done(person)
+    (messages,) = told
+    assert [one["role"] for one in messages[-4:]] == ["assistant", "tool", "tool", "user"]
+    assert messages[-1]["content"] == "Monday\n\nJSON"
+    assert "Which day for the fair?" in messages[-3]["content"]
+
+
+@pytest.mark.skipif(not available(), reason="needs the extra `webui`")
+async def test_a_page_is_shown_and_its_answer_goes_on(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    told = asking(wire_servers["openai"], call("pages__form", "call_1"))
+    async with at_window(data_dir) as person:
+        await meet(person)
+        await ask(person)
+        card = page_card(person)
+        before = card.height()
+        await person.click("page_show")
+        await until(lambda: person.sees("page_view"))
+        await until(lambda: "ready" in card.findChild(QLabel, "page_note").text())
+        await until(lambda: card.height() > before, what="the row to make room")
+        await person.settle(0.5)
+        view = card._view
+        where = QPoint(view.width() // 2, view.height() // 2)
+        QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
+        await done(person)
+        await asyncio.sleep(0.2)
+    assert told[0][-1]["content"] == "Tuesday"
