@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.events import EventBus
@@ -65,6 +65,7 @@ def plain_versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:
     )
 
 
+@settings(deadline=None)
 @given(trees(), st.booleans())
 def test_the_index_says_what_a_walk_over_all_turns_says(tree: tuple[list[Message], str], live_: bool) -> None:
     messages, head = tree

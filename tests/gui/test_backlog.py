@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -46,6 +46,7 @@ def slices(messages: Sequence[Message], least: int) -> list[list[Message]]:
     return found
 
 
+@settings(deadline=None)
 @given(logs(), st.integers(1, 6))
 def test_the_rows_of_the_slices_are_those_of_the_whole(messages: list[Message], least: int) -> None:
     parts = slices(messages, least)
