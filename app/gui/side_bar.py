@@ -37,7 +37,8 @@ class SideBar(QFrame):
         self._language = language
         self._summaries: list[SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
-        self._providers = self._servers = 0
+        self._providers = -1
+        self._servers = 0
         self._brand = plain_label("brand")
         self._toggle = icon_button(look, "panel-left", "side_toggle")
         self._new = button("", "new_button")
@@ -126,7 +127,8 @@ class SideBar(QFrame):
         self._area.ensureVisible(0, place.y(), 0, rect.height())
 
     def _show_foot(self) -> None:
-        parts = [self._language("side.providers", count=self._providers)]
+        # Nothing is said of them before anything is known.
+        parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
             parts.append(self._language("side.servers", count=self._servers))
         self._foot_providers.setText(" · ".join(parts))

@@ -34,7 +34,10 @@ class WelcomeDesk(QObject):
         self._chats, self._state = chats, state
         self._group_id = ""
         self._wire()
-        page.composer.box.setPlainText(state.draft(NEW))
+        # What was written before anything could be sent counts, not what was left the last time.
+        if not page.composer.box.toPlainText():
+            page.composer.box.setPlainText(state.draft(NEW))
+        page.composer.hold(False)
         self.refresh()
 
     def refresh(self) -> None:

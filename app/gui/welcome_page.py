@@ -79,6 +79,7 @@ class WelcomePage(QWidget):
         self._all_cards = (self._debate, self._chat, self._connect)
         self.composer = ChatComposer(language, look)
         self.composer.setMaximumWidth(708)
+        self.composer.hold(True)
         # The pages of chats have one too: of what a name calls there is one.
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
@@ -98,6 +99,7 @@ class WelcomePage(QWidget):
             example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
         self._ready = False
         self._is_saved = True
+        self._known = False
         language.changed.connect(self._retranslate)
         look.changed.connect(self._retranslate)
         self._retranslate()
@@ -105,6 +107,7 @@ class WelcomePage(QWidget):
     def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
         """Say what is ready: the local model, providers beside it, and whether all is on the disk."""
         self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
+        self._known = True
         self._retranslate()
 
     def _lay_out(self) -> None:
@@ -188,7 +191,9 @@ class WelcomePage(QWidget):
         for number, example in zip(EXAMPLES, self._examples, strict=True):
             example.setText(words(f"welcome.example.{number}"))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
-        self._embedded.setText(words(key))
+        self._embedded.setText(words(key) if self._known else "")
+        self._embedded_icon.setVisible(self._known)
         icon = "circle-check" if self._ready else "circle-alert"
         self._embedded_icon.setPixmap(self._look.picture(icon, "text_2", 14, self.devicePixelRatioF()))
-        self._saved.setText(words("status_line.saved" if self._is_saved else "status_line.not_saved"))
+        saved = words("status_line.saved" if self._is_saved else "status_line.not_saved")
+        self._saved.setText(saved if self._known else "")

@@ -1,12 +1,19 @@
 """The welcome page as a person uses it: what is written there begins a chat."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.gui.chat_desk import NEW
+from app.gui.i18n import Language
+from app.gui.main_window import MainWindow
+from app.gui.style import Look
+from app.gui.theme import LIGHT
+from app.gui.window_state import WindowState
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
@@ -97,3 +104,16 @@ async def test_who_opens_moot_again_can_write_at_once(qapp, data_dir, wire_home)
     async with at_window(data_dir) as person:
         box = person.window.desk.chat_page.composer.box
         await until(lambda: person.window.focusWidget() is box, seconds=10)
+
+
+async def test_before_moot_is_ready_nothing_is_lost_and_nothing_false_is_said(qapp, data_dir):
+    window = MainWindow(LIGHT, WindowState(data_dir))
+    resources = Path(__file__).parents[2] / "resources"
+    window.furnish(Language(resources / "i18n", "en"), Look(qapp, resources, "light"))
+    composer = window.welcome.composer
+    composer.box.setPlainText("A question in a hurry")
+    QTest.keyClick(composer.box, Qt.Key.Key_Return)
+    assert composer.box.toPlainText() == "A question in a hurry"
+    said = "\n".join(label.text() for label in window.findChildren(QLabel))
+    assert "not installed" not in said and window.side_bar._foot_providers.text() == ""
+    window.deleteLater()

@@ -42,7 +42,7 @@ class ChatComposer(Composer):
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
-        self._busy = False
+        self._busy = self._held = False
         self.strip = AttachmentStrip(language, look)
         self.message_box = MessageBox()
         super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
@@ -65,6 +65,11 @@ class ChatComposer(Composer):
     def attachments(self) -> tuple[Attachment, ...]:
         """Return what is to be given along."""
         return self.strip.attachments()
+
+    def hold(self, held: bool) -> None:
+        """Send nothing for now: what is written stays."""
+        self._held = held
+        self._on_text_changed()
 
     def set_busy(self, busy: bool) -> None:
         """Offer Stop while the assistant works; what is sent then waits in the queue."""
@@ -217,7 +222,7 @@ class ChatComposer(Composer):
             self.message_submitted.emit(text, attachments)
 
     def _on_text_changed(self) -> None:
-        self.send.setEnabled(bool(self.box.text() or self.attachments()))
+        self.send.setEnabled(bool(self.box.text() or self.attachments()) and not self._held)
         self.text_changed.emit()
 
 
