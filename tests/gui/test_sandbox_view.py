@@ -3,14 +3,22 @@
 import asyncio
 import json
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.gui.web_view.available import available, prepare
+from app.gui.web_view.page_actions import PageFacts, PageTalk
+from app.gui.web_view.ui_page import read_page
+from app.tools.prompt_user import prompt_user
+
+# A folder with published packages of others; tests/tools/test_mcp_ui_clients.py says how it is made.
+CLIENTS = os.environ.get("MCP_UI_CLIENTS", "")
 
 pytestmark = [
     pytest.mark.skipif(not available(), reason="needs the extra `webui`"),
@@ -226,3 +234,80 @@ async def test_a_page_that_hangs_holds_nobody_up(shown: Shown) -> None:
     view.say({"x": 1})
     await asyncio.sleep(0.2)
     assert asyncio.get_running_loop().time() - started < 0.6
+
+
+async def test_the_page_of_moots_own_question_answers_when_it_is_clicked(shown: Shown) -> None:
+    question = await prompt_user("Which?", "options", ["CSV", "JSON & <b>more</b>"])
+    page = read_page(question.resources)
+    view = shown(page.text)
+    await until(lambda: view.isVisible())
+    await asyncio.sleep(1.0)
+    # The second button: below the question, right of the first.
+    where = view.focusProxy()
+    for x in range(60, 200, 10):
+        QTest.mouseClick(where, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(x, 60))
+        await asyncio.sleep(0.15)
+        if view.heard:
+            break
+    assert view.heard[0] in [
+        ({"type": "prompt", "payload": {"prompt": answer}}, True) for answer in ("CSV", "JSON & <b>more</b>")
+    ]
+    await asyncio.sleep(0.3)
+    assert len(view.heard) == 1
+
+
+APP = """<p id="told"></p><script type="module">%s
+const app = new App({ name: "Day", version: "1.0.0" }, {});
+const seen = {};
+app.ontoolinput = input => { seen.input = input.arguments; };
+app.ontoolresult = result => { seen.result = result.content; finish(); };
+async function finish() {
+  seen.theme = app.getHostContext().theme;
+  seen.host = app.getHostVersion().name;
+  try { await app.callServerTool({ name: "day", arguments: { n: 1 } }); } catch (error) { seen.refused = error.message; }
+  seen.link = await app.openLink({ url: "https://a.b/" });
+  await app.sendLog({ level: "info", data: JSON.stringify(seen) });
+  await app.sendMessage({ role: "user", content: [{ type: "text", text: "Monday" }] });
+}
+await app.connect();
+</script>"""
+
+
+@pytest.mark.skipif(not CLIENTS, reason="needs MCP_UI_CLIENTS")
+async def test_a_page_made_with_the_published_kit_of_mcp_apps_finds_its_host(shown: Shown) -> None:
+    kit = Path(CLIENTS) / "node_modules/@modelcontextprotocol/ext-apps/dist/src/app-with-deps.js"
+    code = kit.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    exported = re.search(r"export\s*\{(.*?)\}\s*;?\s*$", code, re.DOTALL)
+    assert exported is not None
+    names = dict(
+        reversed(pair.split(" as ")) if " as " in pair else (pair, pair)
+        for pair in (one.strip() for one in exported[1].split(","))
+    )
+    code = code[: exported.start()] + f";const App = {names['App']};"
+    view = shown(APP % code)
+    actions = []
+    facts = PageFacts(dark=True, language="en", arguments='{"which": "fair"}', content="Which day?")
+    talk = PageTalk(facts, view.say)
+
+    def take(text: str, acted: bool) -> None:
+        action = talk.take(text, acted=acted)
+        if action is not None and action.kind != "size":
+            actions.append(action)
+            if action.refusal is not None:
+                view.say(action.refusal)
+
+    view.said.connect(take)
+    await until(lambda: any(one.kind == "prompt" for one in actions))
+    assert [one.kind for one in actions] == ["tool", "link", "notify", "prompt"]
+    tool, link, seen, prompt = actions
+    assert (tool.text, tool.arguments) == ("day", '{"n": 1}')
+    assert (link.text, prompt.text) == ("https://a.b/", "Monday")
+    told = json.loads(seen.text)
+    assert "did not allow" in told.pop("refused")
+    assert told == {
+        "input": {"which": "fair"},
+        "result": [{"type": "text", "text": "Which day?"}],
+        "theme": "dark",
+        "host": "Moot",
+        "link": {},
+    }
