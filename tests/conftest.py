@@ -114,6 +114,29 @@ def _no_leftovers(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def _no_endless_wait(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End a test that waits for ever on the window's loop, and show where.
+
+    While Qt waits no Python runs, so that the signal of pytest-timeout is not seen there.
+    """
+    if _RUNNER not in request.fixturenames or not {"qtbot", "qapp"} & set(request.fixturenames):
+        yield
+        return
+    loop = request.getfixturevalue(_RUNNER).get_loop()
+    marker = request.node.get_closest_marker("timeout")
+    seconds = float(marker.args[0] if marker else request.config.getini("timeout"))
+    alarm = loop.call_later(0.9 * seconds, _give_up, loop)
+    yield
+    alarm.cancel()
+
+
+def _give_up(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task.print_stack()
+        task.cancel("the test waited too long")
+
+
+@pytest.fixture(autouse=True)
 def _no_unexpected_logs(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail the test that logs a warning or worse, unless it is marked `allow_logs`."""
     with guards.collected_logs() as lines:
