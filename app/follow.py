@@ -42,7 +42,11 @@ def session_id_of(arguments: Arguments) -> str:
 
 
 async def warm_up(moot: Moot, *, embedded: bool = False) -> None:
-    """Start what takes seconds to be ready, while the session is written; the first turn says what fails."""
+    """Start what takes seconds to be ready, while the session is written; the first turn says what fails.
+
+    Who speaks with the first model that is ready must not be sent to a local server that does not run.
+    """
+    await moot.engine.look_for_servers()
     with contextlib.suppress(ProviderError):
         await moot.models.start()
         if embedded:
