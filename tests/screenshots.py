@@ -94,6 +94,8 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         window.grab().save(str(readme))
         window.top_bar.debate_button.setChecked(False)
         await keep_assistants(engine)
+        await until(lambda: person.sees("toast"))
+        await until(lambda: not person.sees("toast"), 30)
         async for _language, path in each_way(person, engine, out):
             await take_assistants(person, keep_widget, path)
 

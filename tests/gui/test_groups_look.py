@@ -27,20 +27,37 @@ def page(person: Person):
     return person.window.desk.group_commands._page
 
 
+def leaves(person: Person) -> list[str]:
+    """Return the forms that are wider than the part of the page they scroll in."""
+    forms = (page(person).form, page(person).editor.form)
+    return [
+        type(form).__name__
+        for form in forms
+        if form.isVisible()
+        and form.mapTo(page(person), form.rect().topRight()).x()
+        > (page(person)._column.geometry().right() if form is forms[0] else page(person).width())
+    ]
+
+
 async def test_nothing_is_cut_off_in_any_size(person):
     assert cut_off(person) == []
+    assert leaves(person) == []
     assert page(person).editor.isVisible(), "members and editor stand side by side in the smallest window"
     assert person.sees("group_chat")
     person.window.resize(1440, 900)
     await person.settle()
     assert cut_off(person) == []
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
+    person.window.resize(900, 600)
+    await person.settle()
+    assert (person.window.width(), cut_off(person), leaves(person)) == (900, [], [])
 
 
 async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the_editor(person):
     person.window.top_bar.debate_button.click()
     await person.settle()
     assert cut_off(person) == []
+    assert leaves(person) == []
     assert not page(person).editor.isVisible()
     assert page(person).form.cards.isVisible()
     page(person).form.cards.setFocus()

@@ -44,6 +44,8 @@ class ModelChoice(Choice):
         for words, pair in offered:
             self.addItem(words, pair)
         self.setEditText(text if chosen is None else self._text_of(*chosen))
+        if not self.hasFocus():
+            self.lineEdit().setCursorPosition(0)
 
     def show_model(self, provider: str, model: str) -> None:
         """Show a choice; both are empty for the default model."""

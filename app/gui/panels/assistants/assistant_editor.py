@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
@@ -16,6 +17,7 @@ from app.gui.widgets.controls import button, icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.save_state import SaveState
 
+MARGIN = 24
 # What a version differs in, by the words of the fields.
 FIELD_OF = {
     "provider": "model",
@@ -150,6 +152,10 @@ class AssistantEditor(QWidget):
         self._show_banner()
         self._banner_act.setFocus()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.form.fit(self.width() - 2 * MARGIN)
+
     def _fields_differ(self, other: Agent) -> bool:
         assert self._agent is not None
         return replace(other, version=self._agent.version) != self._agent
@@ -230,14 +236,14 @@ class AssistantEditor(QWidget):
         banner.addWidget(self._banner_act)
         body = QWidget()
         inside = QVBoxLayout(body)
-        inside.setContentsMargins(24, 0, 24, 18)
+        inside.setContentsMargins(MARGIN, 0, MARGIN, 18)
         inside.addWidget(self.form)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 16, 0, 0)
         column.setSpacing(12)
         for item in (head, self._banner):
             row = QHBoxLayout()
-            row.setContentsMargins(24, 0, 24, 0)
+            row.setContentsMargins(MARGIN, 0, MARGIN, 0)
             if isinstance(item, QWidget):
                 row.addWidget(item)
             else:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
@@ -147,11 +146,14 @@ class AssistantForm(QWidget):
         self.errors[field].setText(text)
         self.errors[field].setVisible(bool(text))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def fit(self, width: int) -> None:
+        """Stand side by side what has room for that in `width` pixels.
+
+        Its own width would not do: what stands side by side keeps it wide.
+        """
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         for row in (self._pair, self._trio):
-            row.setDirection(down if self.width() < NARROW else across)
+            row.setDirection(down if width < NARROW else across)
 
     def _lay_out(self) -> None:
         for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):

@@ -18,9 +18,10 @@ from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
 
 COLUMN_WIDTH = 330
-NARROW_COLUMN = 270
+NARROW_COLUMN = 288
 WIDE = 860
 NARROW = 600
+ANY_WIDTH = 16_777_215  # what Qt takes for no limit
 
 
 class GroupPage(QWidget):
@@ -145,11 +146,9 @@ class GroupPage(QWidget):
 
     def _fit(self) -> None:
         """Give the editor the room there is: beside the members, or none where it could not be used."""
-        roomy = self.width() >= NARROW
-        if roomy:
-            self._column.setFixedWidth(COLUMN_WIDTH if self.width() >= WIDE else NARROW_COLUMN)
-        else:
-            self._column.setFixedWidth(max(self.width(), 1))
+        wanted = COLUMN_WIDTH if self.width() >= WIDE else NARROW_COLUMN
+        self._column.setMinimumWidth(wanted)
+        self._column.setMaximumWidth(wanted if self.width() >= NARROW else ANY_WIDTH)
         self._name_tools()
         self._show_member()
 
