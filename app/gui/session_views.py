@@ -112,6 +112,8 @@ class SessionViews(QObject):
             view.show_session(session, messages, read_only=read_only, damaged=damaged)
         if isinstance(view, ChatPage):
             view.show_versions(versions_shown(live))
+            # What was asked again was paid for as well.
+            view.spending.add(live.whole_messages())
 
     def keep_place(self, view: ConversationView) -> None:
         """Remember where in its session a view is read."""
@@ -134,12 +136,16 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _follow_head(self, view: ChatPage, session: ChatSession) -> None:
-        """Show another version where the chat no longer stands where the page does."""
+        """Show another version where the chat no longer stands where the page does, and how many there are."""
         live = self._engine.live(session.id)
+        if live is None:
+            return
         # A turn that has said nothing yet is not there to be shown.
-        if live is not None and not view.stands_at(session.chat.head) and live.turn(session.chat.head):
+        if not view.stands_at(session.chat.head) and live.turn(session.chat.head):
             self._bridge.flush()
             view.reload(shown(live), versions_shown(live))
+        else:
+            view.show_versions(versions_shown(live))
 
     def _on_session_deleted(self, event: SessionDeleted) -> None:
         for view in self._showing(event.session_id):

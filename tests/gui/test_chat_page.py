@@ -172,6 +172,12 @@ async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_
     assert page.composer.box.toPlainText() == "own"
 
 
+def versions_of(page: object) -> tuple[int, int]:
+    """Return what the last row says of its versions."""
+    transcript = page.transcript  # type: ignore[attr-defined]
+    return transcript._row(len(transcript._model.entries) - 1).context.versions
+
+
 async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", ["One.", "Two.", "Three."])
     await person.click("new_button")
@@ -183,11 +189,20 @@ async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_serv
     page.transcript.action_requested.emit(answer.id, "retry")
     await until(lambda: page.session.status == "idle" and "Two." in read(person))
     assert "One." not in read(person)
-    page.transcript.version_requested.emit(live.messages[-1].turn_id, -1)
+    second = live.messages[-1]
+    await until(lambda: versions_of(page) == (2, 2), seconds=5, what="the mark of two versions")
+    paid = page.spending.text(person.window.language)
+    page.transcript.version_requested.emit(second.turn_id, -1)
     await until(lambda: "One." in read(person) and "Two." not in read(person))
     page.transcript.version_requested.emit(answer.turn_id, -1)
     await person.settle()
     assert "One." in read(person)
+    assert versions_of(page) == (1, 2)
+    session_id = page.session_id
+    await person.click("new_button")
+    person.window.desk.show_session(session_id)
+    await until(lambda: page.session_id == session_id)
+    assert page.spending.text(person.window.language) == paid, "what was asked again was paid for as well"
 
 
 async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person, wire_servers):  # noqa: F811

@@ -184,6 +184,8 @@ class TranscriptFeed(TranscriptCanvas):
 
     def set_versions(self, versions: Versions) -> None:
         """Show `‹ 2/3 ›` on turns with several versions: turn id -> (number from 1, how many)."""
+        if versions == self._model.versions:
+            return
         changed = {*self._model.versions, *versions}
         self._model.versions = dict(versions)
         self._renew([message.id for turn in changed for message in self._model.book.said(turn)[:1]])
