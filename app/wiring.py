@@ -9,6 +9,7 @@ from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
 from app.engine.provider_list import configured, provider_of
+from app.engine.workflows import read_built_in as read_workflows
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave
@@ -110,6 +111,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
         built_in=read_built_in(resources_dir() / "agents"),
+        workflows=read_workflows(resources_dir() / "workflows"),
         embedded_problem=models.embedded_problem,
         ready_groups=resources_dir() / "groups",
     )

@@ -12,6 +12,7 @@ from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
+from app.core.workflow import WorkflowDefinition
 
 
 class MemoryTools(Tools):
@@ -49,6 +50,7 @@ class MemoryDocuments(Documents):
         self._providers = tuple(providers)
         self._agents = tuple(agents)
         self._groups: tuple[Group, ...] = ()
+        self._workflows: tuple[WorkflowDefinition, ...] = ()
         self._settings = Settings()
 
     def settings(self) -> Settings:
@@ -85,6 +87,16 @@ class MemoryDocuments(Documents):
 
     async def delete_group(self, group_id: str) -> None:
         self._groups = tuple(one for one in self._groups if one.id != group_id)
+
+    def workflows(self) -> tuple[WorkflowDefinition, ...]:
+        return self._workflows
+
+    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        self._workflows = (*(one for one in self._workflows if one.id != definition.id), definition)
+        return definition
+
+    async def delete_workflow(self, definition_id: str) -> None:
+        self._workflows = tuple(one for one in self._workflows if one.id != definition_id)
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         return ()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.plan import Plan
 from app.core.session import Session
+from app.core.workflow import StepState
 
 
 def utc_now() -> str:
@@ -138,6 +139,30 @@ class PlanChanged(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsChanged(Event):
     """A group was saved, deleted or brought back; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepChanged(Event):
+    """A step of a workflow is in another state."""
+
+    step: StepState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailabilityChanged(Event):
+    """An assistant has more or less to do; `running` and `queued` count, `waiting` is how many wait with a
+    time limit. `session_id` is "".
+    """
+
+    assistant_id: str
+    running: int
+    queued: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowsChanged(Event):
+    """A workflow's definition was saved or deleted; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from app.core.message import Attachment
 from app.core.plan import Plan
+from app.core.workflow import StepState, WorkflowDefinition
 
 IDLE = "idle"
 RUNNING = "running"
@@ -156,6 +157,23 @@ class GroupSession(ChatSession):
 
     group: GroupState
     kind: Literal["group"] = "group"  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowState:
+    """A workflow at work: its definition as it was when it began, the user's command, and every step."""
+
+    definition: WorkflowDefinition
+    command: str
+    steps: tuple[StepState, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowSession(ChatSession):
+    """Work in steps; each step is a turn of the assistant of its role, below the workflow's own."""
+
+    workflow: WorkflowState
+    kind: Literal["workflow"] = "workflow"  # type: ignore[assignment]
 
 
 class SessionSummary(NamedTuple):

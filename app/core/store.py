@@ -10,6 +10,7 @@ from app.core.provider import ProviderConfig
 from app.core.session import Session, SessionSummary
 from app.core.settings import Settings
 from app.core.tool import McpServer
+from app.core.workflow import WorkflowDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,18 @@ class Documents(Protocol):
 
     async def delete_group(self, group_id: str) -> None:
         """Take a group away; saving it again brings it back."""
+        ...
+
+    def workflows(self) -> tuple[WorkflowDefinition, ...]:
+        """Return the definitions of `workflows/`; each can run."""
+        ...
+
+    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        """Write a definition with the next version number and return it so. Raises StorageError."""
+        ...
+
+    async def delete_workflow(self, definition_id: str) -> None:
+        """Take a definition away; saving it again brings it back."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

@@ -6,7 +6,7 @@ with the same role are versions of each other. Used by the request, the chat's c
 
 from collections.abc import Iterator
 
-from app.core.message import DONE, Message
+from app.core.message import DONE, USER, Message
 from app.core.tool import END
 from app.engine.live_session import LiveSession
 
@@ -71,8 +71,10 @@ def latest_leaf(live: LiveSession, turn_id: str) -> str:
 
 
 def last_answer(messages: list[Message]) -> Message | None:
-    """Return the newest whole answer or failure of a turn; None where the turn has none yet."""
+    """Return the newest whole answer or failure of a turn; None where it has none yet, or was asked on."""
     for message in reversed(messages):
+        if message.role == USER and message.answers is None:
+            return None
         if message.role == "assistant" and message.state in ("done", "failed"):
             return message
     return None

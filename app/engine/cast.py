@@ -85,6 +85,10 @@ class Cast:
             return self._voice(EMBEDDED, "")
         return self._voice(ready[0].config.id, ready[0].default_model)
 
+    def first_voice(self) -> Voice:
+        """Return the model that is taken where nobody named one."""
+        return self.voice(Agent(id="", name=""))
+
     def tools(self, agent: Agent, mode: str) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
         its MCP servers. Keys that are not on the list are nobody's (row S8).

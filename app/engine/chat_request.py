@@ -182,6 +182,8 @@ def _turn_items(
     keeps_state = not past or (last is not None and bool(last.tool_calls))
     items: list[Item] = []
     for message in messages:
+        if message.role == USER and message.answers is None:
+            items.append(_user_item(message, words, images))
         if message.role != ASSISTANT or not (message.state == DONE or (past and message.state == STOPPED)):
             continue
         item: Item = {"role": ASSISTANT, "content": message.content}

@@ -1,5 +1,6 @@
 """A chat that runs: the assistant's turn is taken, what was queued meanwhile is sent, until the user's turn."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.slots import Slots
 from app.engine.stage import HELD, Stage
 from app.engine.stage import WAITING as TURN_WAITS
 from app.engine.turn import Tree
@@ -29,10 +31,11 @@ STOPPED_RESULT = "The user stopped this."
 
 @dataclass(frozen=True, slots=True)
 class ChatTerms:
-    """Who is there and which words go to models."""
+    """Who is there and who is free, and which words go to models."""
 
     cast: Cast
     prompts: Prompts
+    slots: Slots
 
 
 class ChatRun(Run):
@@ -44,9 +47,11 @@ class ChatRun(Run):
         super().__init__(live, surroundings)
         self._terms = terms
         self._tree: Tree | None = None
+        self._news = asyncio.Event()
 
     def answered(self) -> None:
         """Let what waits for the user look again."""
+        self._news.set()
         if self._tree is not None:
             self._tree.answered()
 
@@ -171,7 +176,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
     that has none, so that nothing waits for what will not come. With `only_call`, that call alone.
     """
     written = []
-    for turn_id in [top] if only_call else _tree_turns(live, top):
+    for turn_id in [top] if only_call else tree_turns(live, top):
         messages = live.turn(turn_id)
         written += [
             replace(one, prompt=replace(one.prompt, dismissed=True))
@@ -204,11 +209,11 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
 
 def open_questions(live: LiveSession) -> Iterator[Message]:
     """Yield the questions of the chosen version that wait for the user, oldest first."""
-    for turn_id in _tree_turns(live, live.chat_session.chat.head):
+    for turn_id in tree_turns(live, live.chat_session.chat.head):
         yield from (one for one in live.turn(turn_id) if one.asks and one.role in (TOOL, SYSTEM))
 
 
-def _tree_turns(live: LiveSession, turn_id: str) -> list[str]:
+def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
     """Return a turn and the turns of the sub-agents below it."""
     found = [turn_id]
     for one in found:
@@ -227,5 +232,5 @@ def _spent_by(live: LiveSession) -> Iterator[Message]:
         messages = live.turn(root)
         if messages[0].role == USER and messages[0].id <= chat.budget_from:
             return
-        for turn_id in _tree_turns(live, root):
+        for turn_id in tree_turns(live, root):
             yield from (one for one in live.turn(turn_id) if one.id > chat.budget_from)

@@ -21,6 +21,7 @@ from app.core.session import (
     WAITING,
     Chat,
     ChatSession,
+    GroupSession,
     QueuedMessage,
 )
 from app.core.text import clean_text
@@ -211,6 +212,8 @@ class Chats:
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
         live = await self._sessions.open_chat(session_id)
+        if isinstance(live.session, GroupSession):
+            raise BadInput("group_leads")
         agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
         await self._cast.attach(agent)

@@ -5,10 +5,17 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Busy
 from app.core.catalog import TRANSCRIPT
 from app.core.errors import BadInput, NotFound
-from app.core.events import EventBus, ServersChanged, SessionDeleted, SessionRestored, utc_now
+from app.core.events import (
+    AvailabilityChanged,
+    EventBus,
+    ServersChanged,
+    SessionDeleted,
+    SessionRestored,
+    utc_now,
+)
 from app.core.ids import new_id
 from app.core.message import USER, Message
 from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
@@ -21,13 +28,16 @@ from app.core.session import (
     Participant,
     Session,
     SessionSummary,
+    WorkflowSession,
 )
 from app.core.settings import Settings
 from app.core.store import Documents, Hit, Problem, Secrets, SessionStore
 from app.core.text import clean_text
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
+from app.core.workflow import WorkflowDefinition
 from app.engine.assistants import Assistants
+from app.engine.availability import Availability, policy_of
 from app.engine.cast import Cast
 from app.engine.chat_run import USER_AUTHOR, ChatRun, ChatTerms
 from app.engine.chats import Chats
@@ -54,6 +64,9 @@ from app.engine.roles import form_of, system_prompt
 from app.engine.runner import Run, Surroundings
 from app.engine.sessions import Sessions
 from app.engine.setup import DebateSetup, Seat, draft_of, seats_of, session_of
+from app.engine.slots import Slots
+from app.engine.workflow_run import WorkflowRun
+from app.engine.workflows import Workflows
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
@@ -81,6 +94,7 @@ class Engine:
         prompts: Prompts,
         tools: Tools,
         built_in: Sequence[Agent],
+        workflows: Sequence[WorkflowDefinition] = (),
         embedded_problem: Callable[[], str],
         ready_groups: Path | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -99,6 +113,9 @@ class Engine:
         self._sessions = Sessions(store, bus, self._run_of)
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in)
+        self._slots = Slots(
+            Availability(self._policy), clock=clock, sleep=sleep, changed=self._on_availability
+        )
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.groups = Groups(
@@ -110,6 +127,10 @@ class Engine:
             bus,
             self._language,
             ready_groups,
+        )
+
+        self.workflows = Workflows(
+            documents, self._sessions, self._cast, models, bus, workflows, self._language
         )
 
     # Sessions
@@ -190,6 +211,7 @@ class Engine:
     async def shutdown(self) -> None:
         """Pause what runs, write what is left, let go of the disk."""
         await self._sessions.close()
+        await self._slots.close()
         await self._store.close()
 
     # Debates
@@ -324,6 +346,20 @@ class Engine:
         """Return the files that could not be used."""
         return self._documents.problems()
 
+    def _policy(self, agent_id: str) -> Busy:
+        agent = self._cast.agent(agent_id)
+        return policy_of(
+            agent.busy if agent else None, agent.role if agent else agent_id.removeprefix("role-")
+        )
+
+    def _on_availability(self, agent_id: str) -> None:
+        running, queued, waiting = self._slots.counts(agent_id)
+        self.bus.publish(
+            AvailabilityChanged(
+                session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
+            )
+        )
+
     def _language(self) -> str:
         return choose_language(self._documents.settings().language)
 
@@ -334,10 +370,13 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
+        terms = ChatTerms(self._cast, self._prompts, self._slots)
+        if isinstance(live.session, WorkflowSession):
+            return WorkflowRun(live, self._surroundings, terms)
         if isinstance(live.session, GroupSession):
-            return GroupRun(live, self._surroundings, ChatTerms(self._cast, self._prompts))
+            return GroupRun(live, self._surroundings, terms)
         if isinstance(live.session, ChatSession):
-            return ChatRun(live, self._surroundings, ChatTerms(self._cast, self._prompts))
+            return ChatRun(live, self._surroundings, terms)
         return DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))
 
     def _check_open(self, live: LiveSession) -> None:

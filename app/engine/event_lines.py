@@ -6,6 +6,7 @@ Used by the terminal (`--json`, `moot show`), the export and the local socket.
 from dataclasses import asdict
 
 from app.core.events import (
+    AvailabilityChanged,
     Event,
     MessageDelta,
     MessageFinished,
@@ -16,6 +17,7 @@ from app.core.events import (
     RetryScheduled,
     SessionChanged,
     SessionStarted,
+    StepChanged,
     ToolFinished,
     ToolStarted,
     TurnStarted,
@@ -23,7 +25,7 @@ from app.core.events import (
 )
 from app.core.message import Author, Message
 from app.core.plan import Plan
-from app.core.session import ChatSession, DebateSession, GroupSession
+from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
 from app.engine.group import turns_used
 from app.engine.live_session import LiveSession
 
@@ -75,6 +77,15 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
             return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
         case PlanChanged():
             return "plan.changed", {"plan": plan_object(event.plan)}
+        case StepChanged(step=step):
+            return "step.changed", {"step_id": step.id, "state": step.state, "reason": step.reason}
+        case AvailabilityChanged():
+            return "availability.changed", {
+                "assistant_id": event.assistant_id,
+                "running": event.running,
+                "queued": event.queued,
+                "waiting": event.waiting,
+            }
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():
@@ -94,6 +105,26 @@ def _call(event: ToolStarted | ToolFinished) -> dict[str, object]:
 def plan_object(plan: Plan | None) -> dict[str, object] | None:
     """Return a plan: goal and items, each with text and done."""
     return {"goal": plan.goal, "items": [asdict(item) for item in plan.items]} if plan else None
+
+
+def workflow_object(work: WorkflowState) -> dict[str, object]:
+    """Return a workflow at work: its definition's id, and every step with what it depends on."""
+    states = {state.id: state for state in work.steps}
+    steps = [
+        {
+            "id": step.id,
+            "name": step.name,
+            "role": step.role,
+            "depends_on": list(step.depends_on),
+            "state": states[step.id].state,
+            "reason": states[step.id].reason,
+            "artifacts": states[step.id].artifacts,
+            "assistant_id": states[step.id].assistant_id,
+            "attempt": states[step.id].attempt,
+        }
+        for step in work.definition.steps
+    ]
+    return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
 
 
 def author_object(author: Author) -> dict[str, object]:
@@ -144,6 +175,8 @@ def session_document(live: LiveSession) -> dict[str, object]:
             "turns_used": turns_used(live),
             "turns_limit": session.group.turns_limit,
         }
+    if isinstance(session, WorkflowSession):
+        document["workflow"] = workflow_object(session.workflow)
     if isinstance(session, DebateSession):
         debate = session.debate
         document["debate"] = {

@@ -1,4 +1,4 @@
-"""Definitions, one file each in `assistants/` and `groups/`, and the versions each of them had.
+"""Definitions, one file each in `assistants/`, `groups/` and `workflows/`, and the versions each of them had.
 
 A person may write them: what is wrong is reported and never touched. Used by the documents.
 """
@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from app.core.agent import Agent, Busy, Group, Leader
 from app.core.errors import BadInput, StorageError
 from app.core.store import Problem
+from app.core.workflow import WorkflowDefinition, faults
 from app.storage.document_file import MAX_ID, as_bytes, is_name, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
@@ -27,7 +28,7 @@ Fault = tuple[str, str, str]
 _COMMANDS = frozenset(("command", "code", "script"))
 
 
-Definition = TypeVar("Definition", Agent, Group)
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition)
 
 
 class DefinitionFolder(Generic[Definition]):
@@ -205,7 +206,23 @@ def _group_fault(group: Group) -> Fault | None:
     return None
 
 
-_FAULTS: dict[type, Callable[[Any], Fault | None]] = {Agent: _agent_fault, Group: _group_fault}
+def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:
+    """Return (code, field, detail) of what keeps a workflow from running."""
+    if not is_name(definition.id):
+        return "bad_id", "id", definition.id[:80]
+    if not definition.name.strip():
+        return "missing", "name", ""
+    for fault in faults(definition):
+        place = "" if fault.place is None else f"steps[{fault.place}]."
+        return fault.code, f"{place}{fault.field}", fault.detail[:300]
+    return None
+
+
+_FAULTS: dict[type, Callable[[Any], Fault | None]] = {
+    Agent: _agent_fault,
+    Group: _group_fault,
+    WorkflowDefinition: _workflow_fault,
+}
 
 
 def _twin(agent_id: str) -> str:

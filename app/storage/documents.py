@@ -19,6 +19,7 @@ from app.core.provider import ProviderConfig
 from app.core.settings import Settings
 from app.core.store import Problem
 from app.core.tool import McpServer
+from app.core.workflow import WorkflowDefinition
 from app.storage.definitions import DefinitionFolder
 from app.storage.document_file import (
     VERSION,
@@ -54,6 +55,8 @@ class JsonDocuments:
         self._agents: tuple[Agent, ...] = ()
         self._assistants = DefinitionFolder(Agent, paths.assistants, paths.trash, self._disk)
         self._groups: tuple[Group, ...] = ()
+        self._workflows: tuple[WorkflowDefinition, ...] = ()
+        self._workflow_files = DefinitionFolder(WorkflowDefinition, paths.workflows, paths.trash, self._disk)
         self._group_files = DefinitionFolder(Group, paths.groups, paths.trash, self._disk)
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
@@ -155,6 +158,32 @@ class JsonDocuments:
 
         await self._write_in_thread(delete)
 
+    def workflows(self) -> tuple[WorkflowDefinition, ...]:
+        """Return the definitions of `workflows/`."""
+        return self._workflows
+
+    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        """Write a definition with the next version number and return it so; unknown fields stay.
+
+        Raises StorageError, also for one that could not run and where the file could not be read.
+        """
+
+        def save() -> WorkflowDefinition:
+            saved = self._workflow_files.save(definition)
+            self._load_workflows()
+            return saved
+
+        return await self._write_in_thread(save)
+
+    async def delete_workflow(self, definition_id: str) -> None:
+        """Move a definition to the bin; its versions are kept. Raises StorageError."""
+
+        def delete() -> None:
+            self._workflow_files.delete(definition_id)
+            self._load_workflows()
+
+        await self._write_in_thread(delete)
+
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
         return self._servers
@@ -190,6 +219,7 @@ class JsonDocuments:
         self._load_providers()
         self._load_agents()
         self._load_groups()
+        self._load_workflows()
         self._load_servers()
         self._load_consents()
 
@@ -202,6 +232,9 @@ class JsonDocuments:
         elif found is not None:
             self._providers = tuple(config for _, config in _read_providers(found, problems))
         self._problems["providers"] = problems
+
+    def _load_workflows(self) -> None:
+        self._workflows, self._problems["workflows"] = self._workflow_files.read()
 
     def _load_groups(self) -> None:
         self._groups, self._problems["groups"] = self._group_files.read()

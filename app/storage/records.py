@@ -28,6 +28,7 @@ from app.core.session import (
     GroupSession,
     Session,
     SessionSummary,
+    WorkflowSession,
 )
 from app.core.text import clean_text
 
@@ -39,7 +40,12 @@ Plain = dict[str, Any]
 APP_RESTART = "app_restart"
 DAMAGED = "damaged"
 
-_SESSIONS: dict[str, type[Session]] = {"chat": ChatSession, "group": GroupSession, "debate": DebateSession}
+_SESSIONS: dict[str, type[Session]] = {
+    "chat": ChatSession,
+    "group": GroupSession,
+    "workflow": WorkflowSession,
+    "debate": DebateSession,
+}
 _ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
 _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 

@@ -22,7 +22,7 @@ from app.core.session import IDLE, PAUSED, GroupSession
 from app.engine.branches import back_from
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Hang, Script, a_bench
-from tests.engine.group_tools import bound
+from tests.engine.group_tools import all_tools
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling
 from tests.memory import MemoryStore
@@ -51,7 +51,7 @@ class GroupPlay:
 
     def _open(self) -> None:
         crew = tuple(agent(one, name=name, tools=("planning", "promptUser")) for one, name in MEMBERS.items())
-        self.made: Bench = a_bench(self.store, agents=crew, tools=bound())
+        self.made: Bench = a_bench(self.store, agents=crew, tools=all_tools())
         self.made.models.otherwise = self._reply
         leader = Leader(provider="remote0", model="m")
         group = Group(id="crew", name="Crew", members=tuple(MEMBERS), orchestrator=leader, turns_limit=LIMIT)

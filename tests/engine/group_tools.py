@@ -2,21 +2,26 @@
 
 from app.core.tool import Tool
 from app.tools import orchestration, planning, prompt_user
-from app.tools.declared import Outside
+from app.tools.declared import Declared, Outside
 
 
 async def _nothing(*_: object) -> dict[str, object]:
     raise AssertionError("no tool here reaches outside")
 
 
-def bound() -> tuple[Tool, ...]:
-    """Return the orchestrator's tools, the planning tools and the question, as they are now."""
+def bound(*declared: Declared) -> tuple[Tool, ...]:
+    """Return tools that reach nothing outside."""
     outside = Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None)  # type: ignore[arg-type, return-value]
-    declared = (*orchestration.TOOLS, *planning.TOOLS, *prompt_user.TOOLS)
     return tuple(one.bind(outside) for one in declared)
 
 
-TOOLS = bound()
+def all_tools() -> tuple[Tool, ...]:
+    """Return the orchestrator's tools, the planning tools and the question, as their modules are now."""
+    return bound(*orchestration.TOOLS, *planning.TOOLS, *prompt_user.TOOLS)
+
+
+TOOLS = all_tools()
+PLAN_TOOLS = bound(*orchestration.TOOLS, *planning.TOOLS)
 
 
 def hand(assistant: str, instruction: str = "Do it.") -> tuple[str, dict[str, str]]:

@@ -1,0 +1,134 @@
+"""Workflows: work in steps that depend on each other (rows W3 to W7). Pure data, of `workflows/<id>.json`."""
+
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+PENDING: Final = "pending"
+READY: Final = "ready"
+WAITING: Final = "waiting"
+RUNNING: Final = "running"
+DONE: Final = "done"
+FAILED: Final = "failed"
+SKIPPED: Final = "skipped"
+CANCELLED: Final = "cancelled"
+
+STEP_ENDED = (DONE, FAILED, SKIPPED, CANCELLED)
+
+SATISFIES: Final = "satisfies"
+BLOCKS: Final = "blocks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowStep:
+    """One step of a definition: who of which role does what, after which others.
+
+    `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks.
+    """
+
+    id: str
+    name: str
+    role: str
+    prompt: str
+    depends_on: tuple[str, ...] = ()
+    when_skipped: str = SATISFIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowDefinition:
+    """A kind of work; `keywords` are whole words that a command is recognised by, in any language."""
+
+    id: str
+    name: str
+    keywords: tuple[str, ...] = ()
+    steps: tuple[WorkflowStep, ...] = ()
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepState:
+    """How far a step of an instance is.
+
+    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice; `turn_id` is the turn of the attempt, `reason` why it
+    waits, failed or was skipped, `artifacts` what it says it made, `result` its words for those after it.
+    """
+
+    id: str
+    state: str = PENDING
+    attempt: int = 0
+    turn_id: str = ""
+    assistant_id: str = ""
+    reason: str = ""
+    artifacts: str = ""
+    result: str = ""
+    asked_again: bool = False
+    fresh: bool = False
+    started_at: str = ""
+    ended_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a definition: a code (`problem.<code>`), the step's place, and a detail."""
+
+    code: str
+    place: int | None = None
+    field: str = ""
+    detail: str = ""
+
+
+def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None) -> list[Fault]:
+    """Return what keeps a definition from running; `roles` are those some assistant has, if it matters."""
+    found: list[Fault] = []
+    places: dict[str, int] = {}
+    for place, step in enumerate(definition.steps):
+        if step.id in places:
+            found.append(Fault("duplicate_step", place, "id", step.id))
+        places.setdefault(step.id, place)
+        if roles is not None and step.role.casefold() not in roles:
+            found.append(Fault("unknown_role", place, "role", step.role))
+    if not definition.steps:
+        found.append(Fault("no_steps", field="steps"))
+    for place, step in enumerate(definition.steps):
+        for one in step.depends_on:
+            if one == step.id:
+                found.append(Fault("depends_on_itself", place, "depends_on", one))
+            elif one not in places:
+                found.append(Fault("unknown_dependency", place, "depends_on", one))
+    if not found and (circle := _circle(definition)):
+        found.append(Fault("cycle", places[circle[0]], "depends_on", " > ".join((*circle, circle[0]))))
+    return found
+
+
+def _circle(definition: WorkflowDefinition) -> list[str]:
+    """Return the steps of a cycle in order, none where there is no cycle; never recurses."""
+    missing = {step.id: len(set(step.depends_on)) for step in definition.steps}
+    after = dependents(definition)
+    free = deque(step_id for step_id, count in missing.items() if not count)
+    while free:
+        for one in after.get(free.popleft(), ()):
+            missing[one] -= 1
+            if not missing[one]:
+                free.append(one)
+    left = {step_id for step_id, count in missing.items() if count}
+    if not left:
+        return []
+    before = {step.id: [one for one in step.depends_on if one in left] for step in definition.steps}
+    path: list[str] = []
+    seen: dict[str, int] = {}
+    step_id = min(left, key=lambda one: next(n for n, step in enumerate(definition.steps) if step.id == one))
+    while step_id not in seen:
+        seen[step_id] = len(path)
+        path.append(step_id)
+        step_id = before[step_id][0]
+    return path[seen[step_id] :][::-1]
+
+
+def dependents(definition: WorkflowDefinition) -> dict[str, list[str]]:
+    """Return the steps that depend on each step, in order."""
+    after: dict[str, list[str]] = {}
+    for step in definition.steps:
+        for one in dict.fromkeys(step.depends_on):
+            after.setdefault(one, []).append(step.id)
+    return after

@@ -1,0 +1,274 @@
+"""Who is free (rows W1, W2): a pure core, asked by every run through `slots`; no clock, no waiting here.
+
+Each assistant takes so many tasks at once; what comes beyond waits, queues or is refused, as its policy
+says. A provider may hold fewer still, and may have to pause. Every operation returns what follows of it.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.core.agent import Busy
+
+WAIT: Final = "wait"
+QUEUE: Final = "queue"
+PARALLEL: Final = "parallel"
+REJECT: Final = "reject"
+
+DEFAULT_DEPTH = 3
+DEFAULT_LIMIT = 2
+DEFAULT_TIMEOUT_S = 60.0
+
+QUEUE_FULL: Final = "queue_full"
+BUSY: Final = "busy"
+TIMED_OUT: Final = "timed_out"
+
+# The seed's defaults; a role matches exactly or by an alias, never by a part of its name.
+_ROLES: dict[str, tuple[Busy, tuple[str, ...]]] = {
+    "po": (Busy(strategy=QUEUE, depth=3), ("product owner", "기획자")),
+    "pm": (Busy(strategy=QUEUE, depth=5), ("project manager", "product manager")),
+    "designer": (Busy(strategy=WAIT, timeout_s=60.0), ("디자이너",)),
+    "architect": (Busy(strategy=WAIT, timeout_s=60.0), ("아키텍트",)),
+    "fe": (Busy(strategy=PARALLEL, limit=2, depth=3), ("frontend", "front-end", "프론트엔드")),
+    "be": (Busy(strategy=PARALLEL, limit=2, depth=3), ("backend", "back-end", "백엔드")),
+    "qa": (Busy(strategy=PARALLEL, limit=2, depth=3), ("tester", "quality assurance", "테스터")),
+}
+_ALIASES = {name: role for role, (_, names) in _ROLES.items() for name in (role, *names)}
+
+
+def role_of(text: str) -> str:
+    """Return the role a text names, exactly or by an alias; the text itself, folded, where it is none."""
+    folded = " ".join(text.casefold().split())
+    return _ALIASES.get(folded, folded)
+
+
+def known_roles() -> frozenset[str]:
+    """Return the roles that somebody can be made for where no assistant has them."""
+    return frozenset(_ROLES)
+
+
+def policy_of(busy: Busy | None, role: str) -> Busy:
+    """Return an assistant's policy: its own, its role's, else a queue."""
+    if busy is not None:
+        return busy
+    known = _ROLES.get(role_of(role))
+    return known[0] if known else Busy(strategy=QUEUE, depth=DEFAULT_DEPTH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Something an assistant shall do; `provider` is whose model it needs."""
+
+    id: str
+    agent_id: str
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The task runs now."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never)."""
+
+    task: Task
+    place: int
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The task will not run: `reason` is queue_full, busy or timed_out."""
+
+    task: Task
+    reason: str
+
+
+Effect = Started | Waits | Refused
+
+
+@dataclass(slots=True)
+class _Desk:
+    """An assistant's place of work: what runs, what waits (in order, with deadlines), and how many at once."""
+
+    policy: Busy
+    running: set[str] = field(default_factory=set)
+    waiting: "OrderedDict[str, float | None]" = field(default_factory=OrderedDict)
+    held: bool = False
+
+    @property
+    def limit(self) -> int:
+        return max(1, self.policy.limit or DEFAULT_LIMIT) if self.policy.strategy == PARALLEL else 1
+
+    @property
+    def depth(self) -> int | None:
+        """How many may wait; None for any number."""
+        if self.policy.strategy == WAIT:
+            return None
+        if self.policy.strategy == REJECT:
+            return 0
+        return DEFAULT_DEPTH if self.policy.depth is None else max(0, self.policy.depth)
+
+    @property
+    def free(self) -> bool:
+        return not self.held and len(self.running) < self.limit
+
+
+@dataclass(slots=True)
+class _Gate:
+    """A provider that holds so many calls at once, or none until a moment."""
+
+    limit: int | None = None
+    running: int = 0
+    paused_until: float = 0.0
+    blocked: "deque[str]" = field(default_factory=deque)
+
+
+class Availability:
+    """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once."""
+
+    def __init__(
+        self, policy: Callable[[str], Busy], limit: Callable[[str], int | None] = lambda _: None
+    ) -> None:
+        self._policy = policy
+        self._limit = limit
+        self._desks: dict[str, _Desk] = {}
+        self._gates: dict[str, _Gate] = {}
+        self._tasks: dict[str, Task] = {}
+        self._seen = 0.0
+
+    def can_accept(self, agent_id: str, now: float, provider: str = "") -> bool:
+        """Say whether `enqueue` would not refuse a task of this assistant."""
+        desk = self._desk(agent_id)
+        return (
+            desk.depth is None or self._starts_at_once(desk, provider, now) or len(desk.waiting) < desk.depth
+        )
+
+    def enqueue(self, task: Task, now: float) -> tuple[Effect, ...]:
+        """Take a task: it starts, waits or is refused. `now` is monotonic, in seconds."""
+        desk = self._desk(task.agent_id)
+        if self._starts_at_once(desk, task.provider, now):
+            self._tasks[task.id] = task
+            return (self._start(desk, task),)
+        if not self.can_accept(task.agent_id, now, task.provider):
+            return (Refused(task, BUSY if desk.policy.strategy == REJECT else QUEUE_FULL),)
+        deadline = None
+        if desk.policy.strategy == WAIT:
+            timeout = desk.policy.timeout_s
+            deadline = now + (DEFAULT_TIMEOUT_S if timeout is None else timeout)
+        self._tasks[task.id] = task
+        desk.waiting[task.id] = deadline
+        return (Waits(task, len(desk.waiting) - 1, deadline),)
+
+    def finish(self, task_id: str, now: float) -> tuple[Effect, ...]:
+        """Give a task's slot back, however it ended, or forget it where it waits; twice is harmless."""
+        task = self._tasks.pop(task_id, None)
+        if task is None:
+            return ()
+        desk = self._desk(task.agent_id)
+        if task_id in desk.running:
+            desk.running.discard(task_id)
+            self._gate(task.provider).running -= 1
+        else:
+            del desk.waiting[task_id]
+        return self._dispatch(now)
+
+    def set_busy(self, agent_id: str, busy: bool, now: float) -> tuple[Effect, ...]:
+        """Hold an assistant back, or let it go on; a slot that a task holds is not freed."""
+        self._desk(agent_id).held = busy
+        return () if busy else self._dispatch(now)
+
+    def pause_provider(self, provider: str, until: float) -> None:
+        """Start nothing more at a provider until a moment, because it asked to wait."""
+        gate = self._gate(provider)
+        gate.paused_until = max(gate.paused_until, until)
+
+    def move_to_front(self, task_id: str, now: float) -> tuple[Effect, ...]:
+        """Let a task that waits be the next of its assistant; what it overtakes may have blocked it."""
+        task = self._tasks.get(task_id)
+        if task is not None and task_id in self._desk(task.agent_id).waiting:
+            self._desk(task.agent_id).waiting.move_to_end(task_id, last=False)
+        return self._dispatch(now)
+
+    def tick(self, now: float) -> tuple[Effect, ...]:
+        """Give up what has waited too long, and start what a pause held back."""
+        self._seen = now
+        effects: list[Effect] = []
+        for desk in self._desks.values():
+            for task_id in [
+                key for key, deadline in desk.waiting.items() if deadline is not None and deadline <= now
+            ]:
+                del desk.waiting[task_id]
+                effects.append(Refused(self._tasks.pop(task_id), TIMED_OUT))
+        return (*effects, *self._dispatch(now))
+
+    def next_moment(self) -> float | None:
+        """Return when `tick` has something to do next; None where nothing is due."""
+        moments = [
+            deadline
+            for desk in self._desks.values()
+            for deadline in desk.waiting.values()
+            if deadline is not None
+        ]
+        if any(desk.waiting for desk in self._desks.values()):
+            moments += [gate.paused_until for gate in self._gates.values() if gate.paused_until > self._seen]
+        return min(moments, default=None)
+
+    def running(self, agent_id: str) -> tuple[str, ...]:
+        """Return the ids of what an assistant does now."""
+        return tuple(self._desk(agent_id).running)
+
+    def waiting(self, agent_id: str) -> tuple[str, ...]:
+        """Return the ids of what waits for an assistant, the next first."""
+        return tuple(self._desk(agent_id).waiting)
+
+    def counts(self, agent_id: str) -> tuple[int, int, int]:
+        """Return how much runs, queues, and waits with a time limit."""
+        desk = self._desk(agent_id)
+        timed = sum(deadline is not None for deadline in desk.waiting.values())
+        return len(desk.running), len(desk.waiting) - timed, timed
+
+    def waits_for(self, task_id: str) -> str | None:
+        """Return the id of the assistant a task waits for, None where it does not wait."""
+        task = self._tasks.get(task_id)
+        return task.agent_id if task is not None and task_id in self._desk(task.agent_id).waiting else None
+
+    def _dispatch(self, now: float) -> tuple[Effect, ...]:
+        effects: list[Effect] = []
+        for desk in self._desks.values():
+            while desk.waiting:
+                task = self._tasks[next(iter(desk.waiting))]
+                if not desk.free or not self._is_open(task.provider, now):
+                    break
+                del desk.waiting[task.id]
+                effects.append(self._start(desk, task))
+        return tuple(effects)
+
+    def _start(self, desk: _Desk, task: Task) -> Started:
+        desk.running.add(task.id)
+        self._gate(task.provider).running += 1
+        return Started(task)
+
+    def _starts_at_once(self, desk: _Desk, provider: str, now: float) -> bool:
+        return desk.free and not desk.waiting and self._is_open(provider, now)
+
+    def _is_open(self, provider: str, now: float) -> bool:
+        gate = self._gate(provider)
+        return gate.paused_until <= now and (gate.limit is None or gate.running < gate.limit)
+
+    def _desk(self, agent_id: str) -> _Desk:
+        desk = self._desks.get(agent_id)
+        if desk is None:
+            desk = self._desks[agent_id] = _Desk(self._policy(agent_id))
+        return desk
+
+    def _gate(self, provider: str) -> _Gate:
+        gate = self._gates.get(provider)
+        if gate is None:
+            gate = self._gates[provider] = _Gate(self._limit(provider) if provider else None)
+        return gate

@@ -1,0 +1,61 @@
+"""`[STEP_COMPLETE]`: how an assistant says that its step is done, and what it made (row W5); pure.
+
+Read from a step's own final text only: a line of its own, outside code and quotations. Its body goes up
+to the next line that opens with a marker in capitals, so links, lists and check boxes are part of it.
+"""
+
+import re
+from dataclasses import dataclass
+
+MARKER = "[STEP_COMPLETE]"
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_NEXT_MARKER = re.compile(r"^\[[A-Z][A-Z0-9_]*\]")
+_FIELD = re.compile(r"^\s*(?:[-*]\s*)?(산출물|상태|artifacts?|status)\s*[:：]\s*(.*)$", re.IGNORECASE)
+_ARTIFACTS = ("산출물", "artifacts", "artifact")
+
+
+@dataclass(frozen=True, slots=True)
+class StepComplete:
+    """What stood behind the marker; `before` is the text above it."""
+
+    artifacts: str = ""
+    status: str = ""
+    before: str = ""
+
+
+def step_complete(text: str) -> StepComplete | None:
+    """Return the last completion a text states, None where it states none."""
+    lines = text.splitlines()
+    found: int | None = None
+    fence = ""
+    for number, line in enumerate(lines):
+        opened = _FENCE.match(line)
+        if opened:
+            mark = opened[1]
+            if not fence:
+                fence = mark
+            elif mark[0] == fence[0] and len(mark) >= len(fence):
+                fence = ""
+        elif not fence and line.strip() == MARKER and not line.startswith(("    ", "\t")):
+            found = number
+    if found is None:
+        return None
+    return _body(lines[found + 1 :], "\n".join(lines[:found]).strip())
+
+
+def _body(lines: list[str], before: str) -> StepComplete:
+    fields: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in lines:
+        if _NEXT_MARKER.match(line):
+            break
+        field = _FIELD.match(line)
+        if field:
+            name = "artifacts" if field[1].casefold() in _ARTIFACTS else "status"
+            current = fields.setdefault(name, [])
+            current.append(field[2])
+        elif current is not None:
+            current.append(line)
+    texts = {name: "\n".join(part).strip() for name, part in fields.items()}
+    return StepComplete(texts.get("artifacts", ""), texts.get("status", ""), before)

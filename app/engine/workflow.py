@@ -1,0 +1,103 @@
+"""A workflow's director: which steps are ready, and what an end of one means to the rest; pure.
+
+Asked by the workflow's run and its commands.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.workflow import (
+    BLOCKS,
+    CANCELLED,
+    FAILED,
+    PENDING,
+    READY,
+    RUNNING,
+    SKIPPED,
+    STEP_ENDED,
+    WAITING,
+    StepState,
+    WorkflowDefinition,
+    dependents,
+)
+
+BLOCKED = "blocked"
+
+
+def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
+    """Return the steps of a new instance."""
+    return settled(definition, tuple(StepState(id=step.id) for step in definition.steps))
+
+
+def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
+    """Return the steps with what follows from how they stand: what can begin is ready, what never can is
+    skipped with the reason `blocked`.
+    """
+    by_id = {state.id: state for state in states}
+    after = dependents(definition)
+    steps = {step.id: step for step in definition.steps}
+    # A step is looked at once when all before it have ended, so a chain of any length is one pass.
+    open_before = {
+        step.id: sum(by_id[one].state not in STEP_ENDED for one in dict.fromkeys(step.depends_on))
+        for step in definition.steps
+    }
+    due = deque(step.id for step in definition.steps if not open_before[step.id])
+    while due:
+        step_id = due.popleft()
+        state = by_id[step_id]
+        if state.state in (PENDING, READY):
+            blocked = any(_blocks(steps[one].when_skipped, by_id[one]) for one in steps[step_id].depends_on)
+            state = replace(state, state=SKIPPED, reason=BLOCKED) if blocked else replace(state, state=READY)
+            by_id[step_id] = state
+            if blocked:
+                for one in after.get(step_id, ()):
+                    open_before[one] -= 1
+                    if not open_before[one]:
+                        due.append(one)
+    return tuple(by_id[state.id] for state in states)
+
+
+def _blocks(when_skipped: str, state: StepState) -> bool:
+    if state.state in (FAILED, CANCELLED):
+        return True
+    return state.state == SKIPPED and (when_skipped == BLOCKS or state.reason == BLOCKED)
+
+
+def with_step(
+    definition: WorkflowDefinition, states: Sequence[StepState], state: StepState
+) -> tuple[StepState, ...]:
+    """Return the steps with one in another state; what it had blocked is looked at again."""
+    again = reopened(definition, states, state.id)
+    return settled(definition, tuple(state if one.id == state.id else one for one in again))
+
+
+def reopened(
+    definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
+) -> tuple[StepState, ...]:
+    """Return the steps with one to be tried again, and those it had blocked waiting for it; all that is
+    done stays.
+    """
+    after = dependents(definition)
+    again = {step_id}
+    due = deque([step_id])
+    by_id: Mapping[str, StepState] = {state.id: state for state in states}
+    while due:
+        for one in after.get(due.popleft(), ()):
+            if one not in again and by_id[one].state == SKIPPED and by_id[one].reason == BLOCKED:
+                again.add(one)
+                due.append(one)
+    fresh = tuple(
+        replace(state, state=PENDING, reason="", turn_id="", asked_again=False)
+        if state.id in again
+        else state
+        for state in states
+    )
+    return settled(definition, fresh)
+
+
+def after_restart(states: Sequence[StepState]) -> tuple[StepState, ...]:
+    """Return the steps as a new start finds them: what ran is ready to be tried again, as a new attempt."""
+    return tuple(
+        replace(state, state=READY) if state.state in (RUNNING, WAITING) else state for state in states
+    )

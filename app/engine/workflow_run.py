@@ -1,0 +1,332 @@
+"""A workflow that runs: every ready step at once, each a turn of the assistant of its role (row W4).
+
+The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers
+its call. So a restart, a question three deep and stopping one step are what they are in any chat.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.agent import Agent
+from app.core.events import StepChanged, utc_now
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
+from app.core.message import DONE as SAID
+from app.core.message import FAILED as UNSAID
+from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession, WorkflowState
+from app.core.workflow import CANCELLED, DONE, FAILED, READY, SKIPPED, STEP_ENDED, StepState, WorkflowStep
+from app.core.workflow import RUNNING as STEP_RUNS
+from app.core.workflow import WAITING as STEP_WAITS
+from app.engine.availability import Waits, role_of
+from app.engine.chat_request import AgentTurn
+from app.engine.chat_run import QUESTION, ChatRun, close_turns, tree_turns
+from app.engine.runner import BY_USER
+from app.engine.slots import NotFree
+from app.engine.stage import BROKEN, FINISHED, HELD, Outcome
+from app.engine.step_protocol import StepComplete, step_complete
+from app.engine.turn import Tree
+from app.engine.workflow import settled
+
+WORKFLOW = "workflow"
+STEP = "step"
+NO_MARKER = "no_marker"
+BUSY = "busy"
+STEP_FAILED = "step_failed"
+MAX_RESULT = 6_000
+
+
+class WorkflowRun(ChatRun):
+    """A workflow that runs, in a task of its own."""
+
+    stopped_status = STOPPED
+
+    def _begin(self) -> None:
+        super()._begin()
+        changed = [
+            replace(state, state=READY, reason="")
+            for state in self._work.steps
+            if state.state == STEP_RUNS or (state.state == STEP_WAITS and state.reason == BUSY)
+        ]
+        if changed:
+            self._change_steps(*changed)
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == STOPPED:
+            close_turns(self._live, self._root())
+            self._change_steps(
+                *(
+                    replace(state, state=CANCELLED, reason="", ended_at=utc_now())
+                    for state in self._work.steps
+                    if state.state not in STEP_ENDED
+                )
+            )
+
+    @property
+    def _work(self) -> WorkflowState:
+        session = self._live.session
+        assert isinstance(session, WorkflowSession)
+        return session.workflow
+
+    async def _step(self) -> None:
+        """Run every step that can, until none can any more."""
+        root = self._root()
+        tree = self._tree = Tree(self._stage(()))
+        running: dict[asyncio.Task[None], str] = {}
+        held: list[str] = []
+        try:
+            while True:
+                self._wake(root)
+                self._settle_steps()
+                for state in self._work.steps:
+                    if (
+                        state.state == READY
+                        and state.id not in running.values()
+                        and not (self._pausing or held)
+                    ):
+                        task = asyncio.create_task(self._take_step(tree, root, state.id, held))
+                        running[task] = state.id
+                if not running:
+                    break
+                news = asyncio.create_task(self._news.wait())
+                try:
+                    await asyncio.wait({*running, news}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    news.cancel()
+                for task in [one for one in running if one.done()]:
+                    del running[task]
+                    task.result()
+                if self._news.is_set():
+                    self._news.clear()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            self._tree = None
+        self._end(held)
+
+    def _end(self, held: Sequence[str]) -> None:
+        states = [state.state for state in self._work.steps]
+        if held:
+            self._live.change(status=PAUSED, reason=held[0])
+        elif all(state in (DONE, SKIPPED) for state in states):
+            self._live.change(status=COMPLETED, reason="")
+        elif self._pausing:
+            self._live.change(status=PAUSED, reason=BY_USER)
+        elif any(state == STEP_WAITS for state in states):
+            self._live.change(status=WAITING, reason=QUESTION)
+        else:
+            self._live.change(status=PAUSED, reason=STEP_FAILED)
+
+    def _wake(self, root: str) -> None:
+        """Let the steps go on whose questions have been answered."""
+        for state in self._work.steps:
+            if state.state == STEP_WAITS and state.reason == QUESTION:
+                turn_id = self._live.child_turn(root, _call_id(state))
+                turns = tree_turns(self._live, turn_id) if turn_id else []
+                if not any(one.asks for turn in turns for one in self._live.turn(turn)):
+                    self._change_steps(replace(state, state=READY, reason=""))
+
+    def _settle_steps(self) -> None:
+        work = self._work
+        steps = settled(work.definition, work.steps)
+        if steps != work.steps:
+            self._change_steps(*(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+
+    def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
+        """Write steps, and messages that belong to it, in one batch."""
+        by_id = {state.id: state for state in changed}
+        work = self._work
+        steps = tuple(by_id.get(state.id, state) for state in work.steps)
+        events = tuple(StepChanged(session_id=self._live.id, step=state) for state in changed)
+        self._live.finish_messages(messages, *events, workflow=replace(work, steps=steps))
+
+    def _state(self, step_id: str) -> StepState:
+        return next(state for state in self._work.steps if state.id == step_id)
+
+    def _root(self) -> str:
+        """Return the id of the workflow's own turn; it begins with its first step."""
+        for message in self._live.messages:
+            if message.author.id == WORKFLOW and message.parent_turn_id is None:
+                return message.turn_id
+        return new_id()
+
+    # One step
+
+    async def _take_step(self, tree: Tree, root: str, step_id: str, held: list[str]) -> None:
+        step = next(one for one in self._work.definition.steps if one.id == step_id)
+        agent = self._agent_for(step)
+        state = self._begin_attempt(root, step, agent)
+        call_id = _call_id(state)
+        voice = self._terms.cast.voice(agent)
+
+        def waits(_: Waits) -> None:
+            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=BUSY))
+
+        try:
+            async with self._terms.slots.taken(agent.id, waits=waits):
+                self._change_steps(replace(self._state(step_id), state=STEP_RUNS, reason=""))
+                await self._terms.cast.attach(agent)
+                turn = AgentTurn(
+                    turn_id=self._live.child_turn(root, call_id) or new_id(),
+                    agent=agent,
+                    voice=voice,
+                    stack=(WORKFLOW, agent.id),
+                    mode=self._live.chat_session.chat.mode,
+                    follows=self._command().turn_id,
+                    parent_turn_id=root,
+                    parent_call_id=call_id,
+                    task=self._prompt(step),
+                )
+                outcome = await tree.take(turn)
+                complete = self._completion(turn, outcome)
+                if outcome.state == FINISHED and complete is None and not self._state(step_id).asked_again:
+                    self._ask_again(turn, step_id)
+                    outcome = await tree.take(turn)
+                    complete = self._completion(turn, outcome)
+        except NotFree as refused:
+            self._finish(root, step_id, FAILED, refused.reason)
+            return
+        self._note(root, step_id, outcome, complete, held)
+
+    def _note(
+        self, root: str, step_id: str, outcome: Outcome, complete: StepComplete | None, held: list[str]
+    ) -> None:
+        text = outcome.message.content if outcome.message else ""
+        if outcome.state == HELD:
+            held.append(outcome.reason)
+            self._change_steps(replace(self._state(step_id), state=READY, reason=outcome.reason))
+        elif outcome.state == BROKEN:
+            error = outcome.message.error if outcome.message else None
+            self._finish(root, step_id, FAILED, error.kind if error else STEP_FAILED, text)
+        elif outcome.state != FINISHED:
+            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=QUESTION))
+        elif complete is None:
+            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=NO_MARKER, result=text))
+        else:
+            self._finish(root, step_id, DONE, complete.status, complete.before or text, complete.artifacts)
+
+    def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
+        """Return what a step's own final text says of its end; a model too small to say it is taken at its
+        word.
+        """
+        if outcome.state != FINISHED or outcome.message is None:
+            return None
+        text = outcome.message.content
+        return step_complete(text) or (StepComplete(before=text) if turn.voice.guided else None)
+
+    def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
+        language = self._live.chat_session.chat.language
+        message = Message(
+            id=new_id(),
+            turn_id=turn.turn_id,
+            role=USER,
+            author=self._author(),
+            content=self._terms.prompts.line(language, "assistant", "step_again"),
+            parent_turn_id=turn.parent_turn_id,
+            parent_call_id=turn.parent_call_id,
+            follows=turn.follows,
+            created_at=utc_now(),
+        )
+        self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
+
+    def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:
+        """Write down that a step begins; one that was cut goes on with the attempt it had."""
+        state = self._state(step.id)
+        if state.attempt and not state.fresh and not self._answered(root, _call_id(state)):
+            return state
+        state = replace(
+            state,
+            attempt=state.attempt + 1,
+            fresh=False,
+            assistant_id=agent.id,
+            reason="",
+            result="",
+            artifacts="",
+            asked_again=False,
+            started_at=utc_now(),
+            ended_at="",
+        )
+        arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
+        call = ToolCall(id=_call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
+        message = self._own(root, role=ASSISTANT, tool_calls=(call,))
+        self._change_steps(state, messages=(message,))
+        return state
+
+    def _answered(self, root: str, call_id: str) -> bool:
+        return any(
+            one.role == TOOL and one.tool_call_id == call_id and one.state in (SAID, UNSAID)
+            for one in self._live.turn(root)
+        )
+
+    def _finish(
+        self, root: str, step_id: str, state: str, reason: str, text: str = "", artifacts: str = ""
+    ) -> None:
+        """End a step's attempt: its result and its state are one batch."""
+        before = self._state(step_id)
+        after = replace(
+            before,
+            state=state,
+            reason=reason if state == FAILED else "",
+            result=text[:MAX_RESULT],
+            artifacts=artifacts,
+            ended_at=utc_now(),
+        )
+        result = self._own(
+            root,
+            role=TOOL,
+            tool_call_id=_call_id(before),
+            content=text[:MAX_RESULT] or reason,
+            state=SAID if state == DONE else UNSAID,
+        )
+        self._change_steps(after, messages=(result,))
+
+    def _own(self, root: str, **fields: object) -> Message:
+        """Return a message of the workflow itself."""
+        message = Message(
+            id=new_id(),
+            turn_id=root,
+            role=ASSISTANT,
+            author=self._author(),
+            follows=self._command().turn_id,
+            created_at=utc_now(),
+        )
+        return replace(message, **fields)  # type: ignore[arg-type]
+
+    def _author(self) -> Author:
+        return Author(id=WORKFLOW, name=self._work.definition.name, kind="orchestrator", path=(WORKFLOW,))
+
+    def _command(self) -> Message:
+        return self._live.messages[0]
+
+    def _prompt(self, step: WorkflowStep) -> str:
+        language, prompts = self._live.chat_session.chat.language, self._terms.prompts
+        names = {one.id: one.name for one in self._work.definition.steps}
+        results = "\n\n".join(
+            f"{prompts.line(language, 'assistant', 'step_result', name=names[one])}\n{self._state(one).result}"
+            for one in step.depends_on
+            if self._state(one).result
+        )
+        return prompts.text(
+            language, "step", step=step.name, command=self._work.command, prompt=step.prompt, results=results
+        )
+
+    def _agent_for(self, step: WorkflowStep) -> Agent:
+        """Return the assistant of a step's role that has least to do; somebody made for it where none has."""
+        slots, cast = self._terms.slots, self._terms.cast
+        role = role_of(step.role)
+        had = self._state(step.id)
+        agents = [
+            one for one in cast.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
+        ]
+        if had.assistant_id and not self._answered(self._root(), _call_id(had)):
+            agents = [one for one in agents if one.id == had.assistant_id] or agents
+        if agents:
+            return min(agents, key=lambda one: slots.load(one.id))
+        return Agent(id=f"role-{role}", name=step.role, role=step.role)
+
+
+def _call_id(state: StepState) -> str:
+    return f"{state.id}.{state.attempt}"

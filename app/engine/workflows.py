@@ -1,0 +1,246 @@
+"""The commands of workflows: recognise, start, steer, define; `engine.workflows` for the faces."""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from app.core.errors import BadInput, NotFound, ProviderError
+from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
+from app.core.message import USER
+from app.core.provider import Delta, ModelRequest, Models, Text
+from app.core.session import RUNNING, Chat, WorkflowSession, WorkflowState
+from app.core.store import Documents
+from app.core.workflow import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    PENDING,
+    SKIPPED,
+    WAITING,
+    Fault,
+    StepState,
+    WorkflowDefinition,
+    WorkflowStep,
+    faults,
+)
+from app.core.workflow import RUNNING as STEP_RUNS
+from app.engine.availability import known_roles, role_of
+from app.engine.cast import Cast
+from app.engine.chat_input import begun_with, checked_text
+from app.engine.chat_run import ChatRun, user_message
+from app.engine.classifier import by_keyword, choice_of, question
+from app.engine.live_session import LiveSession
+from app.engine.sessions import Sessions
+from app.engine.workflow import begun, reopened, with_step
+from app.engine.workflow_run import WORKFLOW
+
+BY_USER = "by_user"
+
+
+class Workflows:
+    """What a face may do with workflows; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        sessions: Sessions,
+        cast: Cast,
+        models: Models,
+        bus: EventBus,
+        built_in: Sequence[WorkflowDefinition],
+        language: Callable[[], str],
+    ) -> None:
+        self._documents = documents
+        self._sessions = sessions
+        self._cast = cast
+        self._models = models
+        self._bus = bus
+        self._built_in = {one.id: one for one in built_in}
+        self._language = language
+
+    # Definitions
+
+    def all(self) -> tuple[WorkflowDefinition, ...]:
+        """Return every definition; the program's own win over a file of their id."""
+        return tuple(({one.id: one for one in self._documents.workflows()} | self._built_in).values())
+
+    def find(self, definition_id: str) -> WorkflowDefinition:
+        """Return a definition by id or exact name. Raises NotFound."""
+        wanted = definition_id.strip().casefold()
+        for one in self.all():
+            if wanted in (one.id.casefold(), one.name.casefold()):
+                return one
+        raise NotFound("workflow_not_found", workflow=definition_id)
+
+    def is_built_in(self, definition_id: str) -> bool:
+        """Whether a definition is the program's own, which cannot be changed."""
+        return definition_id in self._built_in
+
+    def faults(self, definition: WorkflowDefinition) -> list[Fault]:
+        """Return what keeps a definition from running, each with its place."""
+        roles = {role_of(agent.role) for agent in self._cast.agents()} | known_roles()
+        steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
+        return faults(replace(definition, steps=steps), roles)
+
+    async def save(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        """Write a definition. Raises BadInput that names the first fault and its place."""
+        if self.is_built_in(definition.id):
+            raise BadInput("workflow_built_in", workflow=definition.name)
+        self._check(definition)
+        saved = await self._documents.save_workflow(definition)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+        return saved
+
+    async def delete(self, definition_id: str) -> None:
+        """Take a definition away; `restore` brings it back."""
+        if self.is_built_in(definition_id):
+            raise BadInput("workflow_built_in", workflow=definition_id)
+        await self._documents.delete_workflow(self.find(definition_id).id)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+
+    async def restore(self, definition: WorkflowDefinition) -> None:
+        """Bring a deleted definition back."""
+        await self._documents.save_workflow(definition)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+
+    # Work
+
+    async def classify(self, command: str) -> WorkflowDefinition | None:
+        """Return the workflow a command calls for: by keyword, else by a model; None where the user must say."""
+        found = by_keyword(command, self.all())
+        if found is not None:
+            return found
+        voice = self._cast.first_voice()
+        if voice.guided or not self.all():
+            return None
+        text, schema = question(command, self.all())
+        request = ModelRequest(
+            provider=voice.provider,
+            model=voice.model,
+            messages=({"role": USER, "content": text},),
+            max_tokens=200,
+            schema=schema,
+        )
+        answer: list[str] = []
+        try:
+            async with aclosing(cast(AsyncGenerator[Delta, None], self._models.stream(request))) as stream:
+                async for delta in stream:
+                    answer += [delta.text] if isinstance(delta, Text) else []
+        except ProviderError:
+            return None
+        return choice_of("".join(answer), self.all())
+
+    async def start(self, command: str, definition_id: str) -> str:
+        """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
+        definition = self.find(definition_id)
+        self._check(definition)
+        message = user_message(checked_text(command, ()), (), "")
+        chat = Chat(
+            assistant_id=WORKFLOW,
+            assistant_name=definition.name,
+            budget_from=message.id,
+            language=self._language(),
+        )
+        work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
+        session = WorkflowSession(**begun_with(message), chat=chat, workflow=work)
+        live = await self._sessions.begin(session, message)
+        self._sessions.run(live)
+        return live.id
+
+    async def accept(self, session_id: str, step_id: str) -> None:
+        """Take a step that did not say it was done as done."""
+        live, state = await self._at(session_id, step_id)
+        if state.state != WAITING:
+            raise BadInput("step_not_waiting", step=step_id)
+        self._put(live, replace(state, state=DONE, reason="", ended_at=utc_now()))
+
+    async def retry(self, session_id: str, step_id: str) -> None:
+        """Try a step again, and what waited for it; what is done stays."""
+        live, state = await self._at(session_id, step_id)
+        if state.state not in (FAILED, SKIPPED, CANCELLED, WAITING, DONE):
+            raise BadInput("step_not_ended", step=step_id)
+        work = self._work(live)
+        again = tuple(
+            replace(one, state=PENDING, reason="") if one.state == CANCELLED else one for one in work.steps
+        )
+        steps = reopened(work.definition, again, step_id)
+        self._change(
+            live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old), closed=state
+        )
+
+    async def skip(self, session_id: str, step_id: str) -> None:
+        """Leave a step out; what depends on it goes on or is blocked, as the definition says."""
+        live, state = await self._at(session_id, step_id)
+        if state.state in (DONE, SKIPPED, STEP_RUNS):
+            raise BadInput("step_not_skippable", step=step_id)
+        self._put(live, replace(state, state=SKIPPED, reason=BY_USER, ended_at=utc_now()))
+
+    async def _at(self, session_id: str, step_id: str) -> tuple[LiveSession, StepState]:
+        live = await self._sessions.open_chat(session_id)
+        for state in self._work(live).steps:
+            if state.id == step_id:
+                return live, state
+        raise NotFound(
+            "step_not_found", step=step_id, steps=", ".join(one.id for one in self._work(live).steps)
+        )
+
+    def _work(self, live: LiveSession) -> WorkflowState:
+        if not isinstance(live.session, WorkflowSession):
+            raise BadInput("not_a_workflow", title=live.session.title)
+        return live.session.workflow
+
+    def _put(self, live: LiveSession, state: StepState) -> None:
+        work = self._work(live)
+        steps = with_step(work.definition, work.steps, state)
+        self._change(live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+
+    def _change(
+        self, live: LiveSession, changed: tuple[StepState, ...], closed: StepState | None = None
+    ) -> None:
+        """Write steps and let the workflow go on with them."""
+        by_id = {state.id: state for state in changed}
+        if closed is not None and closed.id in by_id:
+            # Its attempt is over, whatever it came to: the next one is another.
+            by_id[closed.id] = replace(by_id[closed.id], fresh=True)
+        work = self._work(live)
+        steps = tuple(by_id.get(state.id, state) for state in work.steps)
+        run = self._sessions.running(live.id)
+        fields = {} if run is not None else {"status": RUNNING, "reason": ""}
+        events = tuple(StepChanged(session_id=live.id, step=state) for state in by_id.values())
+        live.finish_messages((), *events, workflow=replace(work, steps=steps), **fields)
+        if isinstance(run, ChatRun):
+            run.answered()
+        else:
+            self._sessions.run(live)
+
+    def _check(self, definition: WorkflowDefinition) -> None:
+        found = self.faults(definition)
+        if found:
+            fault = found[0]
+            place = "" if fault.place is None else f"steps[{fault.place}]."
+            raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
+
+
+def read_built_in(folder: Path) -> tuple[WorkflowDefinition, ...]:
+    """Read the program's own workflows, one JSON file each."""
+    found = []
+    for file in sorted(folder.glob("*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        steps = []
+        for one in document["steps"]:
+            fields: dict[str, Any] = {
+                name: tuple(item) if isinstance(item, list) else item for name, item in one.items()
+            }
+            steps.append(WorkflowStep(**fields))
+        found.append(
+            WorkflowDefinition(
+                id=document["id"],
+                name=document["name"],
+                keywords=tuple(document["keywords"]),
+                steps=tuple(steps),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,82 @@
+"""Availability: the invariants I1 to I13 in any order of events, and seeded faults that each break one."""
+
+import asyncio
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as with_seed
+from hypothesis.stateful import get_state_machine_test
+
+from app.core.agent import Busy
+from app.engine.availability import Availability, Started, Task, Waits, policy_of, role_of
+from tests.engine.availability_machine import AvailabilityMachine
+from tests.engine.mutants import mutant
+
+MODULE = "app.engine.availability"
+MUTANTS = [
+    ("len(self.running) < self.limit", "len(self.running) <= self.limit", "I1"),
+    ("return desk.free and not desk.waiting and", "return desk.free and", "I4"),
+    (
+        "if not desk.free or not self._is_open(task.provider, now):",
+        "if not self._is_open(task.provider, now):",
+        "I1|I13|I4",
+    ),
+    ("len(desk.waiting) < desk.depth", "len(desk.waiting) <= desk.depth", "I5"),
+    ("deadline is not None and deadline <= now", "deadline is not None and deadline < now", ""),
+    ("desk.running.discard(task_id)", "pass", "I8|I2|I1"),
+    ("return self._dispatch(now)", "return ()", "I2"),
+    ("del desk.waiting[task_id]\n        return", "pass\n        return", ""),
+    ("move_to_end(task_id, last=False)", "move_to_end(task_id)", ""),
+    ("return not self.held and", "return", "I13"),
+    ("gate.limit is None or gate.running < gate.limit", "True", "a provider that holds one"),
+    ("return DEFAULT_DEPTH if", "return 99 if", "I5|I9|I2"),
+]
+
+
+def _play(seed: int, examples: int) -> None:
+    play = get_state_machine_test(
+        AvailabilityMachine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=40,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate,),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    with_seed(seed)(play)()
+
+
+def test_the_invariants_hold() -> None:
+    _play(0, 200)
+
+
+@pytest.mark.parametrize(("old", "new", "broken"), MUTANTS)
+def test_a_seeded_fault_is_caught(old: str, new: str, broken: str) -> None:
+    with mutant(MODULE, old, new), pytest.raises((AssertionError, KeyError), match=broken):
+        _play(0, 400)
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [("PO", "po"), ("Product Owner", "po"), ("Support", "support"), ("Reporter", "reporter"), ("Component dev", "component dev"), ("백엔드", "be")],
+)  # fmt: skip
+def test_a_role_matches_whole_or_not_at_all(text: str, role: str) -> None:
+    assert role_of(text) == role
+
+
+def test_the_seed_s_defaults() -> None:
+    assert policy_of(None, "PM") == Busy(strategy="queue", depth=5)
+    assert policy_of(None, "Designer").timeout_s == 60.0
+    assert policy_of(None, "QA").limit == 2
+    assert policy_of(None, "Poet") == Busy(strategy="queue", depth=3)
+    assert policy_of(Busy(strategy="reject"), "PO").strategy == "reject"
+
+
+def test_an_idle_assistant_starts_what_comes_at_once() -> None:
+    core = Availability(lambda _: Busy(strategy="queue"))
+    first, second = (Task(id=name, agent_id="a") for name in "xy")
+    assert core.enqueue(first, 0) == (Started(first),)
+    assert core.enqueue(second, 0) == (Waits(second, 0, None),)
+    assert core.finish("x", 1) == (Started(second),)

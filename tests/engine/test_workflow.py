@@ -1,0 +1,357 @@
+"""Workflows: steps side by side as they depend on each other, failures, retries, skips, restarts."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent, Busy
+from app.core.errors import SERVER, BadInput, NotFound, ProviderError
+from app.core.message import TOOL
+from app.core.provider import ModelRequest, Text
+from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession
+from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.engine.classifier import by_keyword, choice_of
+from app.engine.step_protocol import step_complete
+from app.engine.workflow import begun, settled
+from app.engine.workflows import read_built_in
+from tests.builders import Bench, Script, a_bench, a_log_store, until
+from tests.engine.test_turn import _asker, agent, calling, status
+
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")
+DONE_TEXT = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
+
+_made: list[Bench] = []
+
+
+@pytest.fixture(autouse=True)
+async def engines_are_closed() -> AsyncIterator[None]:
+    yield
+    while _made:
+        await _made.pop().engine.shutdown()
+
+
+def step(step_id: str, *after: str, role: str = "QA", **fields: object) -> WorkflowStep:
+    return WorkflowStep(
+        id=step_id, name=step_id.title(), role=role, prompt=f"Do {step_id}.", depends_on=after, **fields
+    )  # type: ignore[arg-type]
+
+
+DIAMOND = WorkflowDefinition(
+    id="diamond", name="Diamond", keywords=("diamond",),
+    steps=(step("a"), step("b", "a"), step("c", "a", role="BE"), step("d", "b", "c")),
+)  # fmt: skip
+
+
+def bench(
+    tmp_path: Path,
+    answer: Callable[[ModelRequest], Script],
+    *agents: Agent,
+    definition: WorkflowDefinition = DIAMOND,
+) -> Bench:
+    made = a_bench(a_log_store(tmp_path), agents=agents, tools=(_asker(),))
+    made.models.otherwise = answer
+    made.documents._workflows = (definition,)
+    _made.append(made)
+    return made
+
+
+def step_of(request: ModelRequest) -> str:
+    """Return the id of the step a request is for."""
+    text = str(request.messages[1]["content"])
+    return text.split('"')[1].lower()
+
+
+async def run(made: Bench, definition: str = "diamond") -> str:
+    session_id = await made.engine.workflows.start("Cut a diamond.", definition)
+    await made.engine.wait(session_id)
+    return session_id
+
+
+def states(made: Bench, session_id: str) -> dict[str, str]:
+    live = made.engine.live(session_id)
+    assert live is not None
+    assert isinstance(live.session, WorkflowSession)
+    return {one.id: one.state for one in live.session.workflow.steps}
+
+
+def reasons(made: Bench, session_id: str) -> dict[str, str]:
+    live = made.engine.live(session_id)
+    assert live is not None
+    assert isinstance(live.session, WorkflowSession)
+    return {one.id: one.reason for one in live.session.workflow.steps if one.reason}
+
+
+async def test_steps_run_by_their_dependencies_and_results_feed_on(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def answer(request: ModelRequest) -> Script:
+        order.append(step_of(request))
+        return [f"Result of {order[-1]}.\n[STEP_COMPLETE]\n산출물: {order[-1]}.txt\n상태: 완료"]
+
+    made = bench(tmp_path, answer)
+    session_id = await run(made)
+    assert status(made, session_id) == COMPLETED
+    assert set(states(made, session_id).values()) == {"done"}
+    assert order[0] == "a" and order[-1] == "d" and set(order[1:3]) == {"b", "c"}
+    last = json.dumps(made.models.requests[-1].messages, ensure_ascii=False)
+    assert "Result of b." in last and "Result of c." in last and "Result of a." not in last
+    live = made.engine.live(session_id)
+    assert live is not None
+    assert [one.artifacts for one in live.session.workflow.steps] == ["a.txt", "b.txt", "c.txt", "d.txt"]  # type: ignore[attr-defined]
+
+
+async def test_independent_steps_run_at_once(tmp_path: Path) -> None:
+    meeting = asyncio.Barrier(2)
+    made = bench(tmp_path, lambda _: [DONE_TEXT])
+    real = made.models.stream
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        if step_of(request) in ("b", "c"):
+            async with asyncio.timeout(5):
+                await meeting.wait()
+        async for delta in real(request):
+            yield delta
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await run(made)
+    assert status(made, session_id) == COMPLETED
+
+
+async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path: Path) -> None:
+    broken = [True]
+
+    def answer(request: ModelRequest) -> Script:
+        if step_of(request) == "b" and broken[0]:
+            return [ProviderError(SERVER, "500")]
+        return [DONE_TEXT]
+
+    made = bench(tmp_path, answer)
+    session_id = await run(made)
+    assert status(made, session_id) == PAUSED
+    assert states(made, session_id) == {"a": "done", "b": "failed", "c": "done", "d": "skipped"}
+    assert reasons(made, session_id) == {"b": "server", "d": "blocked"}
+    asked = len(made.models.requests)
+    broken[0] = False
+    await made.engine.workflows.retry(session_id, "b")
+    await made.engine.wait(session_id)
+    assert set(states(made, session_id).values()) == {"done"}
+    assert [step_of(one) for one in made.models.requests[asked:]] == ["b", "d"]
+    assert status(made, session_id) == COMPLETED
+
+
+@pytest.mark.parametrize(("when_skipped", "end"), [("satisfies", "done"), ("blocks", "skipped")])
+async def test_a_skip_satisfies_or_blocks_as_the_definition_says(
+    tmp_path: Path, when_skipped: str, end: str
+) -> None:
+    definition = WorkflowDefinition(
+        id="diamond", name="D", steps=(step("a", when_skipped=when_skipped), step("b", "a"))
+    )
+    made = bench(
+        tmp_path,
+        lambda one: [ProviderError(SERVER, "500")] if step_of(one) == "a" else [DONE_TEXT],
+        definition=definition,
+    )
+    session_id = await run(made)
+    await made.engine.workflows.skip(session_id, "a")
+    await made.engine.wait(session_id)
+    assert states(made, session_id) == {"a": "skipped", "b": end}
+    assert status(made, session_id) == COMPLETED
+
+
+async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_person(tmp_path: Path) -> None:
+    made = bench(
+        tmp_path,
+        lambda _: ["I thought about it."],
+        definition=WorkflowDefinition(id="diamond", name="D", steps=(step("a"), step("b", "a"))),
+    )
+    session_id = await run(made)
+    assert len(made.models.requests) == 2
+    assert "[STEP_COMPLETE]" in str(made.models.requests[1].messages[-1]["content"])
+    assert status(made, session_id) == WAITING
+    assert reasons(made, session_id) == {"a": "no_marker"}
+    made.models.otherwise = lambda _: [DONE_TEXT]
+    await made.engine.workflows.accept(session_id, "a")
+    await made.engine.wait(session_id)
+    assert states(made, session_id) == {"a": "done", "b": "done"}
+    assert status(made, session_id) == COMPLETED
+
+
+async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda _: [DONE_TEXT])
+    gate = asyncio.Event()
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        yield Text(text="I begin")
+        await gate.wait()
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await made.engine.workflows.start("Go", "diamond")
+    await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
+    await made.engine.stop(session_id)
+    assert status(made, session_id) == STOPPED
+    assert set(states(made, session_id).values()) == {"cancelled"}
+    gate.set()
+    await asyncio.sleep(0.05)
+    assert set(states(made, session_id).values()) == {"cancelled"}
+
+
+async def test_after_a_restart_it_is_paused_and_no_step_runs_twice(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda _: [DONE_TEXT])
+    real = made.models.stream
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        if step_of(request) == "b":
+            yield Text(text="Half")
+            await asyncio.Event().wait()
+        async for delta in real(request):
+            yield delta
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await made.engine.workflows.start("Go", "diamond")
+    await until(
+        lambda: (
+            states(made, session_id)["c"] == "done"
+            and any(one.content == "Half" for one in made.messages(session_id))
+        )
+    )
+    await made.engine.shutdown()
+    _made.clear()
+    again = bench(tmp_path, lambda _: [DONE_TEXT])
+    live = await again.engine.open(session_id)
+    assert live.session.status == PAUSED
+    await again.engine.resume(session_id)
+    await again.engine.wait(session_id)
+    assert set(states(again, session_id).values()) == {"done"}
+    assert [step_of(one) for one in again.models.requests] == ["b", "d"]
+    calls = [call.id for one in again.messages(session_id) for call in one.tool_calls]
+    assert calls == ["a.1", "b.1", "c.1", "d.1"] or calls == ["a.1", "c.1", "b.1", "d.1"]
+    results = [one.tool_call_id for one in again.messages(session_id) if one.role == TOOL]
+    assert sorted(results) == sorted(calls)
+
+
+async def test_a_question_of_a_step_waits_while_the_rest_runs(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if step_of(request) == "b" and not any(one["role"] == "tool" for one in request.messages):
+            return calling(("promptUser", {"question": "Which?"}))
+        return [DONE_TEXT]
+
+    made = bench(tmp_path, answer, agent("tess", role="QA", tools=("promptUser",)))
+    session_id = await run(made)
+    assert status(made, session_id) == WAITING
+    assert states(made, session_id) == {"a": "done", "b": "waiting", "c": "done", "d": "pending"}
+    [(_, question)] = made.engine.chats.needs_you()
+    await made.engine.chats.answer(session_id, question.id, "Blue")
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == COMPLETED
+
+
+async def test_a_busy_assistant_takes_its_steps_one_after_the_other(tmp_path: Path) -> None:
+    definition = WorkflowDefinition(
+        id="diamond", name="D", steps=(step("a", role="PO"), step("b", role="PO"), step("c", role="PO"))
+    )
+    at_once: list[int] = []
+    made = bench(
+        tmp_path,
+        lambda _: [DONE_TEXT],
+        agent("po", role="Product Owner", busy=Busy(strategy="queue", depth=5)),
+        definition=definition,
+    )
+    real = made.models.stream
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        at_once.append(made.models.open)
+        async for delta in real(request):
+            yield delta
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await run(made)
+    assert status(made, session_id) == COMPLETED
+    assert at_once == [0, 0, 0]
+
+
+async def test_a_step_that_is_refused_says_why_and_can_be_retried(tmp_path: Path) -> None:
+    definition = WorkflowDefinition(
+        id="diamond", name="D", steps=(step("a", role="PO"), step("b", role="PO"))
+    )
+    made = bench(
+        tmp_path,
+        lambda _: [DONE_TEXT],
+        agent("po", role="PO", busy=Busy(strategy="reject")),
+        definition=definition,
+    )
+    session_id = await run(made)
+    assert sorted(states(made, session_id).values()) == ["done", "failed"]
+    [(failed, reason)] = reasons(made, session_id).items()
+    assert reason == "busy"
+    await made.engine.workflows.retry(session_id, failed)
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == COMPLETED
+
+
+@pytest.mark.parametrize("definition", BUILT_IN, ids=lambda one: one.id)
+async def test_the_built_in_ones_reach_their_end(tmp_path: Path, definition: WorkflowDefinition) -> None:
+    assert not faults(definition)
+    made = bench(tmp_path, lambda _: [DONE_TEXT], definition=definition)
+    session_id = await run(made, definition.id)
+    assert status(made, session_id) == COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [("Fix the login loop", "bug-fix"), ("로그인 버그를 고쳐 줘", "bug-fix"), ("Please add dark mode", "feature-request"),
+     ("다크 모드 기능을 추가해 줘", "feature-request"), ("Address the prefix debugger", None), ("Hello", None), ("Add a fix", None)],
+)  # fmt: skip
+def test_a_command_is_recognised_by_whole_words(command: str, found: str | None) -> None:
+    definition = by_keyword(command, BUILT_IN)
+    assert (definition.id if definition else None) == found
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [('{"id": "bug-fix"}', "bug-fix"), ("bug-fix", "bug-fix"), ("none", None), ("It is not a bug-fix but none", None), ("bug-fix or feature-request", None), ("", None)],
+)  # fmt: skip
+def test_a_model_s_choice_is_one_definition_or_none(answer: str, found: str | None) -> None:
+    definition = choice_of(answer, BUILT_IN)
+    assert (definition.id if definition else None) == found
+
+
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [((), "no_steps"), ((step("a", "a"),), "depends_on_itself"), ((step("a", "z"),), "unknown_dependency"),
+     ((step("a"), step("a")), "duplicate_step"), ((step("a", "c"), step("b", "a"), step("c", "b")), "cycle"),
+     ((step("a", role="Wizard"),), "unknown_role")],
+)  # fmt: skip
+async def test_what_cannot_run_is_refused_with_its_place(
+    tmp_path: Path, steps: tuple[WorkflowStep, ...], code: str
+) -> None:
+    definition = WorkflowDefinition(id="diamond", name="D", steps=steps)
+    made = bench(tmp_path, lambda _: [DONE_TEXT], definition=definition)
+    with pytest.raises(BadInput, match=f"workflow_{code}"):
+        await made.engine.workflows.start("Go", "diamond")
+    assert not made.models.requests
+    with pytest.raises(NotFound):
+        await made.engine.workflows.start("Go", "nothing")
+
+
+def test_a_chain_of_50_000_steps_is_one_pass() -> None:
+    chain = WorkflowDefinition(
+        id="long", name="Long", steps=(step("s0"), *(step(f"s{n}", f"s{n - 1}") for n in range(1, 50_000)))
+    )
+    assert not faults(chain)
+    assert [one.state for one in begun(chain)[:2]] == ["ready", "pending"]
+    assert len(settled(chain, begun(chain))) == 50_000
+
+
+@pytest.mark.parametrize(
+    ("text", "artifacts"),
+    [("x\n[STEP_COMPLETE]\nartifacts: see [this](http://a) and\n- [ ] one\n- [x] two\nstatus: done", "see [this](http://a) and\n- [ ] one\n- [x] two"),
+     ("[STEP_COMPLETE]\n산출물: 설계.md\n상태: 완료\n[NEXT]\nmore", "설계.md"), ("[STEP_COMPLETE]", ""),
+     ("```\n[STEP_COMPLETE]\n```", None), ("I will write [STEP_COMPLETE] later", None), ("> [STEP_COMPLETE]", None),
+     ("    [STEP_COMPLETE]", None), ("~~~\n[STEP_COMPLETE]\n~~~\n[STEP_COMPLETE]\nartifacts: a", "a"), ("step complete", None)],
+)  # fmt: skip
+def test_the_marker_is_read_on_a_line_of_its_own_outside_code(text: str, artifacts: str | None) -> None:
+    found = step_complete(text)
+    assert (found.artifacts if found else None) == artifacts
