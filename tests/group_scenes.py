@@ -130,7 +130,7 @@ async def hold_groups(engine: Engine, server: WireServer, pace: float = 30.0) ->
     live = await engine.open(working)
     await until(
         lambda: any(live.text_of(one.id) for one in live.streaming() if one.author.depth),
-        PATIENCE_S,
+        2 * PATIENCE_S,
         "the sub-agent to speak",
     )
     return GroupScenes(working=working, asking=asking, careful=careful)

@@ -24,7 +24,9 @@ from app.engine.engine import DebateSetup, Engine
 from app.gui.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until
 from tests.chat_scenes import Scenes, hold_chats
+from tests.group_scenes import hold_groups
 from tests.screenshots_assistants import keep_assistants, take_assistants
+from tests.screenshots_groups import take_groups
 from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
@@ -87,6 +89,10 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         async for language, path in each_way(person, engine, out):
             await take_views(person, running, language, path)
             await take_chats(person, scenes, path)
+        groups = await hold_groups(engine, servers[0])
+        async for _language, path in each_way(person, engine, out):
+            await take_groups(person, groups, keep_widget, path)
+        await engine.groups.delete("crew")
         window.desk._on_settings_chosen(replace(engine.settings(), language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)

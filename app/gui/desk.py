@@ -229,6 +229,8 @@ class Desk(QObject):
             ("assistants", "users", self.assistants.show_page, ""),
             ("find", "search", self._on_find, "Ctrl+F"),
             ("panel", "scale", self._window.top_bar.debate_button.toggle, "Ctrl+D"),
+            ("plan", "list-checks", self._window.top_bar.plan_button.toggle, "Ctrl+J"),
+            ("needs_you", "circle-question-mark", self._window.top_bar.needs_you.open, "Ctrl+Shift+J"),
             ("side", "panel-left", self._toggle_side, "Ctrl+B"),
             ("servers", "plug", lambda: self.open_settings("servers"), ""),
             ("settings", "settings", lambda: self.open_settings("appearance"), "Ctrl+,"),

@@ -75,11 +75,11 @@ class GroupDesk(QObject):
         page, session = self._page, self._page.session
         live = self._engine.live(session.id) if session else None
         group = live.session if live else session
-        page.box.setVisible(isinstance(group, GroupSession))
+        page.box.setVisible(isinstance(group, GroupSession) and live is not None)
         if isinstance(group, GroupSession) and live is not None:
             agents = self._engine.assistants.all()
             work = work_of(live, group, agents)
-            page.box.show_work(group, work, colours_of(agents))
+            page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
             page.box.show_spent(page.spending.text(self._language))
             self._watch(bool(work.hands_on))
         else:
@@ -205,17 +205,17 @@ class GroupDesk(QObject):
     # What needs the user
 
     def _show_waiting(self) -> None:
-        titles = {one.id: one.title for one in self._engine.sessions()}
         self._window.top_bar.needs_you.show_waiting(
             [
                 Waiting(
                     session_id=session_id,
                     message_id=message.id,
                     who=message.author.name,
-                    session=titles.get(session_id, ""),
+                    session=live.session.title,
                     question=self._words(message),
                 )
                 for session_id, message in self._engine.chats.needs_you()
+                if (live := self._engine.live(session_id)) is not None
             ]
         )
         self._window.top_bar.fit()

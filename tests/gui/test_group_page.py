@@ -17,7 +17,8 @@ from tests.group_scenes import CAREFULLY, CREW, SHIP, STEPS, WHICH, crew, leads,
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
-until = partial(app_driver.until, seconds=60.0)
+# The first answer waits for the child process that asks models; on a busy machine that takes long.
+until = partial(app_driver.until, seconds=120.0)
 MODEL = "openai-wire"
 ALT = Qt.KeyboardModifier.AltModifier
 KEYS = Qt.Key
@@ -378,3 +379,13 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
                 assert part.width() >= min(part.sizeHint().width(), 60), part
         assert page.transcript.height() > 60
         assert box.stop.isVisible()
+
+
+async def test_the_window_remembers_what_was_unfolded(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        assert not person.window.desk.chat_page.box.is_unfolded
+        person.window.desk.chat_page.box.toggle.click()
+        await person.click("plan_button")
+    async with at_window(data_dir) as person:
+        assert person.window.desk.chat_page.box.is_unfolded
+        assert person.sees("plan_panel")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
 
 from app.core.plan import Plan
 from app.core.session import Session
+from app.engine.groups import MAX_ITEM
 from app.gui.i18n import Language
 from app.gui.panels.right_panel import TAB_ROW_HEIGHT, WIDTH
 from app.gui.style import Look
@@ -39,6 +40,7 @@ class PlanPanel(QFrame):
         self._goal_title = plain_label("section")
         self.goal = QLineEdit()
         self.goal.setObjectName("plan_goal")
+        self.goal.setMaxLength(MAX_ITEM)
         self._todo_title = plain_label("section")
         self._done = plain_label("hint")
         self._teach = Paragraph("hint")

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.core.plan import Plan, PlanItem
+from app.engine.groups import MAX_ITEM, MAX_ITEMS
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.plan_row import PlanRow
@@ -35,6 +36,7 @@ class PlanList(QWidget):
         self._add = QLineEdit()
         self._add.setObjectName(f"{name}_add")
         self._add.setProperty("kind", "name")
+        self._add.setMaxLength(MAX_ITEM)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -46,10 +48,12 @@ class PlanList(QWidget):
 
     def show_plan(self, plan: Plan | None, *, editable: bool) -> None:
         """Show a plan; a row keeps its focus and what is being written in it."""
-        self._plan = plan or Plan()
-        self._add.setVisible(editable)
+        plan = plan or Plan()
+        self._add.setVisible(editable and len(plan.items) < MAX_ITEMS)
         self.setEnabled(editable)
-        self._refresh()
+        if plan != self._plan:
+            self._plan = plan
+            self._refresh()
 
     def stops(self) -> tuple[QWidget, ...]:
         """Return what can have the focus, in order."""

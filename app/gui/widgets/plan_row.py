@@ -12,9 +12,10 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip, QWidget
 
 from app.core.plan import PlanItem
+from app.engine.groups import MAX_ITEM, MAX_ITEMS
 from app.gui.i18n import Language
 from app.gui.style import Look, sized
 from app.gui.widgets.composer import ENTER
@@ -209,6 +210,12 @@ class PlanRow(QFrame):
         self.update()
 
     def _on_submitted(self) -> None:
-        text = self._box.text()
+        text = " ".join(self._box.text().split())
+        if len(text) > MAX_ITEM:
+            # Nothing is taken away: it can be made shorter, or left with Escape.
+            words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
+            self._box.setAccessibleDescription(words)
+            QToolTip.showText(self._box.mapToGlobal(self._box.rect().bottomLeft()), words, self._box)
+            return
         self._end()
         self.rewritten.emit(self._before, text)

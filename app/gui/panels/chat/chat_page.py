@@ -16,7 +16,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import APPROVAL, PAGE, USER, Attachment, Author, Message
-from app.core.session import RUNNING, WAITING, Chat, ChatSession, GroupSession
+from app.core.session import RUNNING, WAITING, Chat, ChatSession
 from app.gui.chat.row_style import MAX_COLUMN, WIDE
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
@@ -206,7 +206,8 @@ class ChatPage(ConversationView):
         """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant."""
         self._group = name
         self.chat_composer.show_group(name, members)
-        self.box.setVisible(bool(name) and isinstance(self._session, GroupSession))
+        if not name:
+            self.box.hide()
         self._retranslate()
 
     @property

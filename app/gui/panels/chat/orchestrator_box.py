@@ -116,6 +116,7 @@ class OrchestratorBox(QFrame):
         self._spent = ""
         self._room = 240
         self._silent = False
+        self._editable = True
         self._dot = Gauge(look, dot=True)
         self._bar = Gauge(look, dot=False)
         self._title = plain_label("value")
@@ -157,8 +158,11 @@ class OrchestratorBox(QFrame):
         self._retranslate()
         self._fit()
 
-    def show_work(self, session: GroupSession, work: GroupWork, colours: Mapping[str, int]) -> None:
+    def show_work(
+        self, session: GroupSession, work: GroupWork, colours: Mapping[str, int], *, editable: bool
+    ) -> None:
         """Show how a group stands; `colours` are the members' by id."""
+        self._editable = editable
         if session.status != RUNNING or work.hands_on != self._work.hands_on:
             self._silent = False
         self._session, self._work, self._colours = session, work, colours
@@ -284,7 +288,8 @@ class OrchestratorBox(QFrame):
         waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
         self.without.setText(words("member.without", name=waited.replace("&", "&&")))
         self.without.setVisible(self._silent and bool(waited))
-        self.plan.show_plan(session.plan, editable=True)
+        self.plan.show_plan(session.plan, editable=self._editable)
+        self.asks.setEnabled(self._editable)
         self.members.show_work(work, self._colours)
         self.asks.setChecked(session.group.ask_before_hand_over)
         self.setAccessibleName(words("box.name", name=session.chat.assistant_name, group=session.group.name))
