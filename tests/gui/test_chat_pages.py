@@ -1,7 +1,6 @@
 """Pages of a real MCP server in the window: the card, the answer, a restart; and the page where it can be shown."""
 
 import asyncio
-import os
 import sys
 from functools import partial
 
@@ -11,13 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.tool import McpServer
-from app.gui.web_view.available import available, prepare
+from app.gui.web_view.available import available
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import QuestionCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call
+from tests.gui.web_engine import web_engine  # noqa: F401
 from tests.tools.serving import SERVERS
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -29,19 +29,6 @@ ENTRY = McpServer(name="pages", command=sys.executable, args=(str(SERVERS / "pag
 
 # The engine that shows pages says how it draws; that is no fault of ours.
 pytestmark = pytest.mark.no_qt_log
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _engine(qapp) -> None:
-    """Start the engine, where it is there, whose helpers then stay as long as this process."""
-    if not available():
-        return
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        os.environ["QTWEBENGINE_DISABLE_SANDBOX"] = "1"
-    prepare()
-    from PySide6.QtWebEngineCore import QWebEngineProfile
-
-    QWebEngineProfile().deleteLater()
 
 
 def asking(server: WireServer, *calls: WireCall) -> list[list[object]]:

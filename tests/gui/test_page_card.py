@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QLabel
 from app.core.message import Author, Message, Prompt
 from app.gui.i18n import Language
 from app.gui.style import Look
-from app.gui.web_view.available import available, prepare
+from app.gui.web_view.available import available
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
+from tests.gui.web_engine import web_engine  # noqa: F401
 
 PROMPT = Prompt(
     question="Which day?\u202e",
@@ -29,19 +30,6 @@ HTML = "<h1>Pick</h1>"
 # The engine says how it draws; that is no fault of ours.
 pytestmark = pytest.mark.no_qt_log
 needs_view = pytest.mark.skipif(not available(), reason="needs the extra `webui`")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _engine(qapp) -> None:
-    """Start the engine, where it is there, whose helpers then stay as long as this process."""
-    if not available():
-        return
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        os.environ["QTWEBENGINE_DISABLE_SANDBOX"] = "1"
-    prepare()
-    from PySide6.QtWebEngineCore import QWebEngineProfile
-
-    QWebEngineProfile().deleteLater()
 
 
 class Made:
@@ -120,8 +108,8 @@ def test_an_address_asks_for_the_link_and_answers_nothing(made):
     [
         ("root()", "application/vnd.mcp-ui.remote-dom+javascript; framework=react", "remote-dom"),
         ("{}", "application/json", "application/json"),
-        ("javascript:x", "text/uri-list", "text/uri-list"),
-        ("x" * 2_000_001, "text/html", "text/html"),
+        ("javascript:x", "text/uri-list", "cannot be read"),
+        ("x" * 2_000_001, "text/html", "too large"),
     ],
 )
 def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, named):

@@ -123,6 +123,15 @@ def test_a_question_is_no_markup_and_its_lines_are_all_seen(made):
     assert row.height() >= row.heightForWidth(row.width()) > 40
 
 
+def test_letters_that_turn_the_words_round_are_written_out_and_still_answered_with(made):
+    turned = "\u202egnp.exe"
+    card, answers = made(Prompt(question=f"Run {turned}?", type="options", options=(turned, "no")))
+    assert card.findChild(Paragraph).text() == "Run ⟨U+202E⟩gnp.exe?"
+    assert card._rows[0].words() == "⟨U+202E⟩gnp.exe"
+    QTest.keyClick(card, ENTER)
+    assert answers == [turned]
+
+
 def test_a_sub_agents_question_says_who_asks(made):
     card, _ = made(options(), depth=1)
     assert card.findChild(ElidedLabel).text() == "Browser asks · architect › browser"

@@ -12,10 +12,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from app.gui.web_view.available import available, prepare
+from app.gui.web_view.available import available
 from app.gui.web_view.page_actions import PageFacts, PageTalk
 from app.gui.web_view.ui_page import read_page
 from app.tools.prompt_user import prompt_user
+from tests.gui.web_engine import web_engine  # noqa: F401
 
 # A folder with published packages of others; tests/tools/test_mcp_ui_clients.py says how it is made.
 CLIENTS = os.environ.get("MCP_UI_CLIENTS", "")
@@ -27,18 +28,6 @@ pytestmark = [
 ]
 
 Shown = Callable[[str], object]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _engine(qapp) -> None:
-    """Start the engine, whose helpers then stay as long as this process."""
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        # As root the engine refuses to start with its own sandbox.
-        os.environ["QTWEBENGINE_DISABLE_SANDBOX"] = "1"
-    prepare()
-    from PySide6.QtWebEngineCore import QWebEngineProfile
-
-    QWebEngineProfile().deleteLater()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ The page itself is shown in the sandbox, when the user asks for it and the extra
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.ids import new_id
@@ -27,9 +27,9 @@ from app.gui.web_view.page_actions import (
     PageFacts,
     PageTalk,
 )
-from app.gui.web_view.ui_page import ADDRESS, HTML, read_page
+from app.gui.web_view.ui_page import ADDRESS, HTML, TOO_LARGE, UNKNOWN, read_page
 from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.controls import Button, button
+from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.question_card import QuestionCard
 
@@ -56,8 +56,9 @@ class PageCard(QuestionCard):
         self._from = self._line("page_from")
         self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
         self._note = self._line("page_note")
-        self.show_page: Button = button("", "page_show")
-        self._insert(self.show_page)
+        self.show_page = button("", "page_show")
+        self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
+        self._place += 1
         self.show_page.clicked.connect(self._on_show)
         # Whatever else it says, the page has had its answer.
         self.answered.connect(self._on_answered)
@@ -75,8 +76,10 @@ class PageCard(QuestionCard):
         elif page.kind == HTML:
             self.show_page.setText(words("page.show"))
             note = note or ("" if available() else words("page.no_view"))
+        elif page.kind == UNKNOWN:
+            note = words("page.cannot", kind=page.mime or "?")
         else:
-            note = words("page.cannot", kind=page.mime or page.kind)
+            note = words("page.too_large" if page.kind == TOO_LARGE else "page.unreadable")
         self._say(note)
 
     def _say(self, note: str) -> None:
@@ -90,12 +93,9 @@ class PageCard(QuestionCard):
     def _line(self, name: str) -> QLabel:
         label = plain_label("hint", wrap=True)
         label.setObjectName(name)
-        self._insert(label)
-        return label
-
-    def _insert(self, widget: QLabel | Button | ApprovalCard) -> None:
-        self.column.insertWidget(self._place, widget)
+        self.column.insertWidget(self._place, label)
         self._place += 1
+        return label
 
     # The page
 
