@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.message import ASSISTANT, DONE, FAILED, STREAMING, TOOL, Attachment, Message
+from app.core.plan import Plan, PlanItem
 from app.core.provider import ProviderConfig
 from app.core.session import IDLE, PAUSED, WAITING
 from app.core.settings import Settings
@@ -30,6 +31,7 @@ from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.builders import PROMPTS
+from tests.engine.group_tools import PLAN_TOOLS
 from tests.engine.test_turn import _asker, a_tool
 from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
 from tests.wire import Answer, Fault, WireCall, WireServer
@@ -40,7 +42,8 @@ from tests.wire.server import Recorded
 T = TypeVar("T")
 
 KINDS = FOUR
-TOOLS = (a_tool("echo"), a_tool("risky", asks=True, repeatable=False), _asker())
+TOOLS = (a_tool("echo"), a_tool("risky", asks=True, repeatable=False), _asker(), *PLAN_TOOLS)
+GROUP = "group"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -52,7 +55,7 @@ def crew() -> tuple[Agent, ...]:
             name=kind.title(),
             provider=kind,
             model=f"{kind}-wire",
-            tools=("subAgent", "echo", "risky", "promptUser"),
+            tools=("subAgent", "echo", "risky", "promptUser", "planning"),
             sub_agents=tuple(f"on-{KINDS[(place + step) % 4]}" for step in (1, 2)),
             max_depth=2,
             max_steps=3,
@@ -74,7 +77,8 @@ def reply(request: Recorded, number: int) -> Reply:
             Answer("Cut", finish="length"),
         )
         return draw.choice(faults) if draw.random() < 0.25 else Answer(f"Answer {number}.", thinking=thinking)
-    calls = tuple(_call(draw, request.model, number, place) for place in range(draw.choice((1, 1, 2, 3))))
+    made = _lead_call if "switchAssistant" in request.tools else _call
+    calls = tuple(made(draw, request.model, number, place) for place in range(draw.choice((1, 1, 2, 3))))
     text = draw.choice(("", "Let me see."))
     return Answer(text, calls=calls, thinking="I need a tool." if draw.random() < 0.4 else "")
 
@@ -88,10 +92,40 @@ def _call(draw: random.Random, model: str, number: int, place: int) -> WireCall:
             ("risky", {"n": number}),
             ("promptUser", {"question": f"Question {number}.{place}?"}),
             ("subAgent", {"name": whom, "task": f"Task {number}.{place}"}),
+            ("add_todo", {"name": f"Todo {number}"}),
             ("unknown_tool", {}),
         )
     )
     return WireCall(name, json.dumps(arguments))
+
+
+def _lead_call(draw: random.Random, _model: str, number: int, place: int) -> WireCall:
+    """Return a call of a group's orchestrator."""
+    hand = {"assistant": f"on-{draw.choice(KINDS)}", "instruction": f"Step {number}.{place}"}
+    name, arguments = draw.choice(
+        (
+            ("switchAssistant", hand),
+            ("switchAssistant", hand),
+            ("setPlan", {"items": ["One", "Two"]}),
+            ("checkDone", {"index": draw.choice((0, 1, 7))}),
+            ("clearPlan", {}),
+            ("promptToUser", {"prompt": f"Question {number}.{place}?"}),
+            ("reportResult", {"result_in_detail": f"Report {number}.{place}"}),
+        )
+    )
+    return WireCall(name, json.dumps(arguments))
+
+
+def group(kind: str, *, asks: bool) -> Group:
+    """Return a group of all four, led by one of the models."""
+    return Group(
+        id=GROUP,
+        name="Group",
+        members=tuple(f"on-{one}" for one in KINDS),
+        orchestrator=Leader(provider=kind, model=f"{kind}-wire"),
+        turns_limit=5,
+        ask_before_hand_over=asks,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +139,9 @@ class Stage:
 
 
 class ChatPlay:
-    """One chat, everything a user may do to it, and what must hold whatever happens."""
+    """One chat, or a group's session, everything a user may do to it, and what must hold whatever happens."""
 
-    def __init__(self, stage: Stage, kind: str, seed: int) -> None:
+    def __init__(self, stage: Stage, kind: str, seed: int, *, grouped: bool = False) -> None:
         self.loop, self.servers, self.models, self.legal = (
             stage.loop,
             stage.servers,
@@ -123,7 +157,9 @@ class ChatPlay:
         self._replies = self._done = 0
         self._seed = seed
         self._open()
-        self.session_id = self.run(self.engine.chats.start(f"on-{kind}", "Hello"))
+        self.documents._groups = (group(kind, asks=seed % 3 == 0),)
+        begin = self.engine.groups.start if grouped else self.engine.chats.start
+        self.session_id = self.run(begin(GROUP if grouped else f"on-{kind}", "Hello"))
 
     def _number(self) -> int:
         self._replies += 1
@@ -215,6 +251,16 @@ class ChatPlay:
         else:
             self.do(self.engine.chats.dismiss(self.session_id, question.id))
 
+    def changes_the_plan(self, number: int) -> None:
+        plan = Plan(items=tuple(PlanItem(text=f"Mine {place}") for place in range(number % 4)))
+        self.do(self.engine.groups.change_plan(self.session_id, plan))
+
+    def goes_on_without(self, number: int) -> None:
+        self.do(self.engine.groups.go_on_without(self.session_id))
+
+    def addresses_a_member(self, number: int) -> None:
+        self.do(self.engine.chats.send(self.session_id, f"@on-{KINDS[number % 4]}, and you?"))
+
     def stops_one(self, number: int) -> None:
         turns = [one.turn_id for one in self.live.messages if one.parent_turn_id]
         if turns:
@@ -288,6 +334,8 @@ ACTIONS = (
     "sends_a_queued_one_now",
     "restarts",
 )
+# With a group: while it hands over, too.
+GROUP_ACTIONS = (*ACTIONS, *("addresses_a_member", "changes_the_plan", "goes_on_without", "restarts") * 2)
 
 
 def provider_rows(servers: dict[str, WireServer]) -> tuple[ProviderConfig, ...]:

@@ -12,19 +12,24 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from app.providers.remote import RemoteModels
-from tests.stories.chat_machine import ACTIONS, KINDS, ChatPlay, Stage, provider_rows
+from tests.stories.chat_machine import ACTIONS, GROUP_ACTIONS, KINDS, ChatPlay, Stage, provider_rows
 from tests.wire import WireServer
 
 EXAMPLES = int(os.environ.get("MOOT_EXAMPLES", "10"))
 SEED = int(os.environ.get("MOOT_SEED", "0"))
-STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=15, max_size=40)
+
+
+def steps_of(actions: tuple[str, ...]) -> st.SearchStrategy[list[tuple[str, int]]]:
+    """Return lists of actions with a number each."""
+    return st.lists(st.tuples(st.sampled_from(actions), st.integers(0, 50)), min_size=15, max_size=40)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.allow_logs
 @pytest.mark.allow_blocking
-def test_requests_stay_legal_whatever_the_user_does() -> None:
+@pytest.mark.parametrize("grouped", [False, True], ids=["chat", "group"])
+def test_requests_stay_legal_whatever_the_user_does(grouped: bool) -> None:
     servers = {kind: WireServer(kind).start() for kind in KINDS}
     rows = {row.id: row for row in provider_rows(servers)}
     models = RemoteModels(providers=rows.get, key=lambda kind: servers[kind].key)
@@ -38,9 +43,13 @@ def test_requests_stay_legal_whatever_the_user_does() -> None:
         suppress_health_check=list(HealthCheck),
     )
     @with_seed(SEED)
-    @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10_000), steps=STEPS)
+    @given(
+        kind=st.sampled_from(KINDS),
+        seed=st.integers(0, 10_000),
+        steps=steps_of(GROUP_ACTIONS if grouped else ACTIONS),
+    )
     def play_it(kind: str, seed: int, steps: list[tuple[str, int]]) -> None:
-        play = ChatPlay(stage, kind, seed)
+        play = ChatPlay(stage, kind, seed, grouped=grouped)
         try:
             for action, number in steps:
                 play.act(action, number)
