@@ -87,6 +87,9 @@ class MainWindow(QMainWindow):
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.side_bar)
         self.splitter.addWidget(middle)
+        # As the outline had it: until the desk is there, nothing jumps.
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([SIDE_WIDTH, max(1, self.width() - SIDE_WIDTH)])
         body = QWidget()
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)

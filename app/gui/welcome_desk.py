@@ -46,6 +46,7 @@ class WelcomeDesk(QObject):
         self._chats.dress_for_new(composer)
         groups = self._engine.groups.all()
         chosen = next((group for group in groups if group.id == self._group_id), None)
+        composer.assistant.show()
         composer.tools.setVisible(chosen is None)
         composer.assistant.dress(self._look, "users" if chosen else "message-circle")
         menu = composer.assistant.choices

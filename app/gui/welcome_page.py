@@ -80,6 +80,8 @@ class WelcomePage(QWidget):
         self.composer = ChatComposer(language, look)
         self.composer.setMaximumWidth(708)
         self.composer.hold(True)
+        for part in (self.composer.assistant, self.composer.tools):
+            part.hide()
         # The pages of chats have one too: of what a name calls there is one.
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
@@ -176,7 +178,9 @@ class WelcomePage(QWidget):
     def _retranslate(self) -> None:
         words = self._language
         self._heading.setText(words("welcome.heading"))
-        self._lead.setText(words("welcome.lead" if self._local_only else "welcome.lead.connected"))
+        lead = words("welcome.lead" if self._local_only else "welcome.lead.connected")
+        # A blank keeps the line's height.
+        self._lead.setText(lead if self._known else " ")
         self._debate.title.setText(words("welcome.debate.title"))
         self._debate.text.setText(words("welcome.debate.text"))
         local = self._local_only and self._ready

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 
 from app.gui.chat_desk import NEW
 from app.gui.i18n import Language
-from app.gui.main_window import MainWindow
+from app.gui.main_window import SIDE_WIDTH, MainWindow
 from app.gui.style import Look
 from app.gui.theme import LIGHT
 from app.gui.window_state import WindowState
@@ -115,5 +115,10 @@ async def test_before_moot_is_ready_nothing_is_lost_and_nothing_false_is_said(qa
     QTest.keyClick(composer.box, Qt.Key.Key_Return)
     assert composer.box.toPlainText() == "A question in a hurry"
     said = "\n".join(label.text() for label in window.findChildren(QLabel))
-    assert "not installed" not in said and window.side_bar._foot_providers.text() == ""
+    assert "not installed" not in said and "Nothing leaves it" not in said
+    assert window.side_bar._foot_providers.text() == ""
+    window.resize(1440, 900)
+    window.show()
+    assert abs(window.side_bar.width() - SIDE_WIDTH) < 20, "the side bar is as wide as it will be"
+    window.close()
     window.deleteLater()
