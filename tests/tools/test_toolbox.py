@@ -90,7 +90,7 @@ async def test_the_allow_list(desk: Desk) -> None:
         "get_current_page": ("pages", True, False, both),
         "promptUser": ("ask", True, False, both),
         **{
-            key: ("planning", key != "toggle_todo", False, both)
+            key: ("planning", True, False, both)
             for key in ("create_goal", "clear_goal", "add_todo", "toggle_todo", "clear_todos")
         },
         **dict.fromkeys(

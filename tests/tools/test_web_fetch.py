@@ -296,6 +296,7 @@ async def test_what_is_no_address_is_refused_in_words(url: str, words: str) -> N
 async def test_a_cancelled_reading_lets_go_of_its_connection(server: WebServer) -> None:
     task = asyncio.create_task(fetch(server.streams("/slow", b"x", 0.05), policy=LOCAL))
     while not server.requests:
+        assert not task.done()
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -85,8 +85,11 @@ async def download(
     if query:
         url = url.update_query(query)
     try:
-        async with asyncio.timeout(limits.seconds), _session(policy) as session:
-            return await _follow(session, url, policy, limits, accepts)
+        async with asyncio.timeout(limits.seconds):
+            # Hundreds of certificates are read from files, the first time.
+            certificates = await asyncio.to_thread(_certificates)
+            async with _session(policy, certificates) as session:
+                return await _follow(session, url, policy, limits, accepts)
     except TimeoutError:
         raise ServiceError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
     except aiohttp.ClientConnectorDNSError:
@@ -138,10 +141,10 @@ def _certificates() -> ssl.SSLContext:
     return context
 
 
-def _session(policy: AddressPolicy) -> aiohttp.ClientSession:
+def _session(policy: AddressPolicy, certificates: ssl.SSLContext) -> aiohttp.ClientSession:
     # No proxy of the environment: behind one, the address that is connected to could not be checked.
     connector = aiohttp.TCPConnector(
-        ssl=_certificates(), resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
+        ssl=certificates, resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
     )
     return aiohttp.ClientSession(
         connector=connector,
