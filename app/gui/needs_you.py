@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -99,11 +99,20 @@ class NeedsYou(Button):
         self._list.setCurrentRow(0)
         # A child of the window: over everything in it.
         self._popup.setParent(self.window())
-        corner = self.mapTo(self.window(), QPoint(self.width() - self._popup.width(), self.height() + 6))
-        self._popup.move(max(8, corner.x()), corner.y())
+        self._place()
         self._popup.show()
         self._popup.raise_()
         self._list.setFocus()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        if self._popup.isVisible():
+            self._place()
+
+    def _place(self) -> None:
+        """Put the list under the badge, its right edge at the badge's."""
+        corner = self.mapTo(self.window(), QPoint(self.width() - self._popup.width(), self.height() + 6))
+        self._popup.move(max(8, corner.x()), corner.y())
 
     def _refresh(self) -> None:
         words, count = self._language, len(self._waiting)

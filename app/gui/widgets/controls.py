@@ -305,9 +305,24 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
         QWidget.setTabOrder(before, after)
 
 
-def scrolling(body: QWidget) -> QScrollArea:
-    """Return a page that scrolls downwards where it does not fit, and takes no focus for itself."""
+def bring_into_sight(widget: QWidget) -> None:
+    """Scroll to a widget that an arrow key led to; Qt does so for Tab alone."""
+    around: QWidget | None = widget.parentWidget()
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parentWidget()
+    if around is not None:
+        around.ensureWidgetVisible(widget, 0, 4)
+
+
+def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
+    """Return a page that scrolls downwards where it does not fit, and takes no focus for itself.
+
+    With `keeps_bar` the bar's place is always kept: for pages whose height depends on their width, which
+    would else come to no rest.
+    """
     area = QScrollArea()
+    if keeps_bar:
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)

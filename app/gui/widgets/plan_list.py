@@ -12,6 +12,7 @@ from app.core.plan import Plan, PlanItem
 from app.engine.groups import MAX_ITEM, MAX_ITEMS
 from app.gui.i18n import Language
 from app.gui.style import Look
+from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.plan_row import PlanRow
 
 
@@ -131,6 +132,7 @@ class PlanList(QWidget):
             items.insert(place + step, items.pop(place))
             if row.hasFocus():
                 self._rows[place + step].setFocus()
+                bring_into_sight(self._rows[place + step])
             self._ask(tuple(items))
 
     def _on_removed(self, row: PlanRow) -> None:
@@ -142,5 +144,7 @@ class PlanList(QWidget):
         place = self._rows.index(row) + step
         if 0 <= place < len(self._rows):
             self._rows[place].setFocus()
+            bring_into_sight(self._rows[place])
         elif place >= 0 and self._add.isVisible():
             self._add.setFocus()
+            bring_into_sight(self._add)

@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.plan import PlanItem
 from app.engine.groups import MAX_ITEM, MAX_ITEMS
@@ -20,6 +20,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look, sized
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import IconButton, icon_button, name_button
+from app.gui.widgets.label import plain_label
 from app.gui.widgets.queue_strip import EditBox
 
 HEIGHT = 27
@@ -67,9 +68,15 @@ class PlanRow(QFrame):
             widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             tools.addWidget(widget)
         self._tools.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(TEXT_LEFT, 1, 2, 1)
+        self._problem = plain_label("error", wrap=True)
+        self._problem.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(TEXT_LEFT, 1, 2, 1)
+        column.setSpacing(2)
+        row = QHBoxLayout()
         row.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self._problem)
         row.addWidget(self._box, 1)
         row.addStretch(0)
         row.addWidget(self._tools)
@@ -205,6 +212,7 @@ class PlanRow(QFrame):
     def _end(self) -> None:
         focused = self._box.hasFocus()
         self._box.hide()
+        self._problem.hide()
         if focused:
             self.setFocus()
         self.update()
@@ -215,7 +223,8 @@ class PlanRow(QFrame):
             # Nothing is taken away: it can be made shorter, or left with Escape.
             words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
             self._box.setAccessibleDescription(words)
-            QToolTip.showText(self._box.mapToGlobal(self._box.rect().bottomLeft()), words, self._box)
+            self._problem.setText(words)
+            self._problem.show()
             return
         self._end()
         self.rewritten.emit(self._before, text)

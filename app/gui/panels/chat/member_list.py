@@ -11,6 +11,7 @@ from app.gui.panels.chat.group_work import ASKING, GONE, HELPED, WORKING, GroupW
 from app.gui.style import Look
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.label import ElidedLabel
 
 HEIGHT = 27
@@ -136,6 +137,7 @@ class MemberList(QWidget):
         place = self._rows.index(row) + step
         if 0 <= place < len(self._rows):
             self._rows[place].setFocus()
+            bring_into_sight(self._rows[place])
             for number, each in enumerate(self._rows):
                 stop = number == place
                 each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if stop else Qt.FocusPolicy.ClickFocus)

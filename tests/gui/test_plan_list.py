@@ -1,0 +1,121 @@
+"""A plan edited by hand: what each key asks for, what stays as it is, and what is never lost."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.core.plan import Plan, PlanItem
+from app.engine.groups import MAX_ITEM, MAX_ITEMS
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.controls import scrolling
+from app.gui.widgets.plan_list import PlanList
+from app.storage.paths import resources_dir
+
+KEYS = Qt.Key
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def plan_list(qapp):
+    """A list of three, the first of them done, that takes over every plan it asks for."""
+    made = PlanList(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), "plan")
+    area = scrolling(made)
+    area.resize(300, 60)
+    area.show()
+    area.activateWindow()
+    made.asked = []
+    made.plan_requested.connect(lambda plan: (made.asked.append(plan), made.show_plan(plan, editable=True)))
+    items = tuple(PlanItem(text=text, done=text == "one") for text in ("one", "two", "three"))
+    made.show_plan(Plan(goal="Ship", items=items), editable=True)
+    yield made
+    area.close()
+    area.deleteLater()
+
+
+def texts(plan_list) -> list[str]:
+    return [item.text + "✓" * item.done for item in plan_list.asked[-1].items]
+
+
+def test_keys_tick_move_and_strike_out_and_the_goal_stays(plan_list):
+    rows = plan_list.rows()
+    rows[1].setFocus()
+    QTest.keyClick(rows[1], KEYS.Key_Space)
+    assert texts(plan_list) == ["one✓", "two✓", "three"]
+    QTest.keyClick(rows[1], KEYS.Key_Up, ALT)
+    assert texts(plan_list) == ["two✓", "one✓", "three"]
+    QTest.keyClick(rows[0], KEYS.Key_Up, ALT)
+    assert len(plan_list.asked) == 2
+    gone = []
+    plan_list.item_removed.connect(lambda item, place: gone.append((item.text, place)))
+    QTest.keyClick(rows[2], KEYS.Key_Delete)
+    assert texts(plan_list) == ["two✓", "one✓"]
+    assert gone == [("three", 2)]
+    assert plan_list.asked[-1].goal == "Ship"
+
+
+def test_one_row_at_a_time_is_a_stop_for_tab_and_arrows_bring_rows_into_sight(plan_list):
+    rows = plan_list.rows()
+    strong = Qt.FocusPolicy.StrongFocus
+    assert [row.focusPolicy() == strong for row in rows] == [True, False, False]
+    rows[0].setFocus()
+    QTest.keyClick(rows[0], KEYS.Key_Down)
+    QTest.keyClick(rows[1], KEYS.Key_Down)
+    assert [row.focusPolicy() == strong for row in rows] == [False, False, True]
+    assert not rows[2].visibleRegion().isEmpty()
+
+
+def test_what_is_rewritten_meets_its_item_wherever_that_is_by_then(plan_list):
+    row = plan_list.rows()[1]
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_F2)
+    row.box.setPlainText("two,\nbetter")
+    items = tuple(PlanItem(text=text) for text in ("zero", "one", "two"))
+    plan_list.show_plan(Plan(items=items), editable=True)
+    assert row.box.toPlainText() == "two,\nbetter"
+    QTest.keyClick(row.box, KEYS.Key_Return)
+    assert texts(plan_list) == ["zero", "one", "two, better"]
+
+
+def test_escape_leaves_an_item_as_it_is_and_an_empty_text_asks_for_nothing(plan_list):
+    row = plan_list.rows()[1]
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_Return)
+    row.box.setPlainText("other")
+    QTest.keyClick(row.box, KEYS.Key_Escape)
+    assert not row.box.isVisible()
+    QTest.keyClick(row, KEYS.Key_Return)
+    assert row.box.toPlainText() == "two"
+    row.box.setPlainText("  ")
+    QTest.keyClick(row.box, KEYS.Key_Return)
+    assert plan_list.asked == []
+
+
+def test_a_text_that_is_too_long_stays_to_be_made_shorter(plan_list):
+    row = plan_list.rows()[1]
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_Return)
+    row.box.setPlainText("x" * (MAX_ITEM + 1))
+    QTest.keyClick(row.box, KEYS.Key_Return)
+    assert plan_list.asked == []
+    assert row.box.isVisible()
+    assert str(MAX_ITEM) in row.box.accessibleDescription()
+    row.box.setPlainText("x" * MAX_ITEM)
+    QTest.keyClick(row.box, KEYS.Key_Return)
+    assert texts(plan_list)[1] == "x" * MAX_ITEM
+
+
+def test_a_full_plan_takes_no_more_and_one_that_is_read_only_nothing(plan_list):
+    add = plan_list.stops()[-1]
+    QTest.keyClicks(add, " four ")
+    QTest.keyClick(add, KEYS.Key_Return)
+    assert texts(plan_list)[-1] == "four"
+    assert add.text() == ""
+    items = tuple(PlanItem(text=f"{number}") for number in range(MAX_ITEMS))
+    plan_list.show_plan(Plan(items=items), editable=True)
+    assert not add.isVisible()
+    plan_list.show_plan(Plan(items=items[:2]), editable=False)
+    assert not add.isVisible()
+    asked = len(plan_list.asked)
+    QTest.keyClick(plan_list.rows()[0], KEYS.Key_Space)
+    assert len(plan_list.asked) == asked
