@@ -89,10 +89,10 @@ async def test_the_allow_list(desk: Desk) -> None:
         "get_pages": ("pages", True, False, both),
         "get_current_page": ("pages", True, False, both),
         "promptUser": ("ask", True, False, both),
-        **{
-            key: ("planning", True, False, both)
-            for key in ("create_goal", "clear_goal", "add_todo", "toggle_todo", "clear_todos")
-        },
+        **dict.fromkeys(
+            ("create_goal", "clear_goal", "add_todo", "toggle_todo", "clear_todos"),
+            ("planning", True, False, both),
+        ),
         **dict.fromkeys(
             ("promptToUser", "switchAssistant", "setPlan", "checkDone", "clearPlan", "reportResult"),
             ("orchestration", True, False, both),
