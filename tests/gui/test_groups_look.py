@@ -5,6 +5,7 @@ import itertools
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea
 
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_keyboard import walk
@@ -28,14 +29,12 @@ def page(person: Person):
 
 
 def leaves(person: Person) -> list[str]:
-    """Return the forms that are wider than the part of the page they scroll in."""
-    forms = (page(person).form, page(person).editor.form)
+    """Return the forms that are wider than what they scroll in shows of them."""
+    areas = [area for area in page(person).findChildren(QScrollArea) if area.isVisible()]
     return [
-        type(form).__name__
-        for form in forms
-        if form.isVisible()
-        and form.mapTo(page(person), form.rect().topRight()).x()
-        > (page(person)._column.geometry().right() if form is forms[0] else page(person).width())
+        f"{area.widget().width()} > {area.viewport().width()}"
+        for area in areas
+        if area.widget().width() > area.viewport().width()
     ]
 
 
@@ -137,3 +136,16 @@ async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
     person.window.show_welcome()
     await person.settle()
     assert view.grab().toImage() != shown
+
+
+async def test_the_page_comes_to_rest_at_every_height(person):
+    # Where a bar comes and goes the text is wrapped anew each time, and the window never answers again.
+    boxes = [person.find("group_instructions"), page(person).editor.form.instructions]
+    boxes[0].setPlainText(boxes[0].toPlainText() * 2)
+    for height in range(600, 1100, 12):
+        person.window.resize(1180, height)
+        await person.settle(0)
+        await person.settle(0)
+        heights = [box.height() for box in boxes]
+        await person.settle(0)
+        assert [box.height() for box in boxes] == heights, height

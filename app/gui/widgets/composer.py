@@ -34,7 +34,6 @@ class TextBox(QPlainTextEdit):
         self._composing = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.document().setDocumentMargin(2)
         self.textChanged.connect(self._fit)
         self._fit()
@@ -82,7 +81,16 @@ class TextBox(QPlainTextEdit):
         return QSize(240, self.height())
 
     def _fit(self) -> None:
-        lines = max(self._lines, min(self._most, round(self.document().size().height())))
+        wanted = round(self.document().size().height())
+        lines = max(self._lines, min(self._most, wanted))
+        # A bar that comes and goes would make the lines shorter and longer, and the box higher and lower,
+        # without end.
+        bar = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if wanted > self._most
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        self.setVerticalScrollBarPolicy(bar)
         frame = (
             self.height() - self.viewport().height()
             if self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)

@@ -249,7 +249,7 @@ class AssistantEditor(QWidget):
             else:
                 row.addLayout(item)
             column.addLayout(row)
-        column.addWidget(scrolling(body), 1)
+        column.addWidget(scrolling(body, keeps_bar=True), 1)
 
     def _retranslate(self) -> None:
         words = self._language

@@ -18,7 +18,7 @@ from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
 
 COLUMN_WIDTH = 330
-NARROW_COLUMN = 288
+NARROW_COLUMN = 284
 WIDE = 860
 NARROW = 600
 ANY_WIDTH = 16_777_215  # what Qt takes for no limit
@@ -188,7 +188,7 @@ class GroupPage(QWidget):
             bar.addWidget(widget)
         column = QVBoxLayout(self._column)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(scrolling(self.form))
+        column.addWidget(scrolling(self.form, keeps_bar=True))
         empty = QVBoxLayout(self._empty)
         empty.setContentsMargins(24, 20, 24, 20)
         empty.setSpacing(8)
