@@ -19,6 +19,8 @@ from app.storage.paths import default_data_dir
 ASK = "ask"
 DEBATE = "debate"
 REPLY = "reply"
+WORKFLOW = "workflow"
+STEP = "step"
 RESUME = "resume"
 PAUSE = "pause"
 STOP = "stop"
@@ -29,7 +31,11 @@ EXPORT = "export"
 PROVIDERS = "providers"
 DOCTOR = "doctor"
 
-WRITING = (ASK, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
+WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
+RETRY = "retry"
+SKIP = "skip"
+ACCEPT = "accept"
+
 FORMATS = ("md", "html", "json")
 THEMES = ("light", "dark", "system")
 
@@ -62,6 +68,9 @@ class Arguments:
     json: bool = False
     session: str = ""
     assistant: str = ""
+    definition: str = ""
+    step: str = ""
+    action: str = ""
     text: str = ""
     participants: tuple[str, ...] = ()
     mode: str = ""
@@ -222,6 +231,13 @@ def _parser(texts: Texts) -> _Parser:
     ask.add_argument("assistant", metavar="WHO", help=texts("cli.help.who"))
     ask.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
     ask.add_argument("--session", metavar="ID", help=texts("cli.help.session"))
+    workflow = command(WORKFLOW)
+    workflow.add_argument("text", metavar="COMMAND", help=texts("cli.help.work"))
+    workflow.add_argument("--definition", metavar="ID", help=texts("cli.help.definition"))
+    step = command(STEP)
+    step.add_argument("session", metavar="SESSION")
+    step.add_argument("step", metavar="STEP", help=texts("cli.help.step_id"))
+    step.add_argument("action", choices=(RETRY, SKIP, ACCEPT), help=texts("cli.help.action"))
     reply = command(REPLY)
     reply.add_argument("session", metavar="SESSION")
     reply.add_argument("text", metavar="TEXT")

@@ -10,11 +10,12 @@ from app.chat_printer import ChatPrinter
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
-from app.core.session import IDLE, WAITING, GroupSession, Session
+from app.core.session import COMPLETED, IDLE, WAITING, GroupSession, Session, WorkflowSession
 from app.engine.branches import last_answer, shown
 from app.engine.live_session import LiveSession
 from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS, Call, followed, session_id_of, warm_up
 from app.terminal import last_line, marks
+from app.workflow_lines import step_lines, workflow_end
 
 _SAID = {
     ALLOW: frozenset((ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
@@ -34,7 +35,7 @@ async def ask(call: Call) -> int:
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             return await begin(who.id, text)
 
-        return await _end(call, await followed(call, start, ChatPrinter(call.texts)))
+        return await finish(call, await followed(call, start, ChatPrinter(call.texts)))
     live = await engine.open(session_id_of(call.arguments))
     if isinstance(who, Group) or isinstance(live.session, GroupSession):
         said = _said_to(live, who, text)
@@ -103,7 +104,7 @@ async def follow_chat(call: Call, live: LiveSession, go_on: Callable[[], Awaitab
         await go_on()
         return live.id
 
-    return await _end(call, await followed(call, start, printer))
+    return await finish(call, await followed(call, start, printer))
 
 
 async def show_chat(call: Call, live: LiveSession) -> int:
@@ -115,12 +116,20 @@ async def show_chat(call: Call, live: LiveSession) -> int:
         await call.out.write(text)
     if live.session.plan is not None:
         await call.out.write(printer.plan(live.session.plan))
+    if isinstance(live.session, WorkflowSession):
+        await call.out.write("\n" + "".join(step_lines(live.session.workflow, call.texts)))
+        await call.out.write("\n" + workflow_end(live.session, call.texts))
+        return OK
     await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
     return OK
 
 
-async def _end(call: Call, session: Session) -> int:
+async def finish(call: Call, session: Session) -> int:
     """Say how a chat stands and return the exit status: 0 only where the assistant has answered."""
+    if isinstance(session, WorkflowSession):
+        if not call.arguments.json:
+            await call.out.write("\n" + workflow_end(session, call.texts))
+        return {COMPLETED: OK, WAITING: WAITS}.get(session.status, PAUSED_OR_STOPPED)
     if not call.arguments.json:
         await call.out.write("\n" + last_line(session, call.texts) + "\n")
     if session.status != IDLE:

@@ -13,6 +13,7 @@ from app.core.events import (
     PlanChanged,
     PromptAsked,
     SessionStarted,
+    StepChanged,
     ToolFinished,
     ToolStarted,
     TurnStarted,
@@ -35,13 +36,15 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.plan import Plan
-from app.core.session import ChatSession, GroupSession, Session
+from app.core.session import ChatSession, GroupSession, Session, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.engine.call_tree import in_tree
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.group_run import REPORT_RESULT
 from app.engine.sub_agents import SUB_AGENT
+from app.engine.workflow_run import STEP
 from app.terminal import aside, marks, one_line, plain
+from app.workflow_lines import step_line, step_of
 
 MOST_OF_CALL = 200
 MOST_OF_RESULT = 200
@@ -60,6 +63,7 @@ class ChatPrinter:
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._session_id = ""
+        self._work: WorkflowState | None = None
         self._depths: dict[str, int] = {}
         self._messages: dict[str, Message] = {}
         self._streaming: dict[str, list[str]] = {}
@@ -71,6 +75,7 @@ class ChatPrinter:
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over what was said before without printing it."""
         self._session_id = session.id
+        self._work = session.workflow if isinstance(session, WorkflowSession) else None
         for message in messages:
             self._note(message)
 
@@ -100,6 +105,8 @@ class ChatPrinter:
                 return self._say(self._asked(event.message_id, event.prompt))
             case PlanChanged():
                 return self._say(self.plan(event.plan))
+            case StepChanged() if self._work is not None:
+                return self._say(step_line(self._work, event.step, self._texts))
             case _:
                 return self._say(aside(event, self._texts))
 
@@ -232,6 +239,8 @@ class ChatPrinter:
         if call.name == SWITCH_ASSISTANT:
             member, instruction = instruction_of(call)
             return f"  → {one_line(member)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
+        if call.name == STEP and self._work is not None:
+            return f"\n  {one_line(self._texts('cli.step_call', **step_of(call)))}\n"
         arguments = one_line(call.arguments)
         return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"
 
@@ -240,7 +249,7 @@ class ChatPrinter:
             return ""
         outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
         # What a sub-agent has said stands right above, in its own words.
-        said = "" if ok and name == SUB_AGENT else _cut(one_line(content), MOST_OF_RESULT)
+        said = "" if ok and name in (SUB_AGENT, STEP) else _cut(one_line(content), MOST_OF_RESULT)
         return f"{_indent(depth)}  {outcome} {one_line(name)}: {said}".rstrip(": ") + "\n"
 
     # What is asked

@@ -20,7 +20,9 @@ from app.arguments import (
     RESUME,
     SESSIONS,
     SHOW,
+    STEP,
     STOP,
+    WORKFLOW,
     Arguments,
     parse_spec,
 )
@@ -48,6 +50,7 @@ from app.engine.roles import ROLES as ROLE_NAMES
 from app.follow import OK, Call, run_session, session_id_of, warm_up
 from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
 from app.wiring import Moot
+from app.workflow_commands import step, workflow
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _MAX_CONTEXT_BYTES = 4 * 1024 * 1024
@@ -192,6 +195,8 @@ async def _providers(call: Call) -> int:
 
 _COMMANDS: dict[str, Command] = {
     ASK: ask,
+    WORKFLOW: workflow,
+    STEP: step,
     DEBATE: _debate,
     RESUME: _resume,
     REPLY: _reply,

@@ -27,6 +27,7 @@ from app.terminal import Out, error_line, json_line, named_text, one_line, probl
 from app.wiring import Moot, open_moot
 
 _PACKAGES = ("PySide6_Essentials", "qasync", "litellm", "xllamacpp", "keyring", "pydantic")
+MAX_DETAIL = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +145,8 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
             ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
             found = f"{one.config.id}: {state}, {key}"
             findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
-        findings += [*_assistants(moot, texts), *_groups(moot, texts), *_servers(moot, texts)]
+        findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
+        findings += _servers(moot, texts)
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
         return findings + [Finding(check="files", ok=False, found=line) for line in lines]
     finally:
@@ -183,6 +185,23 @@ def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
             remedy = remedy or texts("cli.doctor.empty_group")
         found = f"{group.name} ({group.id}): {', '.join(names) or '-'}"
         yield Finding(check="group", ok=not remedy, found=found, remedy=remedy)
+
+
+def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each workflow how long it is, and what keeps it from running, such as a role nobody has."""
+    for definition in moot.engine.workflows.all():
+        found = texts(
+            "cli.doctor.workflow_steps",
+            name=definition.name,
+            id=definition.id,
+            count=len(definition.steps),
+        )
+        remedy = ""
+        for fault in moot.engine.workflows.faults(definition)[:1]:
+            place = "" if fault.place is None else f"steps[{fault.place}]."
+            field = f"{place}{fault.field}"
+            remedy = texts(f"error.workflow_{fault.code}", field=field, detail=fault.detail[:MAX_DETAIL])
+        yield Finding(check="workflow", ok=not remedy, found=found, remedy=remedy)
 
 
 def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
