@@ -17,7 +17,8 @@ class ProviderKind:
     variable its users know, `voice` the name its participant gets. `form` says how a debate is put
     to its models: chat turns, or one transcript with an opener (for a model too small for chat turns).
     `guided` marks models that cannot choose a tool: Moot offers the one that fits. `images` says that
-    models take pictures.
+    models take pictures. `calls_at_once` is how many answers a server of this computer can write at once, None
+    for any number.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class ProviderKind:
     form: str = CHAT
     guided: bool = False
     images: bool = True
+    calls_at_once: int | None = None
 
 
 KINDS: tuple[ProviderKind, ...] = (
@@ -94,6 +96,7 @@ KINDS: tuple[ProviderKind, ...] = (
         form=TRANSCRIPT,
         guided=True,
         images=False,
+        calls_at_once=4,
     ),
 )
 

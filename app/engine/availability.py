@@ -4,8 +4,9 @@ Each assistant takes so many tasks at once; what comes beyond waits, queues or i
 says. A provider may hold fewer still, and may have to pause. Every operation returns what follows of it.
 """
 
-from collections import OrderedDict, deque
-from collections.abc import Callable
+import heapq
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +24,8 @@ DEFAULT_TIMEOUT_S = 60.0
 QUEUE_FULL: Final = "queue_full"
 BUSY: Final = "busy"
 TIMED_OUT: Final = "timed_out"
+
+ANYBODY = Busy(strategy=PARALLEL, limit=8, depth=100)
 
 # The seed's defaults; a role matches exactly or by an alias, never by a part of its name.
 _ROLES: dict[str, tuple[Busy, tuple[str, ...]]] = {
@@ -49,11 +52,11 @@ def known_roles() -> frozenset[str]:
 
 
 def policy_of(busy: Busy | None, role: str) -> Busy:
-    """Return an assistant's policy: its own, its role's, else a queue."""
+    """Return an assistant's policy: its own, its role's, else several at once, as one who answers people."""
     if busy is not None:
         return busy
     known = _ROLES.get(role_of(role))
-    return known[0] if known else Busy(strategy=QUEUE, depth=DEFAULT_DEPTH)
+    return known[0] if known else ANYBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,8 @@ class _Gate:
     limit: int | None = None
     running: int = 0
     paused_until: float = 0.0
-    blocked: "deque[str]" = field(default_factory=deque)
+    # The assistants whose next task waits for this provider, in the order they came to.
+    blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
 
 
 class Availability:

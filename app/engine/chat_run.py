@@ -9,6 +9,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
 from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat, GroupSession
+from app.engine.availability import BUSY, Waits
 from app.engine.branches import back_from, last_answer
 from app.engine.budget import Budget
 from app.engine.cast import Cast
@@ -18,7 +19,7 @@ from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
-from app.engine.slots import Slots
+from app.engine.slots import NotFree, Slots
 from app.engine.stage import HELD, Stage
 from app.engine.stage import WAITING as TURN_WAITS
 from app.engine.turn import Tree
@@ -36,6 +37,7 @@ class ChatTerms:
     cast: Cast
     prompts: Prompts
     slots: Slots
+    calls: Slots
 
 
 class ChatRun(Run):
@@ -110,13 +112,22 @@ class ChatRun(Run):
         )
         self._tree = Tree(self._stage(members))
         try:
-            outcome = await self._tree.take(turn)
+            async with self._terms.slots.taken(agent.id, waits=self._waits_for_slot):
+                if self._live.session.reason:
+                    self._live.change(reason="")
+                outcome = await self._tree.take(turn)
+        except NotFree as refused:
+            self._fail(turn.author, follows, turn_id, refused.reason)
+            return
         finally:
             self._tree = None
         if outcome.state == TURN_WAITS:
             self._live.change(status=WAITING, reason=QUESTION)
         elif outcome.state == HELD:
             self._live.change(status=PAUSED, reason=outcome.reason)
+
+    def _waits_for_slot(self, _: Waits) -> None:
+        self._live.change(reason=BUSY)
 
     def _stage(self, members: tuple[Agent, ...]) -> Stage:
         cast, session = self._terms.cast, self._live.session
@@ -131,12 +142,14 @@ class ChatRun(Run):
             language=self._live.chat_session.chat.language,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
+            slots=self._terms.slots,
+            calls=self._terms.calls,
             wait=self._wait,
             clock=self._around.clock,
         )
 
-    def _fail(self, author: Author, follows: str, turn_id: str) -> None:
-        """Say that an assistant is gone; another one can be chosen and asked again."""
+    def _fail(self, author: Author, follows: str, turn_id: str, kind: str = NO_ASSISTANT) -> None:
+        """Say why an assistant does not answer; another one can be chosen, or the same asked again."""
         self._live.finish_message(
             Message(
                 id=new_id(),
@@ -145,7 +158,7 @@ class ChatRun(Run):
                 author=author,
                 follows=follows,
                 state=FAILED,
-                error=Failure(kind=NO_ASSISTANT, detail=author.name),
+                error=Failure(kind=kind, detail=author.name),
                 created_at=utc_now(),
             )
         )

@@ -1,11 +1,11 @@
 """A debate that runs: the director says whose turn it is, the turn is taken and written with the cursor."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.core.events import Event, Notice
+from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, FAILED, Author, Message
+from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
 from app.core.provider import ModelRequest
 from app.core.session import COMPLETED, PAUSED, RUNNING, DebateSession, Participant
 from app.engine.debate import after_resume, after_turn, decide
@@ -15,6 +15,7 @@ from app.engine.live_session import LiveSession
 from app.engine.model_call import CallPlan, CallResult, call_model
 from app.engine.reply import ReplyCleaner
 from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.slots import NotFree, Slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class DebateTerms:
     """What the providers are like now, and how a speaker's request is made for a window of messages."""
 
     world: Callable[[DebateSession], World]
+    slots: Slots
     request: Callable[[LiveSession, Speak, int], ModelRequest]
 
 
@@ -54,10 +56,19 @@ class DebateRun(Run):
             case Speak() as spoken:
                 plan = self._plan(session, spoken)
                 self._live.start_turn(plan.message)
-                result = await call_model(
+                result = await self._answered(plan, spoken.participant)
+                self._write(result, spoken, world)
+
+    async def _answered(self, plan: CallPlan, speaker: Participant) -> CallResult:
+        """Let the speaker answer, once the assistant it is has time for it."""
+        try:
+            async with self._terms.slots.taken(speaker.id):
+                return await call_model(
                     self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
                 )
-                self._write(result, spoken, world)
+        except NotFree as refused:
+            error = Failure(kind=refused.reason, detail=speaker.name)
+            return CallResult(replace(plan.message, state=FAILED, error=error, created_at=utc_now()))
 
     def _tell_absent(self, session: DebateSession, world: World) -> None:
         """Say once of everybody whose provider is switched off or gone that they no longer speak."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
-from app.core.catalog import TRANSCRIPT
+from app.core.catalog import TRANSCRIPT, provider_kind
 from app.core.errors import BadInput, NotFound
 from app.core.events import (
     AvailabilityChanged,
@@ -37,7 +37,7 @@ from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
 from app.engine.assistants import Assistants
-from app.engine.availability import Availability, policy_of
+from app.engine.availability import PARALLEL, Availability, policy_of
 from app.engine.cast import Cast
 from app.engine.chat_run import USER_AUTHOR, ChatRun, ChatTerms
 from app.engine.chats import Chats
@@ -71,6 +71,8 @@ from app.engine.workflows import Workflows
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
 MAX_SAY = 100_000
+# A provider is held back by its own limit and its pauses alone.
+ANY_NUMBER = Busy(strategy=PARALLEL, limit=1_000_000, depth=1_000_000)
 
 
 async def _no_links(_: str) -> bool:
@@ -116,6 +118,7 @@ class Engine:
         self._slots = Slots(
             Availability(self._policy), clock=clock, sleep=sleep, changed=self._on_availability
         )
+        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.groups = Groups(
@@ -212,6 +215,7 @@ class Engine:
         """Pause what runs, write what is left, let go of the disk."""
         await self._sessions.close()
         await self._slots.close()
+        await self._calls.close()
         await self._store.close()
 
     # Debates
@@ -346,6 +350,11 @@ class Engine:
         """Return the files that could not be used."""
         return self._documents.problems()
 
+    def _calls_at_once(self, provider_id: str) -> int | None:
+        config = provider_of(self._documents, provider_id)
+        kind = provider_kind(config.kind) if config else None
+        return kind.calls_at_once if kind else None
+
     def _policy(self, agent_id: str) -> Busy:
         agent = self._cast.agent(agent_id)
         return policy_of(
@@ -353,6 +362,8 @@ class Engine:
         )
 
     def _on_availability(self, agent_id: str) -> None:
+        if self._cast.agent(agent_id) is None:
+            return
         running, queued, waiting = self._slots.counts(agent_id)
         self.bus.publish(
             AvailabilityChanged(
@@ -370,14 +381,14 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
-        terms = ChatTerms(self._cast, self._prompts, self._slots)
+        terms = ChatTerms(self._cast, self._prompts, self._slots, self._calls)
         if isinstance(live.session, WorkflowSession):
             return WorkflowRun(live, self._surroundings, terms)
         if isinstance(live.session, GroupSession):
             return GroupRun(live, self._surroundings, terms)
         if isinstance(live.session, ChatSession):
             return ChatRun(live, self._surroundings, terms)
-        return DebateRun(live, self._surroundings, DebateTerms(self._world, self._request))
+        return DebateRun(live, self._surroundings, DebateTerms(self._world, self._slots, self._request))
 
     def _check_open(self, live: LiveSession) -> None:
         if live.read_only:

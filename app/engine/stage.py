@@ -11,6 +11,7 @@ from app.engine.budget import Budget
 from app.engine.cast import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.slots import Slots
 
 FINISHED = "done"
 WAITING = "waiting"
@@ -35,7 +36,7 @@ class Outcome:
 class Stage:
     """What every turn of a tree needs: the session, who is there, models, disk, time and the budget.
 
-    `members` are those of the session's group; `asks_too` are tools the user wants to be asked about here.
+    `slots` say which assistants are free, `calls` which providers. `members` are those of the session's group; `asks_too` are tools the user wants to be asked about here.
     """
 
     live: LiveSession
@@ -47,5 +48,7 @@ class Stage:
     language: str
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()
+    slots: Slots
+    calls: Slots
     wait: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]

@@ -36,6 +36,7 @@ from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
 from app.engine.call_arguments import read_arguments
 from app.engine.chat_request import AgentTurn
 from app.engine.repeated_calls import check_not_repeated
+from app.engine.slots import NotFree
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
 from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.tool_context import TurnContext
@@ -358,7 +359,12 @@ class ToolCalls:
         self._live.tell(self._tool_started(turn, call))
         try:
             await stage.cast.attach(job.agent)
-            outcome = await self._take(child)
+            async with stage.slots.taken(job.agent.id):
+                outcome = await self._take(child)
+        except NotFree as refused:
+            text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
+            self._write(turn, call, ToolResult(content=text, ok=False))
+            return None
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:
                 raise

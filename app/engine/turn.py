@@ -100,7 +100,15 @@ class Tree:
             may_ask=stage.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
         )
-        result = await call_model(self._live, plan, stage.models, wait=stage.wait, clock=stage.clock)
+        provider = turn.voice.provider
+
+        async def wait(seconds: float) -> None:
+            # What one call is told to wait, all others of the provider wait as well.
+            stage.calls.pause_provider(provider, seconds)
+            await stage.wait(seconds)
+
+        async with stage.calls.taken(provider, provider):
+            result = await call_model(self._live, plan, stage.models, wait=wait, clock=stage.clock)
         if result.message is None:
             if result.held:
                 self._tell_held(turn, result.held, result.detail)

@@ -8,7 +8,7 @@ from hypothesis import seed as with_seed
 from hypothesis.stateful import get_state_machine_test
 
 from app.core.agent import Busy
-from app.engine.availability import Availability, Started, Task, Waits, policy_of, role_of
+from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
 
@@ -70,7 +70,7 @@ def test_the_seed_s_defaults() -> None:
     assert policy_of(None, "PM") == Busy(strategy="queue", depth=5)
     assert policy_of(None, "Designer").timeout_s == 60.0
     assert policy_of(None, "QA").limit == 2
-    assert policy_of(None, "Poet") == Busy(strategy="queue", depth=3)
+    assert policy_of(None, "Poet") == ANYBODY
     assert policy_of(Busy(strategy="reject"), "PO").strategy == "reject"
 
 
