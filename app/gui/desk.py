@@ -386,6 +386,7 @@ class Desk(QObject):
         embedded = any(status.config.kind == EMBEDDED for status in ready)
         self._window.side_bar.show_providers(len(ready))
         self.assistants.refresh()
+        self.chats.refresh()
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
         self._window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()

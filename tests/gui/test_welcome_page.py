@@ -83,6 +83,7 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         assert "Nothing leaves it until you add a provider" in texts_of(person)
         await person.click("welcome_chat")
         empty = person.window.desk.chat_page._empty
+        person.window.desk._refresh_providers()
         assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
 
 
