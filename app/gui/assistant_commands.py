@@ -20,7 +20,14 @@ from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.partner_list import assistant_partners
 from app.gui.save_queue import SaveQueue
-from app.gui.shared_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
+from app.gui.shared_files import (
+    ask_for_file,
+    ask_where,
+    free_name,
+    holds_group,
+    read_shared_file,
+    write_shared_file,
+)
 from app.gui.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -41,6 +48,7 @@ class AssistantCommands(QObject):
 
     chat_requested = Signal(str)
     session_requested = Signal(str)
+    group_file_given = Signal(object)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
 
@@ -157,7 +165,11 @@ class AssistantCommands(QObject):
         """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
         from app.gui.dialogs.bring_in_dialog import BringInDialog, assistant_preview
 
-        shared = self._engine.assistants.read_shared(await read_shared_file(path))
+        text = await read_shared_file(path)
+        if holds_group(text):
+            self.group_file_given.emit(path)
+            return
+        shared = self._engine.assistants.read_shared(text)
         preview = assistant_preview(shared, self._language)
         dialog = BringInDialog(self._language, self._window.look, preview, self._window)
         dialog.agreed.connect(

@@ -20,7 +20,14 @@ from app.gui.bridge import Bridge
 from app.gui.main_window import MainWindow
 from app.gui.partner_list import group_partners
 from app.gui.save_queue import SaveQueue
-from app.gui.shared_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
+from app.gui.shared_files import (
+    ask_for_file,
+    ask_where,
+    free_name,
+    holds_group,
+    read_shared_file,
+    write_shared_file,
+)
 from app.gui.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -132,7 +139,11 @@ class GroupCommands(QObject):
         """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
         from app.gui.dialogs.bring_in_dialog import BringInDialog, group_preview
 
-        shared = self._engine.groups.read_shared(await read_shared_file(path))
+        text = await read_shared_file(path)
+        if not holds_group(text):
+            await self._assistants.bring_in_file(path)
+            return
+        shared = self._engine.groups.read_shared(text)
         preview = group_preview(shared, self._language)
         dialog = BringInDialog(self._language, self._window.look, preview, self._window)
         dialog.agreed.connect(lambda: self._tasks.start("keep what came in", self._take(shared)))
@@ -152,6 +163,9 @@ class GroupCommands(QObject):
         side.groups.delete_requested.connect(self.delete)
         side.groups.order_chosen.connect(
             lambda ids: self._tasks.replace("order", self._engine.groups.reorder(ids))
+        )
+        self._assistants.group_file_given.connect(
+            lambda path: self._tasks.replace("bring in", self.bring_in_file(path))
         )
         bridge.groups_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)

@@ -1,6 +1,7 @@
 """Files that assistants and groups are shared in: asked for, read and written; and names nobody has yet."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,15 @@ def ask_for_file(window: MainWindow, title: str, then: Callable[[Path], object])
 async def read_shared_file(path: Path) -> str:
     """Return what a shared file holds. Raises BadInput."""
     return await asyncio.to_thread(_read, path)
+
+
+def holds_group(text: str) -> bool:
+    """Say whether a shared file is a group's, by its members."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and "members" in document
 
 
 async def write_shared_file(window: MainWindow, path: Path, text: str) -> None:

@@ -334,7 +334,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"name": 3, "members": []}', '{"name": "a"}', '{"name": "a", "members": [3]}',
+    ["", "{", "[]", '{"name": 3, "members": []}', '{"name": "a", "members": {}}', '{"name": "a", "members": [3]}',
      '{"name": "a", "members": [], "turns_limit": 0}', '{"name": "a", "members": [{"name": ""}]}'],
 )  # fmt: skip
 async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
@@ -344,6 +344,24 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
     await until(lambda: person.sees("toast"))
     assert not person.sees("bring_in_dialog")
     assert side(person).ids() == ()
+
+
+async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_path):
+    assistants, engine = person.window.desk.assistants, person.window.desk.engine
+    path = tmp_path / "one.json"
+    path.write_text(engine.assistants.share("browser"), "utf-8")
+    commands(person)._tasks.start("bring in", commands(person).bring_in_file(path))
+    await until(lambda: person.sees("bring_in_dialog"))
+    assert person.find("bring_in_dialog").windowTitle() == "Bring in an assistant"
+    await person.click("bring_in_cancel")
+    await until(lambda: not person.sees("bring_in_dialog"))
+    group_id = await take_ready(person, 1)
+    path.write_text(engine.groups.share(group_id), "utf-8")
+    assistants._tasks.start("bring in", assistants.bring_in_file(path))
+    await until(lambda: person.sees("bring_in_dialog"))
+    assert person.find("bring_in_dialog").windowTitle() == "Bring in a group"
+    await person.click("bring_in_keep")
+    await until(lambda: len(side(person).ids()) == 2)
 
 
 async def test_dragging_puts_a_member_elsewhere(person, data_dir):
