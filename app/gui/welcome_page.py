@@ -80,8 +80,8 @@ class WelcomePage(QWidget):
         self.composer = ChatComposer(language, look)
         self.composer.setMaximumWidth(708)
         self.composer.hold(True)
-        for part in (self.composer.assistant, self.composer.tools):
-            part.hide()
+        self.composer.assistant.hide()
+        self.composer.tools.hide()
         # The pages of chats have one too: of what a name calls there is one.
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
