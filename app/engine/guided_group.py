@@ -21,6 +21,7 @@ MOST_STEPS = 3
 PLAN_TOKENS = 60
 REPORT_TOKENS = 200
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _STEP = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|[-*])\s*")
 
 
@@ -69,7 +70,11 @@ def _report(task: str, notes: Sequence[str], done: tuple[ToolCall, ...]) -> Offe
 def _plan(words: str, task: str) -> ToolCall:
     text = words.replace("**", "").strip().removeprefix("1.").strip()
     steps = [one_line(part)[:200] for part in _STEP.split("1. " + text)]
-    steps = [step for step in steps if step][:MOST_STEPS] or [task[:200]]
+    steps = [step for step in steps if step]
+    if len(steps) == 1:
+        # One long step took all the tokens there were: its sentences are steps as well.
+        steps = _SENTENCE.split(steps[0])
+    steps = steps[:MOST_STEPS] or [task[:200]]
     return _call("setPlan", {"items": steps})
 
 

@@ -1,0 +1,22 @@
+"""What a small model wrote as a plan, read as steps."""
+
+import json
+
+import pytest
+
+from app.engine.guided_group import _plan
+
+
+@pytest.mark.parametrize(
+    ("words", "steps"),
+    [
+        ("1. Look around.\n2. Write it down.", ["Look around.", "Write it down."]),
+        ("**Look** around\n- Write", ["Look around", "Write"]),
+        ("1. Decorations: choose them. For this party, use balloons and", ["Decorations: choose them.", "For this party, use balloons and"]),
+        ("a\n2. b\n3. c\n4. d", ["a", "b", "c"]),
+        ("1. Only", ["Only"]),
+        ("", ["The task"]),
+    ],
+)  # fmt: skip
+def test_words_become_steps(words: str, steps: list[str]) -> None:
+    assert json.loads(_plan(words, "The task").arguments) == {"items": steps}
