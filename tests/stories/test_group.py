@@ -18,7 +18,7 @@ from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
-KILLS = int(os.environ.get("MOOT_KILLS", "4"))
+KILLS = int(os.environ.get("MOOT_KILLS", "2"))
 WATCHED = (
     "session.started",
     "turn.started",
