@@ -285,8 +285,9 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
     menu = page.box.members.rows()[0].menu
     assert [action.text() for action in menu.actions()] == ["Write to Architect", "Go on without Architect"]
     await person.click("orchestrator_without")
-    await until(lambda: page.session.status == "idle", what="the report")
-    assert "Without the architect." in person.transcript("transcript")[-1]
+    report = "Without the architect."
+    await until(lambda: report in person.transcript("transcript")[-1], what="the report")
+    await until(lambda: page.session.status == "idle")
     assert not person.sees("orchestrator_without")
 
 
