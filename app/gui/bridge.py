@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.core.events import (
     AssistantsChanged,
+    AvailabilityChanged,
     CallsStreamed,
     Event,
     EventBus,
@@ -23,11 +24,13 @@ from app.core.events import (
     SessionDeleted,
     SessionRestored,
     SessionStarted,
+    StepChanged,
     ToolFinished,
     ToolStarted,
     TurnFinished,
     TurnStarted,
     UsageReported,
+    WorkflowsChanged,
 )
 
 FRAME_MS = 16
@@ -57,8 +60,11 @@ class Bridge(QObject):
     retry_scheduled = Signal(object)
     notice_given = Signal(object)
     plan_changed = Signal(object)
+    step_changed = Signal(object)
+    availability_changed = Signal(object)
     assistants_changed = Signal()
     groups_changed = Signal()
+    workflows_changed = Signal()
     servers_changed = Signal()
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
@@ -88,6 +94,9 @@ class Bridge(QObject):
             RetryScheduled: self.retry_scheduled.emit,
             Notice: self.notice_given.emit,
             PlanChanged: self.plan_changed.emit,
+            StepChanged: self.step_changed.emit,
+            AvailabilityChanged: self.availability_changed.emit,
+            WorkflowsChanged: lambda _event: self.workflows_changed.emit(),
             AssistantsChanged: lambda _event: self.assistants_changed.emit(),
             GroupsChanged: lambda _event: self.groups_changed.emit(),
             ServersChanged: lambda _event: self.servers_changed.emit(),

@@ -16,7 +16,7 @@ from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.message import ALLOW, APPROVAL, Attachment
-from app.core.session import GroupSession, QueuedMessage
+from app.core.session import GroupSession, QueuedMessage, WorkflowSession
 from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.assistant_looks import colours_of
@@ -96,7 +96,7 @@ class ChatDesk(QObject):
         )
         page.transcript.set_colours(colours_of(self._engine.assistants.all()))
         self._dress(page.chat_composer, chosen, name)
-        page.show_group(*self._group())
+        page.show_group(*self._group(), steps=isinstance(session, WorkflowSession))
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
         if shown != self._shown_assistant:
@@ -129,6 +129,8 @@ class ChatDesk(QObject):
     def _group(self) -> tuple[str, list[str]]:
         """Return the name of the group one writes to and its members' names; "" where it is no group."""
         session = self._page.session
+        if isinstance(session, WorkflowSession):
+            return session.workflow.definition.name, []
         if isinstance(session, GroupSession):
             name, members = session.group.name, session.group.members
         else:

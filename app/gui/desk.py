@@ -36,6 +36,7 @@ from app.gui.session_commands import SessionCommands
 from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
 from app.gui.welcome_desk import WelcomeDesk
+from app.gui.workflow_desk import WorkflowDesk
 
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
@@ -88,6 +89,7 @@ class Desk(QObject):
             self._state,
         )
         self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
+        self.workflows = WorkflowDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
         self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats, self._state)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
@@ -153,18 +155,18 @@ class Desk(QObject):
             conversation.link_requested.connect(self.commands.open_link)
         self.welcome.new_requested.connect(lambda group_id: self._on_new("", group_id))
         self.chats.session_started.connect(self.show_session)
-        self.groups.session_requested.connect(self.show_session)
+        for asking in (self.groups, self.workflows, self.assistants):
+            asking.session_requested.connect(self.show_session)
         self.chats.settings_requested.connect(self.open_settings)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
         self.assistants.chat_requested.connect(self._on_new)
         self.group_commands.group_chat_requested.connect(lambda group_id: self._on_new("", group_id))
-        self.assistants.session_requested.connect(self.show_session)
         self.assistants.set_commands(self._palette_commands())
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)
-        bridge.session_deleted.connect(self._on_session_deleted)
+        bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice_given.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
         application = QGuiApplication.instance()
@@ -229,6 +231,7 @@ class Desk(QObject):
             ("assistants", "users", self.assistants.show_page, ""),
             ("find", "search", self._on_find, "Ctrl+F"),
             ("panel", "scale", self._window.top_bar.debate_button.toggle, "Ctrl+D"),
+            ("workflow", "spline", self._window.top_bar.workflow_button.toggle, "Ctrl+E"),
             ("plan", "list-checks", self._window.top_bar.plan_button.toggle, "Ctrl+J"),
             ("needs_you", "circle-question-mark", self._window.top_bar.needs_you.open, "Ctrl+Shift+J"),
             ("side", "panel-left", self._toggle_side, "Ctrl+B"),
@@ -341,9 +344,6 @@ class Desk(QObject):
         if not self._list_timer.isActive():
             self._list_timer.start()
 
-    def _on_session_deleted(self, _event: object) -> None:
-        self._refresh_sessions()
-
     def _on_notice(self, notice: Notice) -> None:
         text = self._language.problem(notice.code, **notice.details)
         if notice.sticky:
@@ -417,7 +417,7 @@ class Desk(QObject):
         state = self._state
         splitter = state.bytes_of("splitter")
         if splitter.isEmpty() or not self._window.splitter.restoreState(splitter):
-            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360])
+            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360, 470])
         shown = state.flag("panel", False)
         self._window.top_bar.debate_button.setChecked(shown)
         self.panel.setVisible(shown)

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session
+from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session, WorkflowSession
 from app.gui.i18n import Language
 from app.gui.needs_you import NeedsYou
 from app.gui.session_state import state_of
@@ -24,6 +24,7 @@ class TopBar(QFrame):
     side_requested = Signal()
     plan_toggled = Signal(bool)
     panel_toggled = Signal(bool)
+    workflow_toggled = Signal(bool)
     export_requested = Signal(str)
     rename_requested = Signal(str)
 
@@ -48,6 +49,7 @@ class TopBar(QFrame):
         self._export.setVisible(False)
         self.needs_you = NeedsYou(language, look)
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
+        self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
         self._page_tools: QWidget | None = None
         self._row = row = QHBoxLayout(self)
@@ -62,9 +64,11 @@ class TopBar(QFrame):
         row.addWidget(self.cost)
         row.addWidget(self._export)
         row.addWidget(self.debate_button)
+        row.addWidget(self.workflow_button)
         row.addWidget(self.plan_button)
         self.side_button.clicked.connect(self.side_requested)
         self.debate_button.toggled.connect(self.panel_toggled)
+        self.workflow_button.toggled.connect(self.workflow_toggled)
         self.plan_button.toggled.connect(self.plan_toggled)
         self._title.renamed.connect(self.rename_requested)
         language.changed.connect(self._retranslate)
@@ -88,6 +92,7 @@ class TopBar(QFrame):
                     self.needs_you,
                     self._export,
                     self.debate_button,
+                    self.workflow_button,
                     self.plan_button,
                 )
                 if not tool.isHidden()
@@ -122,7 +127,10 @@ class TopBar(QFrame):
             text = ""
         if isinstance(session, GroupSession):
             mode = words("top.group_mode")
-        self.mode.set_text(mode, "accent" if isinstance(session, GroupSession) else "neutral")
+        elif isinstance(session, WorkflowSession):
+            mode = words("kind.workflow")
+        in_accent = isinstance(session, GroupSession | WorkflowSession)
+        self.mode.set_text(mode, "accent" if in_accent else "neutral")
         self.status.set_text(text, tone)
 
     def show_mode(self, mode: str) -> None:
@@ -154,6 +162,7 @@ class TopBar(QFrame):
     def _retranslate(self) -> None:
         name_button(self.side_button, self._language("side.toggle"), "Ctrl+B")
         name_button(self.debate_button, self._language("top.panel"), "Ctrl+D")
+        name_button(self.workflow_button, self._language("top.workflow"), "Ctrl+E")
         name_button(self.plan_button, self._language("top.plan"), "Ctrl+J")
         name_button(self._export, self._language("top.export"))
         self._export_menu.clear()

@@ -1,6 +1,6 @@
 """The panel at the right: a row of tabs, one page each, and a way to close it.
 
-Which panels there are is the tuple `PANELS` of the main window; today there is the debate's.
+The debate's panel and the workflow's are made of it.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -75,13 +75,16 @@ class RightPanel(QFrame):
         names: tuple[str, ...],
         pages: tuple[QWidget, ...],
         tabs_name: str,
+        *,
+        words: str = "panel.tabs",
+        shortcut: str = "Ctrl+D",
     ) -> None:
         super().__init__()
         self.setObjectName("right_panel")
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
         self._language = language
-        self._names = names
+        self._names, self._words, self._shortcut = names, words, shortcut
         self.tabs = TabRow(names, tabs_name)
         self._close = icon_button(look, "x", "panel_close")
         self.tabs.row.addWidget(self._close)
@@ -111,5 +114,5 @@ class RightPanel(QFrame):
 
     def _retranslate(self) -> None:
         self.tabs.set_texts(tuple(self._language(f"tab.{name}") for name in self._names))
-        self.tabs.setAccessibleName(self._language("panel.tabs"))
-        name_button(self._close, self._language("panel.close"), "Ctrl+D")
+        self.tabs.setAccessibleName(self._language(self._words))
+        name_button(self._close, self._language("panel.close"), self._shortcut)

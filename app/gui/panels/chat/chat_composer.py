@@ -57,7 +57,7 @@ class ChatComposer(Composer):
         self.stop = button("", "stop_button")
         self.stop.dress(look, "square", "text")
         self._assistant_id = ""
-        self._in_group = False
+        self._in_group, self._stops = False, True
         self._lay_out()
         self._connect()
         self.set_busy(False)
@@ -77,7 +77,7 @@ class ChatComposer(Composer):
             self.box.setFocus()
         self._busy = busy
         # A group's Stop stands in the orchestrator's box.
-        self.stop.setVisible(busy and not self._in_group)
+        self.stop.setVisible(busy and self._stops)
         self._fit_hint()
 
     def show_editing(self, editing: bool) -> None:
@@ -101,9 +101,13 @@ class ChatComposer(Composer):
             )
             menu.addAction(action)
 
-    def show_group(self, name: str, members: Sequence[str]) -> None:
-        """Show a group instead of the assistants, its menu and an @ calling members; no name ends that."""
+    def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
+        """Show a group instead of the assistants, its menu and an @ calling members; no name ends that.
+
+        With `stops` its Stop stands here.
+        """
         self._in_group = bool(name)
+        self._stops = stops or not name
         self.group.setText(unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME)))
         self.group.setAccessibleName(self._language("chat.group.of", name=name))
         self.group.choices.clear()

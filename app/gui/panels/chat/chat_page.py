@@ -65,7 +65,7 @@ class ChatPage(ConversationView):
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
         self._name = self._group = ""
-        self._asks = self._local = False
+        self._asks = self._local = self._steps = False
         self._turns: set[str] = set()
         self._last_turn = ""
         self._said: list[str] = []
@@ -202,10 +202,13 @@ class ChatPage(ConversationView):
         self._name, self._asks, self._local = name, asks, on_this_computer
         self._retranslate()
 
-    def show_group(self, name: str, members: Sequence[str]) -> None:
-        """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant."""
-        self._group = name
-        self.chat_composer.show_group(name, members)
+    def show_group(self, name: str, members: Sequence[str], *, steps: bool = False) -> None:
+        """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant.
+
+        With `steps` it is a workflow, in which one steps in.
+        """
+        self._group, self._steps = name, steps
+        self.chat_composer.show_group(name, members, stops=steps)
         if not name:
             self.box.hide()
         self._retranslate()
@@ -407,7 +410,8 @@ class ChatPage(ConversationView):
 
     def _retranslate(self) -> None:
         words = self._language
-        key = "chat.placeholder.waiting" if self._asks else "chat.placeholder"
+        key = "chat.placeholder.workflow" if self._steps else "chat.placeholder"
+        key = "chat.placeholder.waiting" if self._asks else key
         placeholder = words(key, name=self._name if self._asks else self._group or self._name)
         self.chat_composer.retranslate(placeholder, words("discussion.send"))
         empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"

@@ -1,0 +1,1 @@
+"""The workflow's panel: what runs in steps, and the definitions of it."""

@@ -1,0 +1,88 @@
+"""Who of a workflow is free: each assistant with how it takes work, what it does and what waits for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.label import ElidedLabel, plain_label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusyRow:
+    """An assistant: its name, how it takes work, and how it stands in words."""
+
+    name: str
+    strategy: str
+    text: str
+    colour: int | None = None
+
+
+def busy_text(counts: tuple[int, int, int], words: Language) -> str:
+    """Return how an assistant stands, of (running, queued, waiting with a time limit); "idle" for nothing."""
+    running, queued, waiting = counts
+    parts = [words("busy.running", count=running)] if running else []
+    if queued + waiting:
+        parts.append(words("busy.waiting", count=queued + waiting))
+    return ", ".join(parts) or words("busy.idle")
+
+
+class BusyList(QFrame):
+    """A card with a line for each assistant."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("workflow_busy")
+        self.setProperty("kind", "big_card")
+        self._language = language
+        self._look = look
+        self._shown: tuple[BusyRow, ...] = ()
+        self._title = plain_label("value")
+        self._rows: list[QWidget] = []
+        self.texts: list[QLabel] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(14, 11, 14, 12)
+        self._column.setSpacing(7)
+        self._column.addWidget(self._title)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_rows(self, rows: Sequence[BusyRow]) -> None:
+        """Show these assistants."""
+        if tuple(rows) == self._shown:
+            return
+        self._shown = tuple(rows)
+        for old in self._rows:
+            self._column.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._rows, self.texts = [], []
+        for row in rows:
+            self._column.addWidget(self._line(row))
+
+    def _line(self, row: BusyRow) -> QWidget:
+        line = QWidget()
+        inside = QHBoxLayout(line)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(8)
+        avatar, name, chip = Avatar(self._look, 20), ElidedLabel("meta"), Chip(self._look)
+        avatar.set_speaker(row.name, row.colour)
+        name.setText(visible(row.name))
+        chip.set_text(row.strategy)
+        text = plain_label("hint")
+        text.setText(row.text)
+        text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for widget, stretch in ((avatar, 0), (name, 1), (chip, 0), (text, 0)):
+            inside.addWidget(widget, stretch)
+        self._rows.append(line)
+        self.texts.append(text)
+        return line
+
+    def _retranslate(self) -> None:
+        self._title.setText(self._language("busy.title"))
+        self.setAccessibleName(self._language("busy.title"))

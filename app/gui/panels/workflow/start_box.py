@@ -1,0 +1,152 @@
+"""Where work in steps begins: what is to be done, the workflow that was recognised, and Start."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+
+from app.core.workflow import WorkflowDefinition
+from app.engine.classifier import by_keyword
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import Choice, button
+from app.gui.widgets.label import Paragraph, plain_label
+
+
+class StartBox(QFrame):
+    """Takes a command and says which workflow it calls for, which can be changed.
+
+    Signals: start_requested(command, definition id), classify_requested(command) where no keyword tells.
+    """
+
+    start_requested = Signal(str, str)
+    classify_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "composer")
+        self._language = language
+        self._definitions: tuple[WorkflowDefinition, ...] = ()
+        self._picked = False
+        self._hint_key = ""
+        self._title = plain_label("field")
+        self.box = TextBox(lines=2, most=6)
+        self.box.setObjectName("workflow_command")
+        self.choice = Choice(look)
+        self.choice.setObjectName("workflow_choice")
+        self.start = button("primary", "workflow_start")
+        self._hint = Paragraph("hint")
+        self._lay_out()
+        self.box.textChanged.connect(self._on_text)
+        self.box.submitted.connect(self._on_start)
+        self.box.focus_changed.connect(self._on_focus)
+        self.choice.activated.connect(self._on_picked)
+        self.start.clicked.connect(self._on_start)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def set_definitions(self, definitions: Sequence[WorkflowDefinition]) -> None:
+        """Say which workflows there are."""
+        if tuple(definitions) != self._definitions:
+            kept = self.chosen()
+            self._definitions = tuple(definitions)
+            self._fill()
+            self._choose(kept)
+
+    def chosen(self) -> str:
+        """Return the id of the workflow that would start, "" for none."""
+        return str(self.choice.currentData() or "")
+
+    def show_recognised(self, command: str, definition: WorkflowDefinition | None) -> None:
+        """Show what a model made of a command; where it made nothing of it the user picks."""
+        if command != self.box.text() or self._picked:
+            return
+        self.set_waiting(False)
+        if definition is not None:
+            self._choose(definition.id)
+        self._say("workflow.by_model" if definition else "workflow.pick")
+        if definition is None:
+            self.choice.setFocus()
+
+    def set_waiting(self, waiting: bool) -> None:
+        """Say that the workflow is being looked for, or begun."""
+        self.start.setEnabled(not waiting)
+        if waiting:
+            self._say("workflow.looking")
+
+    def clear(self) -> None:
+        """Be empty again, for the next command."""
+        self._picked = False
+        self.box.clear()
+        self.set_waiting(False)
+        self._choose("")
+        self._say("")
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.choice)
+        foot.addStretch(1)
+        foot.addWidget(self.start)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 9, 10, 10)
+        column.setSpacing(6)
+        column.addWidget(self._title)
+        column.addWidget(self.box)
+        column.addWidget(self._hint)
+        column.addLayout(foot)
+        self._title.setBuddy(self.box)
+
+    def _on_focus(self, focused: bool) -> None:
+        self.setProperty("focused", focused)
+        self.style().polish(self)
+
+    def _on_text(self) -> None:
+        if self._picked:
+            return
+        text = self.box.text()
+        self.start.setEnabled(True)
+        found = by_keyword(text, self._definitions) if text else None
+        self._choose(found.id if found else "")
+        self._say("workflow.recognised" if found else "")
+
+    def _on_picked(self, _place: int) -> None:
+        self._picked = bool(self.chosen())
+        self._say("")
+
+    def _on_start(self) -> None:
+        text, chosen = self.box.text(), self.chosen()
+        if not text:
+            self.box.setFocus()
+        elif chosen:
+            self.start_requested.emit(text, chosen)
+        elif self.start.isEnabled():
+            self.set_waiting(True)
+            self.classify_requested.emit(text)
+
+    def _choose(self, definition_id: str) -> None:
+        self.choice.setCurrentIndex(max(0, self.choice.findData(definition_id)))
+
+    def _say(self, key: str) -> None:
+        self._hint_key = key
+        self._hint.setText(self._language(key) if key else "")
+        self._hint.setVisible(bool(key))
+
+    def _fill(self) -> None:
+        self.choice.clear()
+        self.choice.addItem(self._language("workflow.choose"), "")
+        for one in self._definitions:
+            self.choice.addItem(visible(one.name), one.id)
+
+    def _retranslate(self) -> None:
+        words, kept = self._language, self.chosen()
+        self._title.setText(words("workflow.command"))
+        self.box.setAccessibleName(words("workflow.command"))
+        self.box.setPlaceholderText(words("workflow.command.hint"))
+        self.choice.setAccessibleName(words("workflow.which"))
+        self.start.setText(words("workflow.start"))
+        self._fill()
+        self._choose(kept)
+        self._say(self._hint_key)

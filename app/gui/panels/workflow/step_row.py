@@ -1,0 +1,185 @@
+"""One step of a workflow as a card: its mark, who does it, how it stands, and what helps. Used by the work's list."""
+
+from functools import partial
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from app.core.workflow import CANCELLED, DONE, FAILED, RUNNING, SKIPPED, WAITING
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, StepLook
+from app.gui.style import Look
+from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, Paragraph
+
+MARK = 14
+INDENT = 20
+MOST_INDENT = 5
+COPY = "copy"
+COLOURS = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
+
+
+class StepMark(QWidget):
+    """A ring that shows a step's state: ticked, half full, waiting, crossed out or empty."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._state = ""
+        self.setFixedSize(MARK + 4, MARK + 4)
+        look.changed.connect(self.update)
+
+    def show_state(self, state: str) -> None:
+        """Show a state of `core.workflow`."""
+        self._state = state
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = QColor(getattr(self._look.tokens, COLOURS.get(self._state, "text_2")))
+        ring = QRectF(2, 2, MARK, MARK)
+        centre = ring.center()
+        painter.setPen(QPen(colour, 1.4))
+        painter.drawEllipse(ring)
+        if self._state == DONE:
+            painter.drawPolyline([centre + QPointF(x, y) for x, y in ((-3.0, 0.2), (-0.8, 2.4), (3.2, -2.1))])
+        elif self._state == RUNNING:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawPie(ring, -90 * 16, -180 * 16)
+        elif self._state == WAITING:
+            painter.drawPolyline([centre + QPointF(x, y) for x, y in ((0, -3.6), (0, 0), (2.6, 1.6))])
+        elif self._state == FAILED:
+            for x in (-2.4, 2.4):
+                painter.drawLine(centre + QPointF(x, -2.4), centre + QPointF(-x, 2.4))
+        elif self._state in (SKIPPED, CANCELLED):
+            painter.drawLine(centre + QPointF(-3, 0), centre + QPointF(3, 0))
+
+
+class StepRow(QFrame):
+    """A step of a workflow at work.
+
+    Signals: opened() to read what it says, acted(action) of step_looks, copied(text),
+    stepped(step) when the arrows lead to another row.
+    """
+
+    opened = Signal()
+    acted = Signal(str)
+    copied = Signal(str)
+    stepped = Signal(int)
+
+    def __init__(self, language: Language, look: Look, step_id: str) -> None:
+        super().__init__()
+        self.setObjectName(f"step_{step_id}")
+        self.setProperty("kind", "step")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._language = language
+        self._shown: StepLook | None = None
+        self._mark = StepMark(look)
+        self._name = ElidedLabel("name")
+        self._avatar = Avatar(look, 20)
+        self._who = ElidedLabel("meta")
+        self.chip = Chip(look)
+        self._why = Paragraph("hint")
+        self.action = button("", f"step_action_{step_id}")
+        self.more = icon_button(look, "ellipsis", f"step_more_{step_id}")
+        self.more.setFixedSize(28, 26)
+        self.menu = QMenu(self.more)
+        self.more.setMenu(self.menu)
+        self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
+        self._below = QWidget()
+        self._lay_out()
+        self.action.clicked.connect(lambda: self.acted.emit(self._shown.action if self._shown else ""))
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab stops at, in order."""
+        return (self, self.action, self.more)
+
+    def show_look(self, shown: StepLook) -> None:
+        """Show a step as it is now."""
+        if shown == self._shown:
+            return
+        self._shown = shown
+        words = self._language
+        self._mark.show_state(shown.state)
+        self._name.setText(visible(shown.name))
+        self._avatar.set_speaker(shown.who, shown.colour)
+        self._who.setText(visible(shown.who))
+        self.chip.set_text(shown.text, shown.tone)
+        made = words("step.artifacts", text=visible(shown.artifacts)) if shown.artifacts else ""
+        self._why.setText("\n".join(part for part in (shown.why, made) if part))
+        self._why.setVisible(bool(self._why.text()))
+        had_focus = self.action.hasFocus() or self.more.hasFocus()
+        self.action.setVisible(bool(shown.action))
+        if shown.action:
+            name = words(f"step.do.{shown.action}")
+            self.action.setText(name)
+            self.action.setAccessibleName(words("step.do_to", action=name, name=shown.name))
+            self.action.setProperty("kind", "primary" if shown.action in (ACCEPT, ANSWER) else "")
+            self.action.style().polish(self.action)
+        self._fill_menu(shown)
+        self._below.setVisible(bool(self._why.text() or shown.action or not self.more.isHidden()))
+        if had_focus and not (self.action.isVisible() or self.more.isVisible()):
+            self.setFocus()
+        said = words("step.said", name=shown.name, who=shown.who, state=words(f"step.{shown.state}"))
+        self.setAccessibleName(said)
+        self.setAccessibleDescription(self._why.text())
+        self.setToolTip(words("step.role", role=shown.role))
+
+    def indent(self) -> int:
+        """Return how far the step stands from the left, in pixels."""
+        return INDENT * min(self._shown.depth if self._shown else 0, MOST_INDENT)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if step:
+            self.stepped.emit(step)
+        elif Qt.Key(event.key()) in ENTER:
+            self.opened.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()
+
+    def _fill_menu(self, shown: StepLook) -> None:
+        words = self._language
+        self.menu.clear()
+        for one in shown.others:
+            self.menu.addAction(words(f"step.do.{one}"), partial(self.acted.emit, one))
+        if shown.artifacts:
+            self.menu.addAction(words("step.do.copy"), partial(self.copied.emit, shown.artifacts))
+        name_button(self.more, words("step.more", name=shown.name))
+        self.more.setVisible(not self.menu.isEmpty())
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._mark)
+        for label in (self._name, self._who):
+            label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        head.addWidget(self._name)
+        head.addWidget(self._avatar)
+        head.addWidget(self._who)
+        head.addStretch(1)
+        head.addWidget(self.chip)
+        head.addWidget(self.more)
+        below = QHBoxLayout(self._below)
+        below.setContentsMargins(26, 0, 0, 0)
+        below.setSpacing(8)
+        below.addWidget(self._why, 1)
+        below.addStretch(0)
+        below.addWidget(self.action, 0, Qt.AlignmentFlag.AlignBottom)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(11, 6, 8, 6)
+        column.setSpacing(3)
+        column.addLayout(head)
+        column.addWidget(self._below)

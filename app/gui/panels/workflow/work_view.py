@@ -1,0 +1,134 @@
+"""The panel's Work: where a workflow begins, and the one shown with its steps and who is busy."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.session import PAUSED, RUNNING, WAITING, WorkflowSession
+from app.core.workflow import STEP_ENDED
+from app.engine.classifier import by_keyword
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.panels.workflow.busy_list import BusyList
+from app.gui.panels.workflow.start_box import StartBox
+from app.gui.panels.workflow.step_list import StepList
+from app.gui.panels.workflow.step_looks import StepLook, done_count
+from app.gui.session_state import state_of
+from app.gui.style import Look
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.flow_layout import FlowLayout
+from app.gui.widgets.label import ElidedLabel, Paragraph
+
+
+class WorkView(QWidget):
+    """Shows a workflow at work.
+
+    Signals: pause_requested(), resume_requested(), cancel_requested() of the session shown.
+    """
+
+    pause_requested = Signal()
+    resume_requested = Signal()
+    cancel_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self._session: WorkflowSession | None = None
+        self._read_only = False
+        self.start_box = StartBox(language, look)
+        self._title = ElidedLabel("card_title")
+        self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
+        self._reason = Paragraph("warn")
+        self.pause = button("", "workflow_pause")
+        self.pause.dress(look, "pause", "text")
+        self.resume = button("", "workflow_resume")
+        self.resume.dress(look, "play", "text")
+        self.cancel = button("", "workflow_cancel")
+        self.cancel.dress(look, "square", "text")
+        self._buttons = QWidget()
+        self._head = QWidget()
+        self._teach = Paragraph("hint")
+        self.steps = StepList(language, look)
+        self.busy = BusyList(language, look)
+        self._lay_out()
+        self.pause.clicked.connect(self.pause_requested)
+        self.resume.clicked.connect(self.resume_requested)
+        self.cancel.clicked.connect(self.cancel_requested)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_work(
+        self, session: WorkflowSession | None, looks: Sequence[StepLook], *, read_only: bool
+    ) -> None:
+        """Show a workflow's session as it is, None where none is open."""
+        self._session, self._read_only = session, read_only
+        self.steps.show_steps(looks)
+        self._retranslate()
+
+    def _lay_out(self) -> None:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(18, 14, 14, 18)
+        column.setSpacing(10)
+        column.addWidget(self.start_box)
+        column.addWidget(self._teach)
+        head = QHBoxLayout(self._head)
+        head.setContentsMargins(0, 6, 0, 0)
+        head.setSpacing(8)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._matched)
+        head.addWidget(self._state)
+        head.addWidget(self._done)
+        column.addWidget(self._head)
+        column.addWidget(self._reason)
+        buttons = FlowLayout(self._buttons)
+        for one in (self.pause, self.resume, self.cancel):
+            buttons.addWidget(one)
+        column.addWidget(self._buttons)
+        column.addWidget(self.steps)
+        column.addSpacing(4)
+        column.addWidget(self.busy)
+        column.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolling(body))
+
+    def _retranslate(self) -> None:
+        words, session = self._language, self._session
+        for one, key in ((self.pause, "pause"), (self.resume, "resume")):
+            one.setText(words(f"discussion.{key}"))
+        self.cancel.setText(words("workflow.cancel"))
+        self._teach.setText(words("workflow.teach"))
+        self._teach.setVisible(session is None)
+        for part in (self._head, self.steps, self.busy, self._buttons):
+            part.setVisible(session is not None)
+        if session is None:
+            self._reason.hide()
+            return
+        work, status = session.workflow, session.status
+        self._title.setText(visible(work.definition.name))
+        word = next(
+            (
+                one
+                for one in work.definition.keywords
+                if by_keyword(work.command, (replace(work.definition, keywords=(one,)),))
+            ),
+            "",
+        )
+        self._matched.set_text(words("workflow.matched", word=word) if word else "")
+        text, tone = state_of(session, words)
+        self._state.set_text("" if status == RUNNING else text, tone)
+        done = words("workflow.done", done=done_count(session), count=len(work.steps))
+        self._done.set_text(done, "accent")
+        reason = words.problem(session.reason) if session.reason and status == PAUSED else ""
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
+        editable = not self._read_only
+        left = any(state.state not in STEP_ENDED for state in work.steps)
+        self.pause.setVisible(editable and status == RUNNING)
+        self.resume.setVisible(editable and status == PAUSED and left)
+        self.cancel.setVisible(editable and status in (RUNNING, WAITING, PAUSED) and left)
+        self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))

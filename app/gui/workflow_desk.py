@@ -1,0 +1,265 @@
+"""What the window does with workflows: the panel's requests wired to the engine, and the session shown in it.
+
+Made by the desk; reads the session in front whenever something of it changes.
+"""
+
+from collections.abc import Callable, Coroutine
+from itertools import count
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+
+from app.core.agent import Agent
+from app.core.errors import MootError
+from app.core.events import AvailabilityChanged, Event
+from app.core.session import WorkflowSession
+from app.core.workflow import StepState
+from app.engine.availability import policy_of, role_of
+from app.engine.engine import Engine
+from app.engine.live_session import LiveSession
+from app.engine.workflow_run import WORKFLOW
+from app.gui.assistant_looks import colours_of
+from app.gui.bridge import Bridge
+from app.gui.chat.row_tree import group_id
+from app.gui.main_pages import MainPages
+from app.gui.main_window import MainWindow
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.panels.workflow.busy_list import BusyRow, busy_text
+from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.workflow_panel import WorkflowPanel
+from app.gui.tasks import Tasks
+
+TICK_MS = 1_000
+SHOWN = "workflow_panel"
+
+
+class WorkflowDesk(QObject):
+    """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
+
+    Emits session_requested(session id) for one that has begun.
+    """
+
+    session_requested = Signal(str)
+
+    def __init__(
+        self,
+        window: MainWindow,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        pages: MainPages,
+        tasks: Tasks,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._language, self._state, self._toasts = window.language, window.state, window.toasts
+        self._engine = engine
+        self._page = page
+        self._pages = pages
+        self._tasks = tasks
+        self._numbers = count(1)
+        self._counts: dict[str, tuple[int, int, int]] = {}
+        self.panel = WorkflowPanel(window.language, window.look)
+        window.splitter.addWidget(self.panel)
+        window.splitter.setCollapsible(window.splitter.indexOf(self.panel), False)
+        self._clock = QTimer(self)
+        self._clock.setInterval(TICK_MS)
+        self._clock.timeout.connect(self._show_work)
+        self._wire(bridge)
+        window.top_bar.workflow_button.setChecked(self._state.flag(SHOWN, False))
+        self.panel.setVisible(window.top_bar.workflow_button.isChecked())
+        self.refresh()
+
+    @property
+    def session(self) -> WorkflowSession | None:
+        """The workflow in front, None where something else is."""
+        live = self._live
+        return live.session if live is not None and isinstance(live.session, WorkflowSession) else None
+
+    def refresh(self) -> None:
+        """Show the workflows there are, and the one in front, as they are now."""
+        self.panel.work.start_box.set_definitions(self._engine.workflows.all())
+        self._show_work()
+
+    # Wiring
+
+    def _wire(self, bridge: Bridge) -> None:
+        top, panel, work = self._window.top_bar, self.panel, self.panel.work
+        for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
+            changed.connect(self._on_changed)
+        bridge.availability_changed.connect(self._on_availability)
+        bridge.workflows_changed.connect(self.refresh)
+        bridge.assistants_changed.connect(self.refresh)
+        self._pages.shown.connect(lambda _page: self._show_work())
+        self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
+        self._language.changed.connect(self.refresh)
+        panel.close_requested.connect(lambda: top.workflow_button.setChecked(False))
+        top.workflow_toggled.connect(self._on_toggled)
+        for other in (top.panel_toggled, top.plan_toggled):
+            other.connect(
+                lambda on: top.workflow_button.setChecked(top.workflow_button.isChecked() and not on)
+            )
+        work.start_box.start_requested.connect(
+            lambda command, definition_id: self._tasks.start("workflow", self._begin(command, definition_id))
+        )
+        work.start_box.classify_requested.connect(
+            lambda command: self._tasks.replace("classify", self._classify(command))
+        )
+        work.pause_requested.connect(lambda: self._with_session(self._engine.pause))
+        work.resume_requested.connect(lambda: self._with_session(self._engine.resume))
+        work.cancel_requested.connect(lambda: self._with_session(self._engine.stop))
+        work.steps.opened.connect(self._go_to)
+        work.steps.acted.connect(self._on_acted)
+        work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
+        QShortcut(QKeySequence("Ctrl+E"), self._window, top.workflow_button.toggle)
+
+    def _start(self, work: Coroutine[object, object, object]) -> None:
+        """Run a command; each has a name of its own, so that none is dropped for another."""
+        self._tasks.start(f"workflow {next(self._numbers)}", work)
+
+    def _with_session(self, command: Callable[[str], Coroutine[object, object, object]]) -> None:
+        if self._page.session is not None:
+            self._start(command(self._page.session_id))
+
+    # Starting
+
+    async def _begin(self, command: str, definition_id: str) -> None:
+        box = self.panel.work.start_box
+        box.set_waiting(True)
+        try:
+            session_id = await self._engine.workflows.start(command, definition_id)
+        except MootError:
+            box.set_waiting(False)
+            raise
+        box.clear()
+        self.session_requested.emit(session_id)
+
+    async def _classify(self, command: str) -> None:
+        found = None
+        try:
+            found = await self._engine.workflows.classify(command)
+        finally:
+            self.panel.work.start_box.show_recognised(command, found)
+
+    # Steps
+
+    def _on_acted(self, step_id: str, action: str) -> None:
+        session_id, workflows = self._page.session_id, self._engine.workflows
+        if not session_id:
+            return
+        if action == ACCEPT:
+            self._start(workflows.accept(session_id, step_id))
+        elif action == RETRY:
+            self._start(workflows.retry(session_id, step_id))
+        elif action == SKIP:
+            self._start(workflows.skip(session_id, step_id))
+        elif action == ANSWER:
+            self._answer(step_id)
+        elif turn_id := self._turn_of(step_id):
+            self._start(self._engine.chats.stop_turn(session_id, turn_id))
+
+    def _answer(self, step_id: str) -> None:
+        """Go to the question a step waits for."""
+        self._go_to(step_id)
+        for session_id, message in self._engine.chats.needs_you():
+            if session_id == self._page.session_id and self._belongs(message.turn_id, step_id):
+                self._page.go_to(f"{message.id}:0")
+                self._page.take_focus()
+                return
+
+    def _belongs(self, turn_id: str, step_id: str) -> bool:
+        """Say whether a turn is a step's or below it."""
+        live, wanted = self._live, self._turn_of(step_id)
+        parent: str | None = turn_id
+        while live is not None and parent and parent != wanted:
+            said = live.turn(parent)
+            parent = said[0].parent_turn_id if said else None
+        return bool(wanted) and parent == wanted
+
+    def _go_to(self, step_id: str) -> None:
+        """Scroll the transcript to what a step says."""
+        live, turn_id = self._live, self._turn_of(step_id)
+        said = live.turn(turn_id) if live is not None and turn_id else ()
+        if said:
+            # What lies far above is loaded first; the head over the step is there even where it is folded.
+            self._page.transcript.go_to(said[0].id, 0)
+            self._page.transcript.go_to(group_id(turn_id), 0)
+
+    def _turn_of(self, step_id: str) -> str:
+        """Return the turn of a step's newest attempt, "" where it has none."""
+        live, session = self._live, self.session
+        if live is None or session is None:
+            return ""
+        root = next(
+            (one.turn_id for one in live.messages if one.author.id == WORKFLOW and not one.parent_turn_id), ""
+        )
+        state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
+        return live.child_turn(root, f"{step_id}.{state.attempt}") or ""
+
+    # What has happened
+
+    def _on_changed(self, event: Event) -> None:
+        if event.session_id == self._page.session_id:
+            self._show_work()
+
+    def _on_availability(self, event: AvailabilityChanged) -> None:
+        self._counts[event.assistant_id] = (event.running, event.queued, event.waiting)
+        self._show_busy()
+
+    def _on_toggled(self, shown: bool) -> None:
+        top = self._window.top_bar
+        if shown:
+            top.debate_button.setChecked(False)
+            top.plan_button.setChecked(False)
+        self.panel.setVisible(shown)
+        self._state.keep(SHOWN, shown)
+        if shown and self.session is None:
+            self.panel.take_focus()
+
+    # Showing
+
+    @property
+    def _live(self) -> LiveSession | None:
+        return self._engine.live(self._page.session_id) if self._pages.current is self._page else None
+
+    def _agents(self) -> dict[str, Agent]:
+        return {agent.id: agent for agent in self._engine.assistants.all()}
+
+    def _show_work(self) -> None:
+        session, live = self.session, self._live
+        agents = self._agents()
+        looks = (
+            looks_of(session, agents, colours_of(tuple(agents.values())), self._language) if session else []
+        )
+        self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
+        # Nothing ticks while nothing runs.
+        if session is not None and any_runs(session) and not self.panel.isHidden():
+            self._clock.start()
+        else:
+            self._clock.stop()
+        self._show_busy()
+
+    def _show_busy(self) -> None:
+        """Show how those of the workflow in front stand who do its steps."""
+        session = self.session
+        if session is None:
+            return
+        agents = self._agents()
+        colours = colours_of(tuple(agents.values()))
+        rows: dict[str, BusyRow] = {}
+        for step in session.workflow.definition.steps:
+            role = role_of(step.role)
+            those = [
+                one
+                for one in agents.values()
+                if one.enabled and role in (role_of(one.role), one.id.casefold())
+            ] or [Agent(id=f"role-{role}", name=step.role, role=step.role)]
+            for agent in those:
+                policy = policy_of(agent.busy, agent.role)
+                rows[agent.id] = BusyRow(
+                    name=agent.name,
+                    strategy=self._language(f"busy.strategy.{policy.strategy}"),
+                    text=busy_text(self._counts.get(agent.id, (0, 0, 0)), self._language),
+                    colour=colours.get(agent.id),
+                )
+        self.panel.work.busy.show_rows(list(rows.values()))
