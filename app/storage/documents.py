@@ -86,8 +86,17 @@ class JsonDocuments:
         return self._settings
 
     async def save_settings(self, settings: Settings) -> None:
-        """Write the settings, keeping a previous copy. Raises StorageError."""
-        await self._write_in_thread(lambda: self._save_settings(settings))
+        """Write the settings, keeping a previous copy. Raises StorageError; then they are as before.
+
+        They count from now on, so that a change right after this one is made to them.
+        """
+        before, self._settings = self._settings, settings
+        try:
+            await self._write_in_thread(lambda: self._save_settings(settings))
+        except StorageError:
+            if self._settings is settings:
+                self._settings = before
+            raise
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return what `providers.json` holds; one row for each of the catalogue's where there is none."""
@@ -285,7 +294,6 @@ class JsonDocuments:
         for field in dataclasses.fields(Settings):
             document[field.name] = plain(getattr(settings, field.name))
         replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
-        self._settings = settings
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         path = self._paths.providers

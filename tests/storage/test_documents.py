@@ -1,6 +1,8 @@
 """Settings, providers and assistants on a real disk: rows 15 and 17 to 35 of the corpus of bad inputs."""
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -338,3 +340,13 @@ def test_web_addresses(text):
 )
 def test_what_is_no_web_address(text):
     assert not is_web_address(text)
+
+
+async def test_two_changes_right_after_each_other_are_both_kept(paths):
+    documents = await _loaded(paths)
+    first = asyncio.create_task(documents.save_settings(replace(documents.settings(), theme="dark")))
+    await asyncio.sleep(0)
+    second = replace(documents.settings(), language="ko")
+    await asyncio.gather(first, documents.save_settings(second))
+    again = (await _loaded(paths)).settings()
+    assert (again.theme, again.language) == ("dark", "ko")
