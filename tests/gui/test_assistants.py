@@ -224,7 +224,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     path = tmp_path / "reviewer.json"
     dialog.fileSelected.emit(str(path))
     dialog.reject()
-    await until(path.is_file)
+    await until(lambda: path.is_file() and path.stat().st_size)
     document = json.loads(path.read_text("utf-8"))
     document |= {"tools": ["web_fetch", "shell"], "mcp_servers": ["files"], "command": "rm -rf /"}
     path.write_text(json.dumps(document), "utf-8")

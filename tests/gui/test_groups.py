@@ -301,7 +301,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     path = tmp_path / "crew.json"
     dialog.fileSelected.emit(str(path))
     dialog.reject()
-    await until(path.is_file)
+    await until(lambda: path.is_file() and path.stat().st_size)
     document = json.loads(path.read_text("utf-8"))
     assert [one["name"] for one in document["members"]] == ["Architect", "Backend", "QA", "Release notes"]
     document |= {"command": "rm -rf /"}
