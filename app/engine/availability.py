@@ -6,7 +6,7 @@ says. A provider may hold fewer still, and may have to pause. Every operation re
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -132,6 +132,9 @@ class _Gate:
     # The assistants whose next task waits for this provider, in the order they came to.
     blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
 
+    def is_open(self, now: float) -> bool:
+        return self.paused_until <= now and (self.limit is None or self.running < self.limit)
+
 
 class Availability:
     """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once."""
@@ -144,6 +147,8 @@ class Availability:
         self._desks: dict[str, _Desk] = {}
         self._gates: dict[str, _Gate] = {}
         self._tasks: dict[str, Task] = {}
+        # When each task gives up; what no longer waits stays in it until its moment comes.
+        self._deadlines: list[tuple[float, str]] = []
         self._seen = 0.0
 
     def can_accept(self, agent_id: str, now: float, provider: str = "") -> bool:
@@ -167,6 +172,10 @@ class Availability:
             deadline = now + (DEFAULT_TIMEOUT_S if timeout is None else timeout)
         self._tasks[task.id] = task
         desk.waiting[task.id] = deadline
+        if deadline is not None:
+            heapq.heappush(self._deadlines, (deadline, task.id))
+        if len(desk.waiting) == 1 and desk.free:
+            self._gate(task.provider).blocked[task.agent_id] = None
         return (Waits(task, len(desk.waiting) - 1, deadline),)
 
     def finish(self, task_id: str, now: float) -> tuple[Effect, ...]:
@@ -175,17 +184,19 @@ class Availability:
         if task is None:
             return ()
         desk = self._desk(task.agent_id)
-        if task_id in desk.running:
-            desk.running.discard(task_id)
-            self._gate(task.provider).running -= 1
-        else:
+        if task_id not in desk.running:
             del desk.waiting[task_id]
-        return self._dispatch(now)
+            return tuple(self._go_on(task.agent_id, now))
+        desk.running.discard(task_id)
+        gate = self._gate(task.provider)
+        gate.running -= 1
+        # Who has waited for the provider comes before the one that had a place there.
+        return (*self._freed(gate, now), *self._go_on(task.agent_id, now))
 
     def set_busy(self, agent_id: str, busy: bool, now: float) -> tuple[Effect, ...]:
         """Hold an assistant back, or let it go on; a slot that a task holds is not freed."""
         self._desk(agent_id).held = busy
-        return () if busy else self._dispatch(now)
+        return () if busy else tuple(self._go_on(agent_id, now))
 
     def pause_provider(self, provider: str, until: float) -> None:
         """Start nothing more at a provider until a moment, because it asked to wait."""
@@ -195,32 +206,39 @@ class Availability:
     def move_to_front(self, task_id: str, now: float) -> tuple[Effect, ...]:
         """Let a task that waits be the next of its assistant; what it overtakes may have blocked it."""
         task = self._tasks.get(task_id)
-        if task is not None and task_id in self._desk(task.agent_id).waiting:
-            self._desk(task.agent_id).waiting.move_to_end(task_id, last=False)
-        return self._dispatch(now)
+        if task is None or task_id not in self._desk(task.agent_id).waiting:
+            return ()
+        self._desk(task.agent_id).waiting.move_to_end(task_id, last=False)
+        return tuple(self._go_on(task.agent_id, now))
 
     def tick(self, now: float) -> tuple[Effect, ...]:
         """Give up what has waited too long, and start what a pause held back."""
         self._seen = now
         effects: list[Effect] = []
-        for desk in self._desks.values():
-            for task_id in [
-                key for key, deadline in desk.waiting.items() if deadline is not None and deadline <= now
-            ]:
-                del desk.waiting[task_id]
+        left: dict[str, None] = {}
+        while self._deadlines and self._deadlines[0][0] <= now:
+            _, task_id = heapq.heappop(self._deadlines)
+            agent_id = self.waits_for(task_id)
+            if agent_id is not None:
+                del self._desk(agent_id).waiting[task_id]
                 effects.append(Refused(self._tasks.pop(task_id), TIMED_OUT))
-        return (*effects, *self._dispatch(now))
+                left[agent_id] = None
+        for agent_id in left:
+            effects += self._go_on(agent_id, now)
+        for gate in self._gates.values():
+            effects += self._freed(gate, now)
+        return tuple(effects)
 
     def next_moment(self) -> float | None:
         """Return when `tick` has something to do next; None where nothing is due."""
-        moments = [
-            deadline
-            for desk in self._desks.values()
-            for deadline in desk.waiting.values()
-            if deadline is not None
+        while self._deadlines and self.waits_for(self._deadlines[0][1]) is None:
+            heapq.heappop(self._deadlines)
+        moments = [moment for moment, _ in self._deadlines[:1]]
+        moments += [
+            gate.paused_until
+            for gate in self._gates.values()
+            if gate.blocked and gate.paused_until > self._seen
         ]
-        if any(desk.waiting for desk in self._desks.values()):
-            moments += [gate.paused_until for gate in self._gates.values() if gate.paused_until > self._seen]
         return min(moments, default=None)
 
     def running(self, agent_id: str) -> tuple[str, ...]:
@@ -242,16 +260,22 @@ class Availability:
         task = self._tasks.get(task_id)
         return task.agent_id if task is not None and task_id in self._desk(task.agent_id).waiting else None
 
-    def _dispatch(self, now: float) -> tuple[Effect, ...]:
-        effects: list[Effect] = []
-        for desk in self._desks.values():
-            while desk.waiting:
-                task = self._tasks[next(iter(desk.waiting))]
-                if not desk.free or not self._is_open(task.provider, now):
-                    break
-                del desk.waiting[task.id]
-                effects.append(self._start(desk, task))
-        return tuple(effects)
+    def _go_on(self, agent_id: str, now: float) -> Iterator[Effect]:
+        """Start what waits for an assistant, in order, as far as it and the providers are free."""
+        desk = self._desk(agent_id)
+        while desk.waiting and desk.free:
+            task = self._tasks[next(iter(desk.waiting))]
+            if not self._is_open(task.provider, now):
+                self._gate(task.provider).blocked[agent_id] = None
+                return
+            del desk.waiting[task.id]
+            yield self._start(desk, task)
+
+    def _freed(self, gate: _Gate, now: float) -> Iterator[Effect]:
+        """Start what a provider has held back, as far as it is open; only those can have changed."""
+        while gate.blocked and gate.is_open(now):
+            agent_id, _ = gate.blocked.popitem(last=False)
+            yield from self._go_on(agent_id, now)
 
     def _start(self, desk: _Desk, task: Task) -> Started:
         desk.running.add(task.id)
@@ -262,8 +286,7 @@ class Availability:
         return desk.free and not desk.waiting and self._is_open(provider, now)
 
     def _is_open(self, provider: str, now: float) -> bool:
-        gate = self._gate(provider)
-        return gate.paused_until <= now and (gate.limit is None or gate.running < gate.limit)
+        return self._gate(provider).is_open(now)
 
     def _desk(self, agent_id: str) -> _Desk:
         desk = self._desks.get(agent_id)

@@ -27,6 +27,7 @@ MODULES = (
     "bench_engine_streams",
     "bench_providers",
     "bench_chats",
+    "bench_workflows",
     "bench_first_token",
     "bench_storage",
 )

@@ -54,6 +54,8 @@ class AvailabilityMachine(RuleBasedStateMachine):
             if isinstance(effect, Started):
                 assert task.id not in self.running, "I7: a task starts twice"
                 assert task.agent_id not in self.held, "I13: a task starts at an assistant that is held back"
+                shut = task.provider == "single" and self.paused > self.now
+                assert not shut, "a task starts in its provider's pause"
                 queue = self.order[task.agent_id]
                 if task.id in self.waiting:
                     assert queue[0] == task.id, "I4: a task overtakes another"
@@ -146,7 +148,7 @@ class AvailabilityMachine(RuleBasedStateMachine):
         for agent_id in POLICIES:
             running = {one for one in self.running if self.tasks[one].agent_id == agent_id}
             assert set(self.core.running(agent_id)) == running, "I8: a task is in two places"
-            assert list(self.core.waiting(agent_id)) == self.order[agent_id]
+            assert list(self.core.waiting(agent_id)) == self.order[agent_id], "I4: the order is another"
             assert len(running) <= LIMITS[agent_id], "I1: too many at once"
             depth = DEPTHS[agent_id]
             assert depth is None or len(self.order[agent_id]) <= depth, "I5: the queue is too long"

@@ -1,7 +1,5 @@
 """Availability: the invariants I1 to I13 in any order of events, and seeded faults that each break one."""
 
-import asyncio
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as with_seed
@@ -16,20 +14,21 @@ MODULE = "app.engine.availability"
 MUTANTS = [
     ("len(self.running) < self.limit", "len(self.running) <= self.limit", "I1"),
     ("return desk.free and not desk.waiting and", "return desk.free and", "I4"),
-    (
-        "if not desk.free or not self._is_open(task.provider, now):",
-        "if not self._is_open(task.provider, now):",
-        "I1|I13|I4",
-    ),
+    ("while desk.waiting and desk.free:", "while desk.waiting:", "I1|I13"),
     ("len(desk.waiting) < desk.depth", "len(desk.waiting) <= desk.depth", "I5"),
-    ("deadline is not None and deadline <= now", "deadline is not None and deadline < now", ""),
-    ("desk.running.discard(task_id)", "pass", "I8|I2|I1"),
-    ("return self._dispatch(now)", "return ()", "I2"),
-    ("del desk.waiting[task_id]\n        return", "pass\n        return", ""),
-    ("move_to_end(task_id, last=False)", "move_to_end(task_id)", ""),
+    ("self._deadlines[0][0] <= now", "self._deadlines[0][0] < now", "I3"),
+    ("desk.running.discard(task_id)", "pass", "I8"),
+    ("(*self._freed(gate, now), *self._go_on(task.agent_id, now))", "self._freed(gate, now)", "I2"),
+    ("(*self._freed(gate, now), *self._go_on(task.agent_id, now))", "self._go_on(task.agent_id, now)", "I2"),
+    ("del desk.waiting[task_id]\n            return", "return", "I8|t[0-9]+"),
+    ("move_to_end(task_id, last=False)", "move_to_end(task_id)", "I4"),
     ("return not self.held and", "return", "I13"),
-    ("gate.limit is None or gate.running < gate.limit", "True", "a provider that holds one"),
+    ("self.limit is None or self.running < self.limit", "True", "a provider that holds one"),
     ("return DEFAULT_DEPTH if", "return 99 if", "I5|I9|I2"),
+    ("gate.running -= 1", "pass", "I2"),
+    ("return () if busy else tuple(self._go_on(agent_id, now))", "return ()", "I2"),
+    ("if len(desk.waiting) == 1 and desk.free:", "if False:", "I2"),
+    ("= max(gate.paused_until, until)", "= until", "pause"),
 ]
 
 
