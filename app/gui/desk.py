@@ -109,8 +109,8 @@ class Desk(QObject):
     async def close(self) -> None:
         """Keep what the window remembers, pause what runs, and let go of the engine."""
         self._remember()
-        await self.group_commands.close()
-        await self.assistants.close()
+        for part in (self.workflows, self.group_commands, self.assistants):
+            await part.close()
         await self.tasks.close()
         self._bridge.close()
         self._list_timer.stop()

@@ -1,4 +1,4 @@
-"""What is written in the editors on its way to the disk. Used by the commands of assistants and groups."""
+"""What is written in the editors on its way to the disk. Used by the commands of assistants, groups and workflows."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,9 +6,10 @@ from typing import Generic, TypeVar
 
 from app.core.agent import Agent, Group
 from app.core.errors import MootError
+from app.core.workflow import WorkflowDefinition
 from app.gui.tasks import Tasks
 
-Thing = TypeVar("Thing", Agent, Group)
+Thing = TypeVar("Thing", Agent, Group, WorkflowDefinition)
 
 
 class SaveQueue(Generic[Thing]):

@@ -21,6 +21,7 @@ from app.engine.workflow_run import WORKFLOW
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
 from app.gui.chat.row_tree import group_id
+from app.gui.definition_commands import DefinitionCommands
 from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.panels.chat.chat_page import ChatPage
@@ -59,7 +60,8 @@ class WorkflowDesk(QObject):
         self._tasks = tasks
         self._numbers = count(1)
         self._counts: dict[str, tuple[int, int, int]] = {}
-        self.panel = WorkflowPanel(window.language, window.look)
+        self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
+        self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
         window.splitter.addWidget(self.panel)
         window.splitter.setCollapsible(window.splitter.indexOf(self.panel), False)
         self._clock = QTimer(self)
@@ -79,7 +81,13 @@ class WorkflowDesk(QObject):
     def refresh(self) -> None:
         """Show the workflows there are, and the one in front, as they are now."""
         self.panel.work.start_box.set_definitions(self._engine.workflows.all())
+        self._definitions.refresh()
         self._show_work()
+
+    async def close(self) -> None:
+        """Save what is being written, and end what runs."""
+        self._clock.stop()
+        await self._definitions.close()
 
     # Wiring
 

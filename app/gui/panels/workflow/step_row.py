@@ -95,7 +95,7 @@ class StepRow(QFrame):
         self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
         self._below = QWidget()
         self._lay_out()
-        self.action.clicked.connect(lambda: self.acted.emit(self._shown.action if self._shown else ""))
+        self.action.clicked.connect(self._on_action)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
@@ -149,6 +149,10 @@ class StepRow(QFrame):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.opened.emit()
+
+    def _on_action(self) -> None:
+        if self._shown is not None:
+            self.acted.emit(self._shown.action)
 
     def _fill_menu(self, shown: StepLook) -> None:
         words = self._language

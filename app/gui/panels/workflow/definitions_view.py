@@ -1,0 +1,323 @@
+"""The panel's Definitions: the workflows there are, and the chosen one with its picture for editing (row W6)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.panels.workflow.graph_view import GraphView
+from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
+from app.gui.style import Look
+from app.gui.widgets.controls import button, put_in_tab_order, scrolling
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.save_state import SaveState
+
+MOST_ROWS = 6
+ROW = 34
+ID = Qt.ItemDataRole.UserRole
+
+
+class DefinitionsView(QWidget):
+    """Lists workflows and edits one; `faults` says what keeps one from running.
+
+    Signals: save_requested(definition), new_requested(), duplicate_requested(id), delete_requested(id).
+    """
+
+    save_requested = Signal(object)
+    new_requested = Signal()
+    duplicate_requested = Signal(str)
+    delete_requested = Signal(str)
+
+    def __init__(
+        self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
+    ) -> None:
+        super().__init__()
+        self._language, self._look = language, look
+        self._faults = faults
+        self._definitions: dict[str, WorkflowDefinition] = {}
+        self._built_in: frozenset[str] = frozenset()
+        self._definition: WorkflowDefinition | None = None
+        self.list = QListWidget()
+        self.list.setObjectName("workflow_definitions")
+        self.list.setProperty("kind", "names")
+        self.new = button("", "workflow_new")
+        self.new.dress(look, "plus", "text")
+        self.duplicate = button("", "workflow_duplicate")
+        self.delete = button("plain", "workflow_delete")
+        self._fixed = Paragraph("hint")
+        self.graph = GraphView(language, look)
+        self.state = SaveState(language, "workflow_state")
+        self._labels = {key: plain_label("field") for key in ("name", "keywords", "steps")}
+        self.name = QLineEdit()
+        self.name.setObjectName("workflow_name")
+        self.name.setMaxLength(MOST_NAME)
+        self.keywords = QLineEdit()
+        self.keywords.setObjectName("workflow_keywords")
+        self.error = plain_label("error", wrap=True)
+        self.error.setObjectName("workflow_error")
+        self.forms: list[StepForm] = []
+        self._steps = QVBoxLayout()
+        self._steps.setSpacing(8)
+        self.add = button("", "workflow_add_step")
+        self.add.dress(look, "plus", "text")
+        self._body = QWidget()
+        self._lay_out()
+        self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
+        self.new.clicked.connect(self.new_requested)
+        self.duplicate.clicked.connect(lambda: self.duplicate_requested.emit(self.definition_id))
+        self.delete.clicked.connect(lambda: self.delete_requested.emit(self.definition_id))
+        for line in (self.name, self.keywords):
+            line.textEdited.connect(lambda _text: self._on_changed())
+        self.add.clicked.connect(self._on_add)
+        self.state.due.connect(self.save_now)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    @property
+    def definition_id(self) -> str:
+        """The id of the definition shown, "" for none."""
+        return self._definition.id if self._definition else ""
+
+    def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
+        """Show what there is; what is being written of the one shown stays."""
+        self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
+        wanted = self.definition_id if self.definition_id in self._definitions else ""
+        self.list.blockSignals(True)
+        self.list.clear()
+        for one in definitions:
+            mark = one.id in built_in
+            text = self._language("workflow.built_in", name=one.name) if mark else one.name
+            item = QListWidgetItem(visible(text))
+            item.setData(ID, one.id)
+            self.list.addItem(item)
+            if one.id == wanted:
+                self.list.setCurrentItem(item)
+        self.list.setFixedHeight(ROW * min(MOST_ROWS, max(1, self.list.count())) + 12)
+        self.list.blockSignals(False)
+        if not wanted and definitions:
+            self.list.setCurrentRow(0)
+        elif (
+            wanted
+            and not (self.state.unsaved or self.state.saving)
+            and self._definitions[wanted] != self._definition
+        ):
+            self.show_definition(wanted)
+
+    def show_definition(self, definition_id: str) -> None:
+        """Show one for editing, one of the program's own to be looked at."""
+        self.save_now()
+        self._definition = self._definitions[definition_id]
+        self.state.start_over()
+        for row in range(self.list.count()):
+            if self.list.item(row).data(ID) == definition_id and self.list.currentRow() != row:
+                self.list.blockSignals(True)
+                self.list.setCurrentRow(row)
+                self.list.blockSignals(False)
+        self.name.setText(self._definition.name)
+        self.keywords.setText(", ".join(self._definition.keywords))
+        self._show_steps(self._definition.steps)
+        self._retranslate()
+        self._check()
+
+    def definition(self) -> WorkflowDefinition | None:
+        """Return the definition as written."""
+        if self._definition is None:
+            return None
+        words = (one.strip() for one in self.keywords.text().split(","))
+        return replace(
+            self._definition,
+            name=self.name.text().strip(),
+            keywords=tuple(dict.fromkeys(one for one in words if one)),
+            steps=tuple(form.step() for form in self.forms),
+        )
+
+    def save_now(self) -> None:
+        """Ask for what was written to be saved, where it can run."""
+        if self.state.take():
+            definition = self.definition()
+            if definition is not None and self._check():
+                self.state.saving = True
+                self._definition = definition
+                self.save_requested.emit(definition)
+            else:
+                self.state.show_failed()
+
+    def show_saved(self, definition: WorkflowDefinition) -> None:
+        """Take note that one was saved."""
+        if self._definition is not None and definition.id == self._definition.id:
+            self._definition = replace(self._definition, version=definition.version)
+            self.state.show_saved()
+
+    def show_failure(self, definition_id: str, text: str) -> None:
+        """Say why one was not saved."""
+        if definition_id == self.definition_id:
+            self._say(text)
+            self.state.show_failed()
+
+    # What the user does
+
+    def _on_row(self, item: QListWidgetItem | None) -> None:
+        if item is not None and item.data(ID) != self.definition_id:
+            self.show_definition(item.data(ID))
+
+    def _on_changed(self) -> None:
+        steps = [form.step() for form in self.forms]
+        for place, form in enumerate(self.forms):
+            form.offer([*steps[:place], *steps[place + 1 :]])
+        self._check()
+        self.state.touch()
+
+    def _on_add(self) -> None:
+        steps = [form.step() for form in self.forms]
+        ids = {one.id for one in steps}
+        number = next(n for n in range(1, len(ids) + 2) if f"step-{n}" not in ids)
+        after = (steps[-1].id,) if steps else ()
+        name = self._language("step.new", number=len(steps) + 1)
+        role = steps[-1].role if steps else "PM"
+        new = WorkflowStep(id=f"step-{number}", name=name, role=role, prompt="", depends_on=after)
+        self._show_steps((*steps, new))
+        self._on_changed()
+        self.forms[-1].name.setFocus()
+        self.forms[-1].name.selectAll()
+
+    def _on_moved(self, place: int, step: int) -> None:
+        steps = [form.step() for form in self.forms]
+        other = place + step
+        if 0 <= other < len(steps):
+            steps[place], steps[other] = steps[other], steps[place]
+            self._show_steps(steps)
+            self._on_changed()
+            tool = self.forms[other].up if step < 0 else self.forms[other].down
+            (tool if tool.isEnabled() else self.forms[other].name).setFocus()
+
+    def _on_removed(self, place: int) -> None:
+        """Take a step out; what depended on it depends on what it did."""
+        steps = [form.step() for form in self.forms]
+        gone = steps.pop(place)
+        for number, step in enumerate(steps):
+            if gone.id in step.depends_on:
+                kept = [one for one in step.depends_on if one != gone.id]
+                after = tuple(dict.fromkeys((*kept, *(one for one in gone.depends_on if one != step.id))))
+                steps[number] = replace(step, depends_on=after)
+        self._show_steps(steps)
+        self._on_changed()
+        (self.forms[min(place, len(self.forms) - 1)].name if self.forms else self.add).setFocus()
+
+    # Showing
+
+    def _check(self) -> bool:
+        """Show what is wrong beside its place, and the picture; return whether it can run."""
+        definition = self.definition()
+        if definition is None:
+            return False
+        found = self._faults(definition)
+        texts: dict[int, str] = {}
+        general = "" if definition.name else self._language("assistant.error.name")
+        for fault in found:
+            text = self._language(f"problem.{fault.code}", detail=self._named(fault, definition))
+            if fault.place is None:
+                general = general or text
+            else:
+                texts.setdefault(fault.place, text)
+        for place, form in enumerate(self.forms):
+            missing = "" if form.name.text().strip() else self._language("assistant.error.name")
+            if missing:
+                texts.setdefault(place, missing)
+            form.show_error(texts.get(place, ""))
+        self._say(general)
+        self.graph.show_definition(definition, frozenset(texts))
+        return not (texts or general)
+
+    def _named(self, fault: Fault, definition: WorkflowDefinition) -> str:
+        """Return a fault's detail with the steps by their names."""
+        names = {step.id: step.name for step in definition.steps}
+        return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
+
+    def _say(self, text: str) -> None:
+        self.error.setText(text)
+        self.error.setVisible(bool(text))
+
+    def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
+        for form in self.forms:
+            self._steps.removeWidget(form)
+            form.hide()
+            form.deleteLater()
+        self.forms = []
+        fixed = self.definition_id in self._built_in
+        for place, step in enumerate(steps):
+            form = StepForm(self._language, self._look, place)
+            form.show_step(step, [one for one in steps if one is not step], len(steps), fixed=fixed)
+            form.changed.connect(self._on_changed)
+            form.moved.connect(lambda move, at=place: self._on_moved(at, move))
+            form.removed.connect(lambda at=place: self._on_removed(at))
+            self._steps.addWidget(form)
+            self.forms.append(form)
+        self._put_in_order()
+
+    def _put_in_order(self) -> None:
+        """Let Tab go from the top to the bottom."""
+        stops: list[QWidget] = [self.list, self.new, self.duplicate, self.delete, self.name, self.keywords]
+        for form in self.forms:
+            stops += [form.name, form.role, form.up, form.down, form.remove, form.prompt]
+            stops += [*form.after.stops, form.skipped]
+        put_in_tab_order([*stops, self.add])
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(18, 14, 14, 18)
+        column.setSpacing(8)
+        tools = QHBoxLayout()
+        tools.setSpacing(6)
+        for tool in (self.new, self.duplicate, self.delete):
+            tools.addWidget(tool)
+        tools.addStretch(1)
+        column.addWidget(self.list)
+        column.addLayout(tools)
+        column.addWidget(self._fixed)
+        column.addSpacing(4)
+        column.addWidget(self.graph)
+        for key, line in (("name", self.name), ("keywords", self.keywords)):
+            column.addWidget(self._labels[key])
+            column.addWidget(line)
+            self._labels[key].setBuddy(line)
+        column.addWidget(self.error)
+        head = QHBoxLayout()
+        head.addWidget(self._labels["steps"], 1)
+        head.addWidget(self.state)
+        column.addLayout(head)
+        column.addLayout(self._steps)
+        foot = QHBoxLayout()
+        foot.addWidget(self.add)
+        foot.addStretch(1)
+        column.addLayout(foot)
+        column.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolling(self._body))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        fixed = self.definition_id in self._built_in
+        for key, label in self._labels.items():
+            label.setText(words(f"workflow.field.{key}"))
+        self.name.setAccessibleName(words("workflow.field.name"))
+        self.keywords.setAccessibleName(words("workflow.field.keywords"))
+        self.keywords.setPlaceholderText(words("workflow.keywords.hint"))
+        self.list.setAccessibleName(words("tab.definitions"))
+        self.new.setText(words("workflow.new"))
+        self.duplicate.setText(words("assistant.duplicate"))
+        self.delete.setText(words("assistant.delete"))
+        self.add.setText(words("workflow.add_step"))
+        self._fixed.setText(words("workflow.fixed"))
+        self._fixed.setVisible(fixed)
+        self.delete.setVisible(bool(self.definition_id) and not fixed)
+        self.add.setVisible(not fixed)
+        for line in (self.name, self.keywords):
+            line.setReadOnly(fixed)
+        for form in self.forms:
+            form.retranslate()
+        self._check()

@@ -1,0 +1,146 @@
+"""One step of a definition for editing: name, role, prompt, what it depends on, and what a skip means."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.workflow import BLOCKS, SATISFIES, WorkflowStep
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.chip_list import ChipList, Offer
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import Choice, icon_button, name_button
+from app.gui.widgets.label import plain_label
+
+MOST_NAME = 60
+
+
+class StepForm(QFrame):
+    """Shows a step for editing. Signals: changed(), moved(step), removed()."""
+
+    changed = Signal()
+    moved = Signal(int)
+    removed = Signal()
+
+    def __init__(self, language: Language, look: Look, place: int) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language = language
+        self._step = WorkflowStep(id="", name="", role="", prompt="")
+        self._place = place
+        self.name = QLineEdit()
+        self.name.setObjectName(f"step_name_{place}")
+        self.role = QLineEdit()
+        self.role.setObjectName(f"step_role_{place}")
+        for line in (self.name, self.role):
+            line.setMaxLength(MOST_NAME)
+        self.prompt = TextBox(lines=2, most=8, submits=False)
+        self.prompt.setObjectName(f"step_prompt_{place}")
+        self._after_label = plain_label("hint")
+        self.after = ChipList(language, look, f"step_after_{place}")
+        self.skipped = Choice(look)
+        self.skipped.setObjectName(f"step_skipped_{place}")
+        self.up = icon_button(look, "chevron-up", f"step_up_{place}")
+        self.down = icon_button(look, "chevron-down", f"step_down_{place}")
+        self.remove = icon_button(look, "x", f"step_remove_{place}")
+        self.error = plain_label("error", wrap=True)
+        self.error.setObjectName(f"step_error_{place}")
+        self.error.hide()
+        self._lay_out()
+        for line in (self.name, self.role):
+            line.textEdited.connect(lambda _text: self.changed.emit())
+        self.prompt.textChanged.connect(self.changed)
+        self.after.changed.connect(self.changed)
+        self.skipped.activated.connect(lambda _place: self.changed.emit())
+        self.up.clicked.connect(lambda: self.moved.emit(-1))
+        self.down.clicked.connect(lambda: self.moved.emit(1))
+        self.remove.clicked.connect(self.removed)
+
+    def show_step(
+        self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool
+    ) -> None:
+        """Show a step of so many; `others` are those it can depend on, `fixed` when it is only looked at."""
+        self._step = step
+        self.blockSignals(True)
+        self.name.setText(step.name)
+        self.role.setText(step.role)
+        self.prompt.setPlainText(step.prompt)
+        for box in (self.name, self.role, self.prompt):
+            box.setReadOnly(fixed)
+        self.retranslate()
+        self.skipped.setCurrentIndex(self.skipped.findData(step.when_skipped))
+        self.skipped.setEnabled(not fixed)
+        self.offer(others)
+        self.after.show_chosen(step.depends_on, fixed=fixed)
+        self.up.setEnabled(self._place > 0)
+        self.down.setEnabled(self._place < count - 1)
+        for tool in (self.up, self.down, self.remove):
+            tool.setVisible(not fixed)
+        self.blockSignals(False)
+
+    def offer(self, others: Sequence[WorkflowStep]) -> None:
+        """Say which steps it can depend on, by their names of now."""
+        self.after.set_offers([Offer(one.id, one.name or one.id) for one in others])
+
+    def step(self) -> WorkflowStep:
+        """Return the step as written."""
+        return replace(
+            self._step,
+            name=self.name.text().strip(),
+            role=self.role.text().strip(),
+            prompt=self.prompt.text(),
+            depends_on=self.after.chosen(),
+            when_skipped=str(self.skipped.currentData() or SATISFIES),
+        )
+
+    def show_error(self, text: str) -> None:
+        """Say what is wrong with the step; nothing when the text is empty."""
+        self.error.setText(text)
+        self.error.setVisible(bool(text))
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words, number = self._language, self._place + 1
+        kept = self.skipped.currentData() or self._step.when_skipped
+        self.skipped.clear()
+        for one in (SATISFIES, BLOCKS):
+            self.skipped.addItem(words(f"step.skip.{one}"), one)
+        self.skipped.setCurrentIndex(self.skipped.findData(kept))
+        self._after_label.setText(words("step.after"))
+        self.after.set_words(words("step.after"), words("step.after.none"))
+        self.name.setPlaceholderText(words("step.field.name"))
+        self.role.setPlaceholderText(words("step.field.role"))
+        self.prompt.setPlaceholderText(words("step.field.prompt"))
+        named: tuple[tuple[QWidget, str], ...] = (
+            (self.name, "step.field.name"),
+            (self.role, "step.field.role"),
+            (self.prompt, "step.field.prompt"),
+            (self.skipped, "step.field.skipped"),
+        )
+        for widget, key in named:
+            widget.setAccessibleName(words("step.of", number=number, field=words(key)))
+        for tool, key in ((self.up, "queue.up"), (self.down, "queue.down"), (self.remove, "step.remove")):
+            name_button(tool, words("step.of", number=number, field=words(key)))
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self.name, 3)
+        head.addWidget(self.role, 2)
+        for tool in (self.up, self.down, self.remove):
+            tool.setFixedSize(24, 26)
+            head.addWidget(tool)
+        after = QHBoxLayout()
+        after.setSpacing(8)
+        after.addWidget(self._after_label)
+        after.addWidget(self.after, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 9, 10, 9)
+        column.setSpacing(7)
+        column.addLayout(head)
+        column.addWidget(self.prompt)
+        column.addLayout(after)
+        column.addWidget(self.skipped)
+        column.addWidget(self.error)
