@@ -117,7 +117,7 @@ def _circle(definition: WorkflowDefinition) -> list[str]:
     before = {step.id: [one for one in step.depends_on if one in left] for step in definition.steps}
     path: list[str] = []
     seen: dict[str, int] = {}
-    step_id = min(left, key=lambda one: next(n for n, step in enumerate(definition.steps) if step.id == one))
+    step_id = next(step.id for step in definition.steps if step.id in left)
     while step_id not in seen:
         seen[step_id] = len(path)
         path.append(step_id)

@@ -13,10 +13,8 @@ from app.core.workflow import (
     FAILED,
     PENDING,
     READY,
-    RUNNING,
     SKIPPED,
     STEP_ENDED,
-    WAITING,
     StepState,
     WorkflowDefinition,
     dependents,
@@ -42,6 +40,10 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
         step.id: sum(by_id[one].state not in STEP_ENDED for one in dict.fromkeys(step.depends_on))
         for step in definition.steps
     }
+    for step in definition.steps:
+        if open_before[step.id] and by_id[step.id].state == READY:
+            # What it had waited for is tried again.
+            by_id[step.id] = replace(by_id[step.id], state=PENDING, reason="")
     due = deque(step.id for step in definition.steps if not open_before[step.id])
     while due:
         step_id = due.popleft()
@@ -94,10 +96,3 @@ def reopened(
         for state in states
     )
     return settled(definition, fresh)
-
-
-def after_restart(states: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Return the steps as a new start finds them: what ran is ready to be tried again, as a new attempt."""
-    return tuple(
-        replace(state, state=READY) if state.state in (RUNNING, WAITING) else state for state in states
-    )

@@ -1,0 +1,90 @@
+"""The workflow core: W1 to W12 in any order of events, against graphlib, and seeded faults that each break one."""
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as with_seed
+from hypothesis import strategies as st
+
+from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.engine.classifier import by_keyword, choice_of
+from app.engine.workflows import read_built_in
+from tests.engine.mutants import mutant
+from tests.engine.workflow_machine import Action, Instance, actions, definitions
+
+MODULE = "app.engine.workflow"
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")
+MUTANTS = [
+    ("if state.state in (FAILED, CANCELLED):", "if state.state == CANCELLED:"),
+    ("(when_skipped == BLOCKS or state.reason == BLOCKED)", "when_skipped == BLOCKS"),
+    ("(when_skipped == BLOCKS or state.reason == BLOCKED)", "state.reason == BLOCKED"),
+    ("if blocked:", "if False:"),
+    ("by_id[one].state not in STEP_ENDED", "by_id[one].state != 'done'"),
+    ("blocked = any(", "blocked = all("),
+    ("by_id[one].state == SKIPPED and by_id[one].reason == BLOCKED", "by_id[one].state == SKIPPED"),
+    ("again.add(one)\n                due.append(one)", "again.add(one)"),
+    ("again = {step_id}", "again = set()"),
+    ("return settled(definition, fresh)", "return fresh"),
+    ("again = reopened(definition, states, state.id)", "again = states"),
+    ("for one in dict.fromkeys(step.depends_on)", "for one in step.depends_on"),
+    ("if open_before[step.id] and by_id[step.id].state == READY:", "if False:"),
+    ("if state.state in (PENDING, READY):", "if state.state in (PENDING, READY, FAILED):"),
+]
+
+
+def _play(seed: int, examples: int) -> None:
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(definitions(), actions)
+    def played(definition: WorkflowDefinition, listed: list[Action]) -> None:
+        Instance(definition).play(listed)
+
+    with_seed(seed)(played)()
+
+
+def test_every_step_is_what_follows_of_those_before_it() -> None:
+    _play(0, 400)
+
+
+@pytest.mark.parametrize(("old", "new"), MUTANTS)
+def test_a_seeded_fault_is_caught(old: str, new: str) -> None:
+    with mutant(MODULE, old, new), pytest.raises((AssertionError, KeyError)):
+        _play(0, 400)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(1, 7).flatmap(lambda size: st.lists(
+    st.lists(st.integers(0, size - 1), max_size=3), min_size=size, max_size=size)))  # fmt: skip
+def test_a_cycle_is_found_where_graphlib_finds_one(before: list[list[int]]) -> None:
+    graph = {str(place): [str(one) for one in some] for place, some in enumerate(before)}
+    steps = tuple(
+        WorkflowStep(id=name, name=name, role="qa", prompt="", depends_on=tuple(after))
+        for name, after in graph.items()
+    )
+    found = faults(WorkflowDefinition(id="g", name="G", steps=steps))
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        assert {one.code for one in found} & {"cycle", "depends_on_itself"}
+        for one in found:
+            if one.code == "cycle":
+                ring = one.detail.split(" > ")
+                assert ring[0] == ring[-1]
+                assert all(a in graph[b] for a, b in zip(ring, ring[1:], strict=False))
+    else:
+        assert found == []
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(("prefix", "address", "debugger", "hello", "노래", "오류동", "rebuild", "{}", "fixture")), max_size=6))  # fmt: skip
+def test_an_unknown_command_is_never_given_a_workflow(words: list[str]) -> None:
+    if "오류동" not in words:
+        assert by_keyword(" ".join(words), BUILT_IN) is None
+    assert choice_of(" ".join(words), BUILT_IN) is None
