@@ -26,31 +26,37 @@ class StepComplete:
 
 def step_complete(text: str) -> StepComplete | None:
     """Return the last completion a text states, None where it states none."""
-    lines = text.splitlines()
+    lines = _lines(text)
     found: int | None = None
-    fence = ""
-    for number, line in enumerate(lines):
-        opened = _FENCE.match(line)
-        if opened:
-            mark = opened[1]
-            if not fence:
-                fence = mark
-            elif mark[0] == fence[0] and len(mark) >= len(fence):
-                fence = ""
-        elif not fence and line.strip() == MARKER and not line.startswith(("    ", "\t")):
+    for number, (line, is_code) in enumerate(lines):
+        if not is_code and line.strip() == MARKER and not line.startswith(("    ", "\t")):
             found = number
     if found is None:
         return None
-    return _body(lines[found + 1 :], "\n".join(lines[:found]).strip())
+    return _body(lines[found + 1 :], "\n".join(line for line, _ in lines[:found]).strip())
 
 
-def _body(lines: list[str], before: str) -> StepComplete:
+def _lines(text: str) -> list[tuple[str, bool]]:
+    """Return each line, and whether it is part of fenced code."""
+    lines: list[tuple[str, bool]] = []
+    fence = ""
+    for line in text.splitlines():
+        opened = _FENCE.match(line)
+        lines.append((line, bool(fence or opened)))
+        if opened and not fence:
+            fence = opened[1]
+        elif opened and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
+            fence = ""
+    return lines
+
+
+def _body(lines: list[tuple[str, bool]], before: str) -> StepComplete:
     fields: dict[str, list[str]] = {}
     current: list[str] | None = None
-    for line in lines:
-        if _NEXT_MARKER.match(line):
+    for line, is_code in lines:
+        if not is_code and _NEXT_MARKER.match(line):
             break
-        field = _FIELD.match(line)
+        field = None if is_code else _FIELD.match(line)
         if field:
             name = "artifacts" if field[1].casefold() in _ARTIFACTS else "status"
             current = fields.setdefault(name, [])

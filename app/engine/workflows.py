@@ -83,7 +83,12 @@ class Workflows:
         """Return what keeps a definition from running, each with its place."""
         roles = {role_of(agent.role) for agent in self._cast.agents()} | known_roles()
         steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
-        return faults(replace(definition, steps=steps), roles)
+        return [
+            replace(fault, detail=definition.steps[fault.place].role)
+            if fault.code == "unknown_role" and fault.place is not None
+            else fault
+            for fault in faults(replace(definition, steps=steps), roles)
+        ]
 
     async def save(self, definition: WorkflowDefinition) -> WorkflowDefinition:
         """Write a definition. Raises BadInput that names the first fault and its place."""
