@@ -4,7 +4,7 @@ A row has a mark (an initial in its colour, or an icon), the name, and at the ri
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import (
     QItemSelectionModel,
@@ -46,7 +46,7 @@ class Partner:
     """A row: `meta` stands at the right, `said` is what a screen reader reads of it.
 
     `colour` is a speaker's; None for a group, which has an icon. One that is not `enabled` is faint,
-    one that is `fixed` can be neither changed nor deleted.
+    one that is `fixed` can be neither changed nor deleted. `busy` says what it does now, "" for nothing.
     """
 
     id: str
@@ -57,6 +57,7 @@ class Partner:
     colour: int | None = None
     enabled: bool = True
     fixed: bool = False
+    busy: str = ""
 
 
 def assistant_partners(
@@ -137,9 +138,11 @@ class PartnerDelegate(QStyledItemDelegate):
             paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour))
         painter.setFont(sized(painter.font(), 11))
         elide = Qt.TextElideMode.ElideRight
-        meta = painter.fontMetrics().elidedText(partner.meta, elide, rect.width() // 3)
+        meta = painter.fontMetrics().elidedText(
+            partner.busy or partner.meta, elide, rect.width() // (2 if partner.busy else 3)
+        )
         width = painter.fontMetrics().horizontalAdvance(meta)
-        painter.setPen(QColor(tokens.text_2))
+        painter.setPen(QColor(tokens.accent if partner.busy else tokens.text_2))
         painter.drawText(
             rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
         )
@@ -161,6 +164,7 @@ class PartnerList(OrderedList):
     def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(language, name, parent)
         self._in_front = ""
+        self._busy: dict[str, str] = {}
         self.setItemDelegate(PartnerDelegate(look, self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._on_clicked)
@@ -174,14 +178,26 @@ class PartnerList(OrderedList):
         self.clear()
         for partner in partners:
             item = self.new_row(partner.id, partner.name)
-            item.setData(PARTNER, partner)
+            self._show(item, partner)
             item.setData(IN_FRONT, partner.id == self._in_front)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, partner.said)
-            item.setToolTip(partner.about)
         if current in self.ids():
             self.setCurrentRow(self.ids().index(current), self.moving_selects())
         self.setFixedHeight(self.count() * ROW_HEIGHT)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
+
+    def show_busy(self, row_id: str, text: str) -> None:
+        """Say of one what it does now, nothing where it is free."""
+        self._busy[row_id] = text
+        if row_id in self.ids():
+            item = self.item(self.ids().index(row_id))
+            self._show(item, item.data(PARTNER))
+
+    def _show(self, item: QListWidgetItem, partner: Partner) -> None:
+        busy = self._busy.get(partner.id, "")
+        item.setData(PARTNER, replace(partner, busy=busy))
+        said = ", ".join(part for part in (partner.said, busy) if part)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
+        item.setToolTip("\n".join(part for part in (partner.about, busy) if part))
 
     def mark(self, row_id: str) -> None:
         """Mark the row of what the main area shows, "" for none."""

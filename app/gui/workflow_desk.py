@@ -26,7 +26,7 @@ from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.workflow.busy_list import BusyRow, busy_text
-from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, counts_in, looks_of
 from app.gui.panels.workflow.workflow_panel import WorkflowPanel
 from app.gui.tasks import Tasks
 
@@ -212,6 +212,12 @@ class WorkflowDesk(QObject):
 
     def _on_availability(self, event: AvailabilityChanged) -> None:
         self._counts[event.assistant_id] = (event.running, event.queued, event.waiting)
+        text = (
+            busy_text(self._counts[event.assistant_id], self._language)
+            if any(self._counts[event.assistant_id])
+            else ""
+        )
+        self._window.side_bar.assistants.show_busy(event.assistant_id, text)
         self._show_busy()
 
     def _on_toggled(self, shown: bool) -> None:
@@ -267,7 +273,9 @@ class WorkflowDesk(QObject):
                 rows[agent.id] = BusyRow(
                     name=agent.name,
                     strategy=self._language(f"busy.strategy.{policy.strategy}"),
-                    text=busy_text(self._counts.get(agent.id, (0, 0, 0)), self._language),
+                    text=busy_text(
+                        self._counts.get(agent.id) or counts_in(session, agent.id), self._language
+                    ),
                     colour=colours.get(agent.id),
                 )
         self.panel.work.busy.show_rows(list(rows.values()))

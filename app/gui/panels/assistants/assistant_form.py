@@ -13,6 +13,7 @@ from app.core.tool import ServerStatus, Tool
 from app.gui.i18n import Language
 from app.gui.server_looks import server_state
 from app.gui.style import Look
+from app.gui.widgets.busy_choice import BusyChoice
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox
@@ -48,7 +49,7 @@ class AssistantForm(QWidget):
         self._agent = Agent(id="", name="")
         self._choices = Choices()
         self._fixed = False
-        self._labels = {name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers")}
+        self._labels = {name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers", "busy")}
         self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
         self.name = _line("assistant_name", MOST_NAME)
         self.role = _line("assistant_role", MOST_NAME)
@@ -67,6 +68,7 @@ class AssistantForm(QWidget):
         self._servers_hint = Paragraph("hint")
         self.pages = TextBox(lines=2, most=6, submits=False)
         self.pages.setObjectName("assistant_pages")
+        self.busy = BusyChoice(language, look)
         self.enabled = TickBox(look)
         self.enabled.setObjectName("assistant_enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -98,6 +100,7 @@ class AssistantForm(QWidget):
         for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
             number.setValue(value)
             number.setReadOnly(fixed)
+        self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
         self.enabled.setChecked(agent.enabled)
         self.enabled.setEnabled(not fixed)
         self._show_chips()
@@ -139,6 +142,7 @@ class AssistantForm(QWidget):
             max_steps=self.steps.value(),
             pages=pages,
             enabled=self.enabled.isChecked(),
+            busy=self.busy.busy(),
         )
 
     def show_error(self, field: str, text: str) -> None:
@@ -180,6 +184,11 @@ class AssistantForm(QWidget):
         column.addLayout(self._field("instructions", self.instructions))
         column.addLayout(self._trio)
         column.addLayout(self._field("pages", self.pages))
+        busy = QVBoxLayout()
+        busy.setSpacing(5)
+        busy.addWidget(self._labels["busy"])
+        busy.addWidget(self.busy)
+        column.addLayout(busy)
         column.addWidget(self.enabled)
         column.addStretch(1)
 
@@ -221,6 +230,8 @@ class AssistantForm(QWidget):
         for number in (self.deep, self.steps):
             number.valueChanged.connect(lambda _value: self.changed.emit())
         self.model.changed.connect(self.changed)
+        self.busy.changed.connect(self.changed)
+        self.role.textEdited.connect(lambda role: self.busy.show_role(role))
         self.enabled.toggled.connect(lambda _on: self.changed.emit())
 
     def _put_in_order(self) -> None:
@@ -228,7 +239,7 @@ class AssistantForm(QWidget):
         stops = (
             *(self.name, self.role, self.model, self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
-            *(self.pages, self.enabled),
+            *(self.pages, self.busy.strategy, self.busy.number, self.enabled),
         )
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)

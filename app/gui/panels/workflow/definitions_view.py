@@ -218,7 +218,8 @@ class DefinitionsView(QWidget):
         texts: dict[int, str] = {}
         general = "" if definition.name else self._language("assistant.error.name")
         for fault in found:
-            text = self._language(f"problem.{fault.code}", detail=self._named(fault, definition))
+            text, detail = self._language(f"problem.{fault.code}"), self._named(fault, definition)
+            text = f"{text} ({detail})" if detail else text
             if fault.place is None:
                 general = general or text
             else:

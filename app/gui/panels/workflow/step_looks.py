@@ -47,7 +47,10 @@ class StepLook:
 
 
 def depths(definition: WorkflowDefinition) -> dict[str, int]:
-    """Return how many steps lie before each on the longest way to it; 0 for those in a circle."""
+    """Return how many steps lie before each on the longest way to it.
+
+    In a circle only what stands before a step in the definition counts.
+    """
     known = {step.id for step in definition.steps}
     missing = {step.id: len({one for one in step.depends_on if one in known}) for step in definition.steps}
     after, depth = dependents(definition), dict.fromkeys(known, 0)
@@ -59,7 +62,11 @@ def depths(definition: WorkflowDefinition) -> dict[str, int]:
             if not missing[one]:
                 due.append(one)
     reached = set(due)
-    return {step_id: depth[step_id] if step_id in reached else 0 for step_id in depth}
+    for step in definition.steps:
+        if step.id not in reached:
+            depth[step.id] = 1 + max((depth[one] for one in step.depends_on if one in reached), default=-1)
+            reached.add(step.id)
+    return depth
 
 
 def in_order(definition: WorkflowDefinition, depth: Mapping[str, int]) -> list[WorkflowStep]:
@@ -161,6 +168,13 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or left out."""
     return sum(state.state in (DONE, SKIPPED) for state in session.workflow.steps)
+
+
+def counts_in(session: WorkflowSession, assistant_id: str) -> tuple[int, int, int]:
+    """Return what somebody made for a role does in a workflow: (running, queued, 0)."""
+    own = [state for state in session.workflow.steps if state.assistant_id == assistant_id]
+    waits = sum(state.state == WAITING and state.reason == BUSY for state in own)
+    return sum(state.state == RUNNING for state in own), waits, 0
 
 
 def any_runs(session: WorkflowSession) -> bool:
