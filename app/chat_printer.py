@@ -36,8 +36,9 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.plan import Plan
-from app.core.session import ChatSession, GroupSession, Session, WorkflowSession, WorkflowState
+from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
 from app.core.texts import Texts
+from app.core.workflow import WorkflowStep
 from app.engine.call_tree import in_tree
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.group_run import REPORT_RESULT
@@ -63,7 +64,7 @@ class ChatPrinter:
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._session_id = ""
-        self._work: WorkflowState | None = None
+        self._steps: dict[str, WorkflowStep] = {}
         self._depths: dict[str, int] = {}
         self._messages: dict[str, Message] = {}
         self._streaming: dict[str, list[str]] = {}
@@ -75,7 +76,8 @@ class ChatPrinter:
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over what was said before without printing it."""
         self._session_id = session.id
-        self._work = session.workflow if isinstance(session, WorkflowSession) else None
+        if isinstance(session, WorkflowSession):
+            self._steps = {step.id: step for step in session.workflow.definition.steps}
         for message in messages:
             self._note(message)
 
@@ -105,8 +107,8 @@ class ChatPrinter:
                 return self._say(self._asked(event.message_id, event.prompt))
             case PlanChanged():
                 return self._say(self.plan(event.plan))
-            case StepChanged() if self._work is not None:
-                return self._say(step_line(self._work, event.step, self._texts))
+            case StepChanged():
+                return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
             case _:
                 return self._say(aside(event, self._texts))
 
@@ -239,7 +241,7 @@ class ChatPrinter:
         if call.name == SWITCH_ASSISTANT:
             member, instruction = instruction_of(call)
             return f"  → {one_line(member)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
-        if call.name == STEP and self._work is not None:
+        if call.name == STEP and self._steps:
             return f"\n  {one_line(self._texts('cli.step_call', **step_of(call)))}\n"
         arguments = one_line(call.arguments)
         return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"

@@ -9,7 +9,7 @@ from app.core.message import ToolCall
 from app.core.session import COMPLETED, WAITING, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
-from app.core.workflow import FAILED, StepState
+from app.core.workflow import FAILED, StepState, WorkflowStep
 from app.core.workflow import WAITING as STEP_WAITS
 from app.engine.call_arguments import read_arguments
 from app.engine.workflow_run import NO_MARKER
@@ -18,9 +18,8 @@ from app.terminal import named_text, one_line
 MOST_OF_LINE = 300
 
 
-def step_line(work: WorkflowState, state: StepState, texts: Texts) -> str:
+def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
     """Return a step as one line: its state and name, then who, why and what it made, where there is any."""
-    step = next((one for one in work.definition.steps if one.id == state.id), None)
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
     details = [state.assistant_id, step_reason(state, texts), state.artifacts]
     parts = [name, *(one for one in details if one.strip())]
@@ -30,8 +29,9 @@ def step_line(work: WorkflowState, state: StepState, texts: Texts) -> str:
 
 def step_lines(work: WorkflowState, texts: Texts) -> Iterator[str]:
     """Yield the steps in the definition's order."""
+    steps = {step.id: step for step in work.definition.steps}
     for state in work.steps:
-        yield step_line(work, state, texts)
+        yield step_line(steps.get(state.id), state, texts)
 
 
 def step_of(call: ToolCall) -> dict[str, str]:
