@@ -3,7 +3,7 @@
 from html import escape
 
 from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Message, Prompt, ToolCall
-from app.core.session import GroupSession
+from app.core.session import GroupSession, WorkflowSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
 from app.engine.export_parts import escape_markdown, marks, page
@@ -37,6 +37,9 @@ class ChatDocument:
             lines += ["", f"**{self._lines['plan']}**", ""]
             lines += [escape_markdown(plan.goal), ""] if plan.goal else []
             lines += [f"- [{'x' if item.done else ' '}] {escape_markdown(item.text)}" for item in plan.items]
+        if steps := self._steps():
+            lines += ["", f"**{self._lines['steps']}**", ""]
+            lines += [f"- {escape_markdown(step)}" for step in steps]
         for depth, heading, body, notes in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += body.split("\n") if body else []
@@ -60,10 +63,16 @@ class ChatDocument:
             )
             heading, goal = escape(self._lines["plan"]), f"<p>{escape(plan.goal)}</p>" if plan.goal else ""
             parts.insert(0, f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>")
+        if steps_of_work := self._steps():
+            items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)
+            heading = escape(self._lines["steps"])
+            parts.insert(0, f"<article><strong>{heading}</strong><ul>{items}</ul></article>")
         return page(self._session.title, self._session.chat.language, self._facts(), "".join(parts))
 
     def _facts(self) -> list[tuple[str, str]]:
-        who = [(self._lines["assistant"], self._session.chat.assistant_name)]
+        is_work = isinstance(self._session, WorkflowSession)
+        label = self._lines["workflow" if is_work else "assistant"]
+        who = [(label, self._session.chat.assistant_name)]
         if isinstance(self._session, GroupSession):
             who = [
                 (self._lines["group"], self._session.group.name),
@@ -74,6 +83,19 @@ class ChatDocument:
             (self._lines["date"], self._session.created_at),
             (self._lines["status"], self._lines[f"chat_status.{self._session.status}"]),
         ]
+
+    def _steps(self) -> list[str]:
+        """Return a line for each step of a workflow: its state, who, why, and what it made."""
+        if not isinstance(self._session, WorkflowSession):
+            return []
+        steps = {step.id: step for step in self._session.workflow.definition.steps}
+        lines = []
+        for state in self._session.workflow.steps:
+            word = self._lines[f"step.{state.state}"]
+            details = [word, state.assistant_id, state.reason, state.artifacts]
+            name = f"{steps[state.id].name} ({steps[state.id].role})"
+            lines.append(" ".join(" · ".join([name, *filter(None, details)]).split()))
+        return lines
 
     def _members(self) -> list[str]:
         """Return the names of a group's members, those who never spoke by their ids."""

@@ -147,7 +147,12 @@ def test_a_429_is_waited_out_and_a_step_that_failed_is_retried(crew: Crew) -> No
     assert abs(front.at - back.at) < 5, "the two fixes wait for each other"
     assert [one.refused for one in crew.requests if one.refused] == []
     exported = look("export", session_id, "--format", "md").out
-    assert "Fix the back end.md" in exported
+    assert "- Workflow: Bug fix" in exported
+    assert "- Fix the back end (BE) · done · bea · Fix the back end.md" in exported
+    assert (
+        "<li>Fix the back end (BE) · done · bea · Fix the back end.md</li>"
+        in look("export", session_id, "--format", "html").out
+    )
 
 
 @pytest.mark.timeout(240)
