@@ -164,7 +164,7 @@ class Availability:
         if self._starts_at_once(desk, task.provider, now):
             self._tasks[task.id] = task
             return (self._start(desk, task),)
-        if not self.can_accept(task.agent_id, now, task.provider):
+        if desk.depth is not None and len(desk.waiting) >= desk.depth:
             return (Refused(task, BUSY if desk.policy.strategy == REJECT else QUEUE_FULL),)
         deadline = None
         if desk.policy.strategy == WAIT:
