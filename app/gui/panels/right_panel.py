@@ -4,7 +4,7 @@ The debate's panel and the workflow's are made of it.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
@@ -80,13 +80,13 @@ class RightPanel(QFrame):
         shortcut: str = "Ctrl+D",
     ) -> None:
         super().__init__()
-        self.setObjectName("right_panel")
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
         self._language = language
         self._names, self._words, self._shortcut = names, words, shortcut
         self.tabs = TabRow(names, tabs_name)
         self._close = icon_button(look, "x", "panel_close")
+        self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
         self._pages = QStackedWidget()
         for page in pages:
@@ -107,6 +107,21 @@ class RightPanel(QFrame):
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._be_named(shown=True)
+        super().showEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        if not event.spontaneous():
+            self._be_named(shown=False)
+        super().hideEvent(event)
+
+    def _be_named(self, *, shown: bool) -> None:
+        """Carry the panel's name while it is in front: of several panels one is shown."""
+        away = "" if shown else "_away"
+        self.setObjectName(f"right_panel{away}")
+        self._close.setObjectName(f"panel_close{away}")
 
     def _on_chosen(self, place: int) -> None:
         self._pages.setCurrentIndex(place)
