@@ -1,0 +1,158 @@
+"""Work in steps as a person has it: recognised, begun, watched, steered, defined; against a local provider."""
+
+import json
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.core.session import WorkflowSession
+from app.core.workflow import WorkflowDefinition, WorkflowStep
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import architect
+from tests.gui.test_main_window import cut_off
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=120.0)
+MODEL = "openai-wire"
+DONE = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir, size=(900, 600)) as person:
+        yield person
+
+
+def panel(person: Person):
+    return person.window.desk.workflows.panel
+
+
+def row(person: Person, step_id: str):
+    return panel(person).work.steps.rows[step_id]
+
+
+async def test_what_is_to_be_done_is_recognised_and_can_be_changed(person):
+    await person.click("workflow_button")
+    assert person.sees("workflow_command")
+    assert not person.sees("debate_topic")
+    await person.write("workflow_command", "Fix the login loop")
+    assert person.find("workflow_choice").currentText() == "Bug fix"
+    await person.write("workflow_command", "로그인 오류를 고쳐 주세요")
+    assert person.find("workflow_choice").currentText() == "Bug fix"
+    await person.choose("workflow_choice", "Feature request")
+    await person.write("workflow_command", "Fix the login loop again")
+    assert person.find("workflow_choice").currentText() == "Feature request", "what the user chose stays"
+
+
+async def test_where_nothing_is_recognised_the_user_picks(person):
+    await person.click("workflow_button")
+    await person.write("workflow_command", "Hello there")
+    await person.press("workflow_command", Qt.Key.Key_Return)
+    choice = person.find("workflow_choice")
+    words = person.window.language
+    hint = panel(person).work.start_box._hint
+    await until(lambda: hint.text() == words("workflow.pick"))
+    assert choice.currentData() == ""
+    assert person.find("workflow_start").isEnabled()
+
+
+async def test_one_panel_is_open_at_a_time(person):
+    await person.click("workflow_button")
+    await person.click("debate_button")
+    assert not panel(person).isVisible()
+    await person.click("workflow_button")
+    assert panel(person).isVisible()
+    assert not person.window.desk.panel.isVisible()
+    await person.click("plan_button")
+    assert not panel(person).isVisible()
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
+    async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        await person.click("workflow_button")
+        await person.write("workflow_command", "Fix it")
+        await person.settle()
+        assert cut_off(person) == []
+        await person.click("tab_definitions")
+        await person.settle()
+        assert cut_off(person) == []
+
+
+async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(person, data_dir):
+    await person.click("workflow_button")
+    await person.click("tab_definitions")
+    assert person.find("workflow_name").isReadOnly(), "one that comes with Moot is only looked at"
+    await person.click("workflow_duplicate")
+    view = panel(person).definitions
+    await until(lambda: not person.find("workflow_name").isReadOnly())
+    definition_id = view.definition_id
+    path = data_dir / "workflows" / f"{definition_id}.json"
+    before = path.read_text("utf-8")
+    view.forms[0].after.choose("verify")
+    assert view.forms[1].error.isVisibleTo(view)
+    assert "Verify" in view.forms[1].error.text()
+    view.save_now()
+    await person.settle(0.2)
+    assert path.read_text("utf-8") == before, "what cannot run is not saved"
+    view.forms[0].after.remove("verify")
+    await person.click("workflow_add_step")
+    view.forms[-1].role.setText("Nobody at all")
+    view.forms[-1].role.textEdited.emit("Nobody at all")
+    assert "Nobody at all".casefold() in view.forms[-1].error.text().casefold()
+    view.forms[-1].role.setText("QA")
+    view.forms[-1].role.textEdited.emit("QA")
+    assert not view.forms[-1].error.text()
+    await until(lambda: len(json.loads(path.read_text("utf-8"))["steps"]) == 6)
+    assert len(view.graph.boxes()) == 6
+    assert "Verify" in view.graph.accessibleDescription()
+    await person.click("workflow_delete")
+    await until(lambda: not path.exists())
+    await person.click("toast_action")
+    await until(path.exists)
+
+
+async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    def reply(request):
+        # Which step it is stands in the first message, in quotes; what is asked again comes after it.
+        task = str(request.body["messages"][1]["content"])
+        return Answer("I have looked at it." if task.split('"')[1] == "Second" else DONE)
+
+    async with at_window(data_dir) as person:
+        wire_servers["openai"].script(MODEL, reply)
+        engine = person.window.desk.engine
+        await engine.assistants.save(architect(model=MODEL, role="Architect", tools=(), sub_agents=()))
+        steps = (
+            WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
+            WorkflowStep(id="two", name="Second", role="Architect", prompt="Do it.", depends_on=("one",)),
+            WorkflowStep(id="three", name="Third", role="Architect", prompt="Do it.", depends_on=("two",)),
+        )
+        await engine.workflows.save(
+            WorkflowDefinition(id="trio", name="Trio", keywords=("diamond",), steps=steps)
+        )
+        await person.click("workflow_button")
+        await person.write("workflow_command", "Cut the diamond")
+        await person.click("workflow_start")
+        page = person.window.desk.chat_page
+        await until(lambda: isinstance(page.session, WorkflowSession))
+        assert person.window.top_bar.mode.text() == "Workflow"
+        await until(lambda: row(person, "two")._shown.action == "accept", what="the step that gave no end")
+        assert "patch.diff" in row(person, "one")._why.text()
+        assert row(person, "one").indent() < row(person, "two").indent() < row(person, "three").indent()
+        assert row(person, "two").accessibleName() == "Second, Architect, waiting"
+        row(person, "one").menu.actions()[-1].trigger()
+        assert QGuiApplication.clipboard().text() == "patch.diff"
+        assert not person.window.desk.workflows._clock.isActive(), "nothing ticks while nothing runs"
+        row(person, "one").setFocus()
+        await person.press("step_one", Qt.Key.Key_Down)
+        assert person.window.focusWidget() is row(person, "two")
+        await person.press("step_two", Qt.Key.Key_Return)
+        assert any("/" in one or ":" in one for one in page.transcript.message_ids)
+        await person.click("step_action_two")
+        await until(lambda: engine.live(page.session_id).session.status == "completed")
+        assert panel(person).work._done.text() == "3 of 3"
+        assert cut_off(person) == []
