@@ -87,8 +87,6 @@ async def reply_to_chat(call: Call, live: LiveSession) -> int:
     chats = call.moot.engine.chats
     text = call.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
-    if not waiting and isinstance(live.session, WorkflowSession):
-        raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
     if not waiting:
         return await follow_chat(call, live, lambda: chats.send(live.id, text))
     question = min(waiting, key=lambda one: one.id)

@@ -23,6 +23,7 @@ from app.core.session import (
     ChatSession,
     GroupSession,
     QueuedMessage,
+    WorkflowSession,
 )
 from app.core.text import clean_text
 from app.engine.branches import latest_leaf, root_of
@@ -74,6 +75,8 @@ class Chats:
         )
         if question is not None and not attachments:
             self._answer(live, question, text)
+        elif isinstance(live.session, WorkflowSession):
+            await self._conversation(session_id)
         elif live.session.status in (RUNNING, WAITING):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
@@ -106,7 +109,7 @@ class Chats:
 
     async def send_now(self, session_id: str, queued_id: str) -> None:
         """Stop what runs, keep its text, and say a message of the queue at once."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         _queued(live, queued_id)
         await self._sessions.stop(live)
         queued = _queued(live, queued_id)
@@ -150,7 +153,7 @@ class Chats:
 
     async def retry(self, session_id: str, message_id: str) -> None:
         """Have the turn of a message again, as a new version; behind a user's message, a new answer."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
         head = first.turn_id if first.role == USER else first.follows or ""
@@ -163,7 +166,7 @@ class Chats:
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
     ) -> None:
         """Say a message differently, as a new version, and have it answered."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         message = _message(live, message_id)
         if message.role != USER or message.follows is None:
             raise BadInput("not_your_message")
@@ -174,7 +177,7 @@ class Chats:
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
         """Let an answer that was cut go on; go on from any other message, leaving what came after."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         message = _message(live, message_id)
         turn_id = root_of(live, message.turn_id)
         await self._sessions.stop(live)
@@ -186,7 +189,7 @@ class Chats:
 
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         if not live.turn(turn_id):
             raise NotFound("message_not_found", message=turn_id)
         await self._sessions.stop(live)
@@ -211,7 +214,7 @@ class Chats:
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._conversation(session_id)
         if isinstance(live.session, GroupSession):
             raise BadInput("group_leads")
         agent = self._agent(assistant_id)
@@ -232,6 +235,13 @@ class Chats:
             return
         self._change(live, budget_from=new_id())
         self._sessions.run(live)
+
+    async def _conversation(self, session_id: str) -> LiveSession:
+        """Open a chat whose turns are the user's and the assistants'; a workflow's are its steps'."""
+        live = await self._sessions.open_chat(session_id)
+        if isinstance(live.session, WorkflowSession):
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        return live
 
     def _agent(self, assistant_id: str) -> Agent:
         agent = self._cast.agent(assistant_id)

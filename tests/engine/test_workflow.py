@@ -355,3 +355,17 @@ def test_a_chain_of_50_000_steps_is_one_pass() -> None:
 def test_the_marker_is_read_on_a_line_of_its_own_outside_code(text: str, artifacts: str | None) -> None:
     found = step_complete(text)
     assert (found.artifacts if found else None) == artifacts
+
+
+async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_chat(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda _: [DONE_TEXT])
+    session_id = await run(made)
+    last = made.messages(session_id)[-1].id
+    for work in (
+        made.engine.chats.send(session_id, "And now?"),
+        made.engine.chats.retry(session_id, last),
+        made.engine.chats.continue_from(session_id, last),
+    ):
+        with pytest.raises(BadInput, match="workflow_asks_nothing"):
+            await work
+    assert status(made, session_id) == COMPLETED
