@@ -70,7 +70,14 @@ async def test_every_stop_has_words_of_its_own(person):
 
 async def test_every_button_of_the_welcome_page_is_reached(person):
     names = [stop.objectName() for stop in await walk(person, person.window.welcome.composer.box)]
-    for name in ("welcome_debate", "welcome_connect", "welcome_composer", "welcome_example_3", "search_everything", "assistant_list"):
+    for name in (
+        "welcome_debate",
+        "welcome_connect",
+        "welcome_composer",
+        "welcome_example_3",
+        "search_everything",
+        "assistant_list",
+    ):
         assert name in names
 
 

@@ -83,7 +83,7 @@ def whole_messages() -> list[Message]:
         follows="u1",
         model="anthropic/claude-opus-4-5",
         thinking="hm",
-            thinking_seconds=1.5,
+        thinking_seconds=1.5,
         provider_state={"blocks": [{"signature": "x" * 40, "n": 1.5, "deep": {"a": [None, True]}}]},
         tool_calls=(
             ToolCall(id="c1", name="subAgent", arguments='{"name": "browser"}'),

@@ -49,7 +49,9 @@ class AssistantForm(QWidget):
         self._agent = Agent(id="", name="")
         self._choices = Choices()
         self._fixed = False
-        self._labels = {name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers", "busy")}
+        self._labels = {
+            name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers", "busy")
+        }
         self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
         self.name = _line("assistant_name", MOST_NAME)
         self.role = _line("assistant_role", MOST_NAME)
