@@ -1,13 +1,14 @@
 """The engine's front: every command a face may give; made by the wiring, used by window and terminal."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import TRANSCRIPT, provider_kind
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import (
     AvailabilityChanged,
     EventBus,
@@ -21,7 +22,9 @@ from app.core.message import USER, Message
 from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.session import (
     ENDED,
+    PAUSED,
     RUNNING,
+    WAITING,
     ChatSession,
     DebateSession,
     GroupSession,
@@ -71,6 +74,7 @@ from app.engine.workflows import Workflows
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
 MAX_SAY = 100_000
+DEBATE = "debate"
 # A provider is held back by its own limit and its pauses alone.
 ANY_NUMBER = Busy(strategy=PARALLEL, limit=1_000_000, depth=1_000_000)
 
@@ -154,6 +158,17 @@ class Engine:
     async def open(self, session_id: str) -> LiveSession:
         """Open a session. Raises NotFound, StorageError."""
         return await self._sessions.open(session_id)
+
+    async def open_waiting(self) -> None:
+        """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
+        for summary in self.sessions():
+            if (
+                summary.status in (WAITING, PAUSED)
+                and summary.kind not in (DEBATE, "")
+                and not summary.read_only
+            ):
+                with contextlib.suppress(MootError):
+                    await self.open(summary.id)
 
     async def search(self, text: str, limit: int = 50) -> list[Hit]:
         """Find a text in all sessions, the newest first."""

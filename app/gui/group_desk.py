@@ -124,6 +124,7 @@ class GroupDesk(QObject):
         top.needs_you.question_requested.connect(self._on_question_requested)
         for keys, act in (("Ctrl+J", top.plan_button.toggle), ("Ctrl+Shift+J", top.needs_you.open)):
             QShortcut(QKeySequence(keys), self._window, act)
+        self._start(self._look_for_waiting())
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         self._tasks.start(f"group {next(self._numbers)}", work)
@@ -203,6 +204,11 @@ class GroupDesk(QObject):
         self._start(self._engine.groups.go_on_without(self._page.session_id))
 
     # What needs the user
+
+    async def _look_for_waiting(self) -> None:
+        """What was left waiting when Moot last ended waits still."""
+        await self._engine.open_waiting()
+        self._show_waiting()
 
     def _show_waiting(self) -> None:
         self._window.top_bar.needs_you.show_waiting(

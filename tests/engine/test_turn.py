@@ -285,8 +285,10 @@ async def test_a_question_survives_a_restart(tmp_path: Path) -> None:
     session_id = await ask(made)
     await made.engine.shutdown()
     again = bench(tmp_path, [[ANSWER]], _asker())
-    await again.engine.open(session_id)
-    question = _question(again, session_id)
+    await asyncio.to_thread(again.store.prepare)  # type: ignore[attr-defined]
+    assert not again.engine.chats.needs_you()
+    await again.engine.open_waiting()
+    [(_, question)] = again.engine.chats.needs_you()
     await again.engine.chats.answer(session_id, question.id, "Blue")
     await again.engine.wait(session_id)
     assert status(again, session_id) == IDLE
