@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tests.app_driver import Person, until
@@ -33,6 +34,7 @@ async def take_groups(
     window.top_bar.plan_button.setChecked(False)
     window.top_bar.needs_you.open()
     await keep(window, path("group-needs-you"))
+    await person.press("needs_you_list", Qt.Key.Key_Escape)
     page.take_focus()
     window.desk._on_new(group_id="crew")
     await person.write("composer", "@")

@@ -100,7 +100,7 @@ class WorkflowDesk(QObject):
         bridge.assistants_changed.connect(self.refresh)
         self._pages.shown.connect(lambda _page: self._show_work())
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
-        self._language.changed.connect(self.refresh)
+        self._language.changed.connect(self._on_language_changed)
         panel.close_requested.connect(lambda: top.workflow_button.setChecked(False))
         top.workflow_toggled.connect(self._on_toggled)
         for other in (top.panel_toggled, top.plan_toggled):
@@ -212,13 +212,18 @@ class WorkflowDesk(QObject):
 
     def _on_availability(self, event: AvailabilityChanged) -> None:
         self._counts[event.assistant_id] = (event.running, event.queued, event.waiting)
-        text = (
-            busy_text(self._counts[event.assistant_id], self._language)
-            if any(self._counts[event.assistant_id])
-            else ""
-        )
-        self._window.side_bar.assistants.show_busy(event.assistant_id, text)
+        self._say_busy(event.assistant_id)
         self._show_busy()
+
+    def _say_busy(self, assistant_id: str) -> None:
+        counts = self._counts[assistant_id]
+        text = busy_text(counts, self._language) if any(counts) else ""
+        self._window.side_bar.assistants.show_busy(assistant_id, text)
+
+    def _on_language_changed(self) -> None:
+        for assistant_id in self._counts:
+            self._say_busy(assistant_id)
+        self.refresh()
 
     def _on_toggled(self, shown: bool) -> None:
         top = self._window.top_bar
