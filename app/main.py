@@ -45,8 +45,11 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from PySide6.QtCore import Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
-    # Pages of servers, if one is ever shown, draw with the graphics card: it must be said before anything is.
-    QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
+    from app.gui.web_view.available import available
+
+    if available():
+        # Pages of servers draw with the graphics card, which must be said before anything is made.
+        QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Moot")
     application.setDesktopFileName("moot")
