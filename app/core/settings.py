@@ -1,27 +1,65 @@
-"""The user's settings; the settings dialog and `settings.json` are both made from these fields."""
+"""The user's settings; the settings dialog and the reader of `settings.json` are both made from these fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from app.core.texts import LANGUAGES
 
 SYSTEM = "system"
+MOST = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
+
+    A setting with `choices` is one of them; a number is between `least` and `most`, `step` by `step`.
+    `unit` is the key of the words behind a number ("" for none).
+    """
+
+    page: str = ""
+    choices: tuple[str | int, ...] = ()
+    least: float = 0
+    most: float = MOST
+    step: float = 1
+    unit: str = ""
+
+
+def _setting(default: Any, page: str = "", **rule: Any) -> Any:
+    return field(default=default, metadata={"rule": Rule(page=page, **rule)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user chose. `language` and `theme` are `system` or a name.
+    """What the user chose, in the order of the dialog's rows. `language` and `theme` are `system` or a name.
 
-    `assistant_order` and `group_order` are ids as the side bar lists them. `search_engine` is where
-    `web_search` asks: a name of the catalogue, or the address of a SearXNG server. The `max_…` are the
-    budget of one user message, for the whole tree it sets off; 0 means no limit.
+    `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
+    `notifications` says what needs the user while another window is in front. `shortcuts` are
+    `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
+    side bar lists them. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
+    of a SearXNG server. The other `max_…` are the budget of one user message, for the whole tree it sets
+    off; `max_month_usd` is that of a calendar month, all sessions together; 0 means no limit.
     """
 
-    language: str = SYSTEM
-    theme: str = SYSTEM
+    language: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, *LANGUAGES))
+    theme: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, "light", "dark"))
+    text_size: int = _setting(100, "appearance", choices=(85, 100, 115, 130, 150))
+    motion: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, "full", "reduced"))
+    notifications: bool = _setting(True, "appearance")
+    tray: bool = _setting(False, "appearance")
+    shortcuts: tuple[str, ...] = ()
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()
     group_order: tuple[str, ...] = ()
     search_engine: str = "duckduckgo"
-    max_model_calls: int = 100
-    max_tool_rounds: int = 60
-    max_sub_agent_runs: int = 20
-    max_minutes: int = 30
-    max_cost_usd: float = 2.0
+    max_model_calls: int = _setting(100, "limits", most=10_000)
+    max_tool_rounds: int = _setting(60, "limits", most=10_000)
+    max_sub_agent_runs: int = _setting(20, "limits", most=1_000)
+    max_minutes: int = _setting(30, "limits", most=1_440)
+    max_cost_usd: float = _setting(2.0, "limits", most=1_000)
+    max_month_usd: float = _setting(0.0, "usage", most=100_000)
+
+
+def rules() -> dict[str, Rule]:
+    """Return the rule of every setting by name; what has none of its own may be anything of its kind."""
+    return {one.name: one.metadata.get("rule", Rule()) for one in fields(Settings)}

@@ -16,7 +16,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import KINDS, provider_kind
 from app.core.errors import StorageError
 from app.core.provider import ProviderConfig
-from app.core.settings import Settings
+from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
 from app.core.workflow import WorkflowDefinition
@@ -38,8 +38,6 @@ from app.storage.mcp_file import SERVERS, read_servers, with_servers
 from app.storage.paths import DataPaths
 from app.storage.records import plain
 from app.storage.threads import run_in_thread
-
-MOST = 1_000_000_000
 
 Result = TypeVar("Result")
 
@@ -353,12 +351,13 @@ class JsonDocuments:
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
-    """Take each setting that is of its kind; the rest keeps its default."""
+    """Take each setting that is what its rule allows; the rest keeps its default."""
     values: dict[str, Any] = {}
+    allowed = rules()
     for field in dataclasses.fields(Settings):
         if field.name not in file.value:
             continue
-        value = file.value[field.name]
+        value, rule = file.value[field.name], allowed[field.name]
         if isinstance(field.default, tuple):
             fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
             value = tuple(value) if fits else value
@@ -368,7 +367,9 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
             fits = type(value) is type(field.default)
         if not fits:
             problems.append(file.problem("wrong_type", (field.name,)))
-        elif type(value) in (int, float) and not 0 <= value <= MOST:
+        elif rule.choices and value not in rule.choices:
+            problems.append(file.problem("unknown_choice", (field.name,), str(value)[:40]))
+        elif type(value) in (int, float) and not rule.least <= value <= rule.most:
             problems.append(file.problem("bad_number", (field.name,), str(value)[:40]))
         else:
             values[field.name] = float(value) if isinstance(field.default, float) else value
