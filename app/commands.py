@@ -71,9 +71,9 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: a
 
 async def _debate(call: Call) -> int:
     setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
-    call.moot.engine.check(setup)
+    call.moot.engine.debates.check(setup)
     await warm_up(call.moot, embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    return await run_session(call, lambda: call.moot.engine.start_debate(setup), TextPrinter(call.texts))
+    return await run_session(call, lambda: call.moot.engine.debates.start(setup), TextPrinter(call.texts))
 
 
 async def _resume(call: Call) -> int:
@@ -96,7 +96,7 @@ async def _reply(call: Call) -> int:
     if isinstance(live.session, ChatSession):
         return await reply_to_chat(call, live)
     before = len(live.messages)
-    await call.moot.engine.say(session_id, call.arguments.text)
+    await call.moot.engine.debates.say(session_id, call.arguments.text)
     await call.moot.store.flush(session_id)
     if call.arguments.json:
         said = next(message for message in live.messages[before:] if message.role == "user")

@@ -187,7 +187,7 @@ class Bench:
 
     async def run(self, setup: DebateSetup) -> str:
         """Start a debate and wait until it no longer runs."""
-        session_id = await self.engine.start_debate(setup)
+        session_id = await self.engine.debates.start(setup)
         await self.engine.wait(session_id)
         return session_id
 
@@ -286,6 +286,6 @@ async def start_and_hold(bench: Bench, gate: asyncio.Event) -> str:
             await gate.wait()
 
     bench.models.stream = stream  # type: ignore[assignment, method-assign]
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=1))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bool(bench.messages(session_id)))
     return session_id

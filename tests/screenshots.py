@@ -191,7 +191,7 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
         server.script(MODELS[server.kind], lambda request: Answer(WORDS[request.kind][0]))
     gpt, claude, gemini = seats = tuple(replace(one, role="") for one in PARTICIPANTS)
     servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0], delay=1.0))
-    failing = await engine.start_debate(
+    failing = await engine.debates.start(
         DebateSetup(topic="Is p99 the right goal?", participants=(gpt, gemini), mode=FREE, rounds=3)
     )
     await until(lambda: len(engine.tail(failing)) >= 2, 120)
@@ -201,17 +201,17 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
         if not enabled:
             await engine.wait(failing)
     servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0]))
-    stopped = await engine.start_debate(
+    stopped = await engine.debates.start(
         DebateSetup(topic="Pick a queue for 10k jobs/s", participants=seats, rounds=5)
     )
     await engine.stop(stopped)
-    done = await engine.start_debate(
+    done = await engine.debates.start(
         DebateSetup(topic="Monorepo or many repos?", participants=(gpt, claude), rounds=2)
     )
     await engine.wait(done)
     for server in servers:
         server.script(MODELS[server.kind], [Fault("e500"), Fault("e500"), Fault("e500")])
-    paused = await engine.start_debate(
+    paused = await engine.debates.start(
         DebateSetup(topic="원격 근무, 늘려야 할까?", participants=(claude, gemini), mode=FREE, rounds=3)
     )
     await engine.wait(paused)
@@ -223,12 +223,12 @@ async def debate_in_its_middle(engine: Engine, servers: list[WireServer]) -> str
         first, second = WORDS[server.kind]
         slow = Answer(second, pace=60.0 if server.kind == "anthropic" else 0.0, pieces=62)
         server.script(MODELS[server.kind], [Answer(first, delay=0.3), slow])
-    session_id = await engine.start_debate(
+    session_id = await engine.debates.start(
         DebateSetup(topic=TOPICS["en"], participants=PARTICIPANTS, mode=ROLES, rounds=3)
     )
     live = await engine.open(session_id)
     await until(lambda: len(live.messages) >= 3, 120)
-    await engine.say(session_id, STEP_IN)
+    await engine.debates.say(session_id, STEP_IN)
     await until(lambda: any(live.text_of(one.id) for one in live.streaming() if one.round == 2), 120)
     await until(lambda: len(live.messages) >= 6 and live.text_of(live.messages[-1].id), 120)
     return session_id

@@ -7,73 +7,62 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
-from app.core.catalog import TRANSCRIPT, provider_kind
-from app.core.errors import BadInput, MootError, NotFound
+from app.core.catalog import provider_kind
+from app.core.errors import MootError, NotFound
 from app.core.events import (
     AvailabilityChanged,
     EventBus,
     ServersChanged,
     SessionDeleted,
     SessionRestored,
-    utc_now,
 )
-from app.core.ids import new_id
-from app.core.message import USER, Message
-from app.core.provider import ModelRequest, Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.message import Message
+from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.session import (
-    ENDED,
     PAUSED,
     RUNNING,
     WAITING,
     ChatSession,
-    DebateSession,
     GroupSession,
-    Participant,
     Session,
     SessionSummary,
     WorkflowSession,
 )
 from app.core.settings import Settings
 from app.core.store import Documents, Hit, Problem, Secrets, SessionStore
-from app.core.text import clean_text
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
 from app.engine.assistants import Assistants
 from app.engine.availability import PARALLEL, Availability, policy_of
 from app.engine.cast import Cast
-from app.engine.chat_run import USER_AUTHOR, ChatRun, ChatTerms
+from app.engine.chat_run import ChatRun, ChatTerms
 from app.engine.chats import Chats
-from app.engine.debate_run import DebateRun, DebateTerms
-from app.engine.director import Speak, World
+from app.engine.debate_run import DebateRun
+from app.engine.debates import Debates
 from app.engine.event_lines import session_document
 from app.engine.export import export
 from app.engine.group_run import GroupRun
 from app.engine.groups import Groups
 from app.engine.live_session import LiveSession
-from app.engine.perspective import chat_request, transcript_request
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
-    DISABLED,
     NO_SERVER,
-    UNKNOWN_KIND,
     check_key,
     check_provider,
     configured,
     provider_of,
     status_of,
 )
-from app.engine.roles import form_of, system_prompt
 from app.engine.runner import Run, Surroundings
-from app.engine.sessions import Sessions
-from app.engine.setup import DebateSetup, Seat, draft_of, seats_of, session_of
+from app.engine.sessions import Sessions, check_open
+from app.engine.setup import DebateSetup, Seat
 from app.engine.slots import Slots
 from app.engine.workflow_run import WorkflowRun
 from app.engine.workflows import Workflows
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
-MAX_SAY = 100_000
 DEBATE = "debate"
 # A provider is held back by its own limit and its pauses alone.
 ANY_NUMBER = Busy(strategy=PARALLEL, limit=1_000_000, depth=1_000_000)
@@ -123,6 +112,7 @@ class Engine:
             Availability(self._policy), clock=clock, sleep=sleep, changed=self._on_availability
         )
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        self.debates = Debates(documents, self._sessions, store, prompts, self.providers)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.groups = Groups(
@@ -212,7 +202,7 @@ class Engine:
                 return
             # It has just paused and still writes that down: it would not see a wish to go on.
             await run.wait()
-        self._check_open(live)
+        check_open(live)
         if isinstance(live.session, ChatSession):
             self.chats.resume(live)
         else:
@@ -232,51 +222,6 @@ class Engine:
         await self._slots.close()
         await self._calls.close()
         await self._store.close()
-
-    # Debates
-
-    def seats(self) -> list[Seat]:
-        """Return who may take part in a debate."""
-        return seats_of(self._documents.agents(), self.providers())
-
-    def check(self, setup: DebateSetup) -> None:
-        """Raise BadInput when a debate cannot be started so."""
-        session_of(setup, self.providers())
-
-    def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
-        """Return what would tell a participant who they are; the set-up need not be complete."""
-        debate = draft_of(setup, self.providers())
-        speaker = next((one for one in debate.participants if one.id == participant.id), participant)
-        return system_prompt(debate, speaker, self._prompts)
-
-    async def start_debate(self, setup: DebateSetup) -> str:
-        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
-        live = await self._sessions.begin(session_of(setup, self.providers()))
-        self._sessions.run(live)
-        return live.id
-
-    async def say(self, session_id: str, text: str) -> None:
-        """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
-        live = await self.open(session_id)
-        self._check_open(live)
-        debate = live.debate_session.debate
-        text = clean_text(text).strip()
-        if not text:
-            raise BadInput("text_empty")
-        if len(text) > MAX_SAY:
-            raise BadInput("text_too_long", characters=len(text), most=MAX_SAY)
-        live.finish_message(
-            Message(
-                id=new_id(),
-                turn_id=new_id(),
-                role=USER,
-                author=USER_AUTHOR,
-                content=text,
-                round=min(debate.round, debate.rounds),
-                created_at=utc_now(),
-            )
-        )
-        await self._store.flush(session_id)
 
     # Providers and settings
 
@@ -403,24 +348,4 @@ class Engine:
             return GroupRun(live, self._surroundings, terms)
         if isinstance(live.session, ChatSession):
             return ChatRun(live, self._surroundings, terms)
-        return DebateRun(live, self._surroundings, DebateTerms(self._world, self._slots, self._request))
-
-    def _check_open(self, live: LiveSession) -> None:
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
-        if live.session.status in ENDED:
-            raise BadInput("session_ended", title=live.session.title)
-
-    def _world(self, session: DebateSession) -> World:
-        """Say whose provider is gone or switched off."""
-        usable = {one.config.id for one in self.providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
-        return World(
-            absent=frozenset(one.id for one in session.debate.participants if one.provider not in usable)
-        )
-
-    def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
-        config = provider_of(self._documents, spoken.participant.provider)
-        form = form_of(config.kind if config else "")
-        make = transcript_request if form == TRANSCRIPT else chat_request
-        debate = live.debate_session.debate
-        return make(debate, live.messages, spoken.participant, spoken.round, self._prompts, window=window)
+        return DebateRun(live, self._surroundings, self.debates.terms(self._slots))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.session import Session
+from app.core.session import ENDED, Session
 from app.core.store import SessionStore, StoredSession
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
@@ -95,3 +95,11 @@ class Sessions:
         """Pause what runs."""
         await asyncio.gather(*(run.close() for run in self._runs.values()))
         self._runs.clear()
+
+
+def check_open(live: LiveSession) -> None:
+    """Raise BadInput where nothing may be added to a session: it has ended, or is a newer Moot's."""
+    if live.read_only:
+        raise BadInput("session_read_only", title=live.session.title)
+    if live.session.status in ENDED:
+        raise BadInput("session_ended", title=live.session.title)

@@ -273,7 +273,7 @@ class Desk(QObject):
     async def _start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
             context = await read_context(paths)
-            session_id = await self.engine.start_debate(replace(setup, context=context))
+            session_id = await self.engine.debates.start(replace(setup, context=context))
         finally:
             self.panel.setup.set_starting(False)
         self.panel.setup.set_topic("")

@@ -47,7 +47,7 @@ class SessionCommands:
 
     def say(self, session_id: str, text: str) -> None:
         """Step into a session."""
-        self._tasks.start(f"say {session_id} {text}", self._engine.say(session_id, text))
+        self._tasks.start(f"say {session_id} {text}", self._engine.debates.say(session_id, text))
 
     def delete(self, summary: SessionSummary) -> None:
         """Move a session to the bin, and offer to bring it back."""

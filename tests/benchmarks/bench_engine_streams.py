@@ -147,7 +147,7 @@ async def _streamed(moot: Moot, model: str, seconds: float) -> tuple[Gaps, float
         for place, name in enumerate(("Ada", "Ben"))
     )
     for number, view in enumerate(wall.views):
-        session_id = await moot.engine.start_debate(DebateSetup(topic=f"Topic {number}", participants=seats))
+        session_id = await moot.engine.debates.start(DebateSetup(topic=f"Topic {number}", participants=seats))
         shown[session_id] = view
         live = moot.engine.live(session_id)
         assert live is not None

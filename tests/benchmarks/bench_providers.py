@@ -134,7 +134,7 @@ async def _debate(moot: Moot, server: WireServer) -> tuple[float, float]:
     forget = moot.bus.subscribe(listen)
     cpu, host = time.thread_time(), _cpu_of(pid)
     setup = DebateSetup(topic="Tabs or spaces?", participants=seats, rounds=1)
-    started = [await moot.engine.start_debate(setup) for _ in range(STREAMS)]
+    started = [await moot.engine.debates.start(setup) for _ in range(STREAMS)]
     ended = [await moot.engine.wait(session_id) for session_id in started]
     spent = time.thread_time() - cpu + _cpu_of(pid) - host
     forget()

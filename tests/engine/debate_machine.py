@@ -72,7 +72,7 @@ class DebateMachine(RuleBasedStateMachine):
             seed=7,
             independent_opening=blind,
         )
-        self.session_id = self.run(self.engine.start_debate(setup))
+        self.session_id = self.run(self.engine.debates.start(setup))
         self.settle()
         self._look_at_calls()
 
@@ -339,7 +339,7 @@ class DebateMachine(RuleBasedStateMachine):
         for _ in range(count):
             text = f"Word {len(self.said)} of the user."
             try:
-                self.run(self.engine.say(self.session_id, text))
+                self.run(self.engine.debates.say(self.session_id, text))
             except BadInput:
                 assert self.session.status in ENDED, "D12: refused although it could be heard"
                 return

@@ -52,7 +52,7 @@ async def test_what_is_on_the_screen_is_on_the_disk(bench: Bench, data_dir: Path
 async def test_the_user_steps_in_and_the_next_speaker_sees_it(bench: Bench) -> None:
     gate = asyncio.Event()
     session_id = await start_and_hold(bench, gate)
-    await bench.engine.say(session_id, "Think of the  buses!")
+    await bench.engine.debates.say(session_id, "Think of the  buses!")
     gate.set()
     await bench.engine.wait(session_id)
     assert "[User]: Think of the  buses!" in str(bench.models.requests[1].messages)
@@ -65,13 +65,13 @@ async def test_nothing_cannot_be_said(bench: Bench, text: str) -> None:
     bench.models.script = [[RATE], [RATE]]
     session_id = await bench.run(a_setup(2))
     with pytest.raises(BadInput, match="text_empty"):
-        await bench.engine.say(session_id, text)
+        await bench.engine.debates.say(session_id, text)
 
 
 async def test_two_debates_at_once_never_mix(bench: Bench) -> None:
     bench.models.otherwise = lambda request: [f"About {_topic(request)}."]
-    first = await bench.engine.start_debate(a_setup(3, topic="alpha", rounds=3))
-    second = await bench.engine.start_debate(a_setup(3, topic="omega", rounds=3))
+    first = await bench.engine.debates.start(a_setup(3, topic="alpha", rounds=3))
+    second = await bench.engine.debates.start(a_setup(3, topic="omega", rounds=3))
     await asyncio.gather(bench.engine.wait(first), bench.engine.wait(second))
     assert {one.content for one in bench.messages(first)} == {"About alpha."}
     assert {one.content for one in bench.messages(second)} == {"About omega."}
@@ -177,7 +177,7 @@ async def test_deleted_is_gone_and_restored_is_back(bench: Bench) -> None:
 
 async def test_deleting_a_debate_that_runs_stops_it(bench: Bench) -> None:
     bench.models.script = [["Half", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(2))
+    session_id = await bench.engine.debates.start(a_setup(2))
     await until(lambda: bench.states(session_id) == [("GPT", "streaming")])
     await bench.engine.delete(session_id)
     assert bench.models.open == 0
@@ -194,16 +194,16 @@ async def test_turns_say_who_speaks_and_why_before_the_first_word(bench: Bench) 
 
 async def test_seats_offer_the_keyed_providers_else_the_voices(data_dir: Path) -> None:
     bench = a_bench(a_log_store(data_dir))
-    assert [seat.participant.name for seat in bench.engine.seats() if seat.chosen] == ["Ada", "Ben"]
+    assert [seat.participant.name for seat in bench.engine.debates.seats() if seat.chosen] == ["Ada", "Ben"]
     from app.core.provider import ProviderConfig
 
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="anthropic", kind="anthropic")]
     one = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k"))
-    assert [(s.participant.name, s.participant.model) for s in one.engine.seats() if s.chosen] == [
+    assert [(s.participant.name, s.participant.model) for s in one.engine.debates.seats() if s.chosen] == [
         ("GPT", "gpt-5.2"), ("GPT 2", "gpt-5-mini"),
     ]  # fmt: skip
     two = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k", anthropic="k"))
-    assert [seat.participant.name for seat in two.engine.seats() if seat.chosen] == ["GPT", "Claude"]
+    assert [seat.participant.name for seat in two.engine.debates.seats() if seat.chosen] == ["GPT", "Claude"]
 
 
 async def test_the_shown_prompt_is_the_one_that_is_sent(bench: Bench) -> None:
@@ -212,7 +212,7 @@ async def test_the_shown_prompt_is_the_one_that_is_sent(bench: Bench) -> None:
         for one, role in zip(people(2), ("for", "a retired tram driver"), strict=True)
     )
     setup = a_setup(2, participants=participants, mode="roles", rounds=1)
-    shown = [bench.engine.system_prompt(setup, one) for one in participants]
+    shown = [bench.engine.debates.system_prompt(setup, one) for one in participants]
     await bench.run(setup)
     assert [str(one.messages[0]["content"]) for one in bench.models.requests] == shown
     assert "a retired tram driver" in shown[1]

@@ -169,7 +169,7 @@ async def test_context_overflow_asks_again_with_the_last_seven(bench: Bench) -> 
 
 async def test_a_disabled_provider_is_skipped_and_too_few_end_it(bench: Bench) -> None:
     bench.models.script = [["One."], ["Two.", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(3, rounds=3))
+    session_id = await bench.engine.debates.start(a_setup(3, rounds=3))
     await until(lambda: len(bench.models.requests) == 2)
     bench.documents.switch("remote2", on=False)
     await bench.engine.pause(session_id)
@@ -187,7 +187,7 @@ async def test_a_disabled_provider_is_skipped_and_too_few_end_it(bench: Bench) -
 
 async def test_fewer_than_two_left_ends_before_the_next_call(bench: Bench) -> None:
     bench.models.script = [["One.", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=3))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=3))
     await until(lambda: len(bench.models.requests) == 1)
     bench.documents.switch("remote1", on=False)
     await bench.engine.pause(session_id)

@@ -48,7 +48,7 @@ async def test_resume_before_the_pause_came_forgets_it(bench: Bench) -> None:
 
 async def test_pause_twice_cuts_at_once_and_the_turn_is_taken_again(bench: Bench, data_dir: Path) -> None:
     bench.models.script = [["Half a", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=1))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bench.states(session_id) == [("GPT", "streaming")])
     await bench.engine.pause(session_id)
     await bench.engine.pause(session_id)
@@ -69,7 +69,7 @@ async def test_pause_while_a_turn_waits_to_retry_is_at_once(bench: Bench) -> Non
 
     bench.time.on_sleep = sleep
     bench.models.script = [[RATE]]
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=1))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bool(bench.time.slept))
     await bench.engine.pause(session_id)
     session = await bench.engine.wait(session_id)
@@ -81,7 +81,7 @@ async def test_stop_closes_the_request_within_a_second_and_keeps_the_text(
     bench: Bench, data_dir: Path
 ) -> None:
     bench.models.script = [["Half a", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(2))
+    session_id = await bench.engine.debates.start(a_setup(2))
     await until(lambda: bench.states(session_id) == [("GPT", "streaming")])
     started = asyncio.get_running_loop().time()
     await bench.engine.stop(session_id)
@@ -94,14 +94,14 @@ async def test_stop_closes_the_request_within_a_second_and_keeps_the_text(
     assert live is not None
     live.append_text(live.messages[0].id, " late chunk")
     assert live.text_of(live.messages[0].id) == "Half a"
-    for refused in (bench.engine.resume(session_id), bench.engine.say(session_id, "Hello")):
+    for refused in (bench.engine.resume(session_id), bench.engine.debates.say(session_id, "Hello")):
         with pytest.raises(BadInput, match="session_ended"):
             await refused
 
 
 async def test_closing_the_program_pauses_and_nothing_is_lost(bench: Bench, data_dir: Path) -> None:
     bench.models.script = [["One."], ["Half", Hang()]]
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=1))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: len(bench.messages(session_id)) == 2)
     again = await reopened(bench, data_dir)
     live = await again.engine.open(session_id)
@@ -113,7 +113,7 @@ async def test_closing_the_program_pauses_and_nothing_is_lost(bench: Bench, data
 
 
 async def test_a_save_that_fails_pauses_with_a_sticky_notice_and_spends_nothing(bench: Bench) -> None:
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=2))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=2))
     real = bench.store.flush
     broken = True
 
@@ -145,7 +145,7 @@ async def test_nothing_starts_where_nothing_can_be_saved(bench: Bench, data_dir:
 
     real, bench.store.flush = bench.store.flush, flush  # type: ignore[method-assign]
     with pytest.raises(StorageError):
-        await bench.engine.start_debate(a_setup(2))
+        await bench.engine.debates.start(a_setup(2))
     assert bench.models.requests == []
     bench.store.flush = real  # type: ignore[method-assign]
     await bench.engine.shutdown()
@@ -157,7 +157,7 @@ async def test_nothing_starts_where_nothing_can_be_saved(bench: Bench, data_dir:
 
 
 async def test_resume_while_the_pause_is_still_being_written_waits_for_it(bench: Bench) -> None:
-    session_id = await bench.engine.start_debate(a_setup(2, rounds=2))
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=2))
     real, written, writes = bench.store.flush, asyncio.Event(), 0
 
     async def slow(session_id: str) -> None:

@@ -123,7 +123,7 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
 async def test_a_retry_is_counted_down(person):
     controls = person.window.desk.panel.discussion.controls
     seat = seats("openai", "anthropic")
-    session_id = await person.window.desk.engine.start_debate(
+    session_id = await person.window.desk.engine.debates.start(
         DebateSetup(topic="T?", participants=seat, rounds=1)
     )
     live = await person.window.desk.engine.open(session_id)

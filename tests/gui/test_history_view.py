@@ -14,7 +14,7 @@ async def hold(person: Person, *topics: str) -> list[str]:
     ids = []
     for topic in topics:
         person.window.desk.panel.setup.set_topic(topic)
-        ids.append(await engine.start_debate(person.window.desk.panel.setup.setup()))
+        ids.append(await engine.debates.start(person.window.desk.panel.setup.setup()))
         await engine.stop(ids[-1])
     await until(lambda: person.window.desk.panel.history._rows.rowCount() == len(topics))
     return ids

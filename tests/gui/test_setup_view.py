@@ -132,7 +132,7 @@ async def test_the_same_model_sits_twice_under_another_name(person):
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
     cards(person)[-1]._remove.click()
     assert [one.name for one in setup.setup().participants] == names[:-1]
-    setup._engine.check(setup.setup())
+    setup._engine.debates.check(setup.setup())
 
 
 async def test_who_can_sit_down_at_once_comes_first(person):

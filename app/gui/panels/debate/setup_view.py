@@ -95,7 +95,7 @@ class SetupView(QWidget):
         """Offer the seats the engine has now, keeping what was set up for those that stay."""
         kept = {card.seat.participant.id: card for card in self._cards}
         # Whoever can sit down at once comes first, whoever has to be set up last.
-        seats = sorted(self._engine.seats(), key=lambda seat: not seat.status.ready)
+        seats = sorted(self._engine.debates.seats(), key=lambda seat: not seat.status.ready)
         own = [card for card in self._cards if card.seat.participant.id.startswith("added-")]
         for card in self._cards:
             if card not in own:
@@ -263,7 +263,7 @@ class SetupView(QWidget):
                 if not participant.role:
                     return self._language("setup.invalid.role", name=participant.name)
         try:
-            self._engine.check(self.setup())
+            self._engine.debates.check(self.setup())
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
@@ -284,7 +284,7 @@ class SetupView(QWidget):
 
     def _on_prompt(self, card: ParticipantCard) -> None:
         participant = replace(card.participant(), system_prompt="")
-        generated = self._engine.system_prompt(self.setup(), participant)
+        generated = self._engine.debates.system_prompt(self.setup(), participant)
         dialog = PromptDialog(
             self._language, participant.name, card.participant().system_prompt or generated, generated, self
         )
