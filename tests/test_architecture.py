@@ -213,6 +213,7 @@ def test_the_folder_packaging_is_no_package() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
 
 
+@pytest.mark.threat("T20")
 def test_nothing_unknown_runs_when_python_starts() -> None:
     found = {path.name for path in Path(sysconfig.get_path("purelib")).glob("*.pth")}
     assert found <= KNOWN_PTH
@@ -245,6 +246,7 @@ def locked() -> dict[str, str]:
     return {canonicalize_name(re.split(r"[=\s;]", entry, maxsplit=1)[0]): entry for entry in entries}
 
 
+@pytest.mark.threat("T20")
 def test_the_lock_has_a_hash_for_every_package_and_names_no_place() -> None:
     entries = locked()
     assert len(entries) > 50
@@ -281,6 +283,7 @@ def test_the_part_that_shows_pages_is_an_extra_that_goes_with_the_locked_qt() ->
     assert text.count("--hash=sha256:") > 3 and "http" not in text
 
 
+@pytest.mark.threat("T20")
 def test_what_must_not_be_installed_is_refused() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     requirements = {

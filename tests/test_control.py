@@ -70,6 +70,7 @@ async def test_a_command_runs_in_the_other_process_and_streams_back(tmp_path: Pa
     assert commands.asked == [REPLY_ARGUMENTS]
 
 
+@pytest.mark.threat("T18")
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps files private by the folder they are in")
 async def test_only_the_owner_may_read_where_it_listens(tmp_path: Path) -> None:
     server = ControlServer(tmp_path / "control.json", Commands())
@@ -84,6 +85,7 @@ async def test_only_the_owner_may_read_where_it_listens(tmp_path: Path) -> None:
     assert not (tmp_path / "control.json").exists()
 
 
+@pytest.mark.threat("T18")
 @pytest.mark.parametrize(
     "change",
     [
@@ -115,6 +117,8 @@ async def test_what_is_not_allowed_is_closed_without_an_answer(
     assert commands.asked == [REPLY_ARGUMENTS]
 
 
+@pytest.mark.threat("T18")
+@pytest.mark.corpus(61)
 @pytest.mark.parametrize(
     "garbage",
     [

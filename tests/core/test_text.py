@@ -1,8 +1,11 @@
 """What comes from outside is cleaned, in nested values too."""
 
+import pytest
+
 from app.core.text import clean_text, clean_values
 
 
+@pytest.mark.corpus(23, 24)
 def test_lone_surrogates_and_nuls_go() -> None:
     assert clean_text("a\ud83d\0b 가 👩") == "a\ufffd\ufffdb 가 👩"
 

@@ -119,6 +119,8 @@ def test_all_about_a_call_stands_below_it_and_only_the_chosen_version_is_there(f
     assert "boom" in text
 
 
+@pytest.mark.threat("T9")
+@pytest.mark.corpus(47)
 def test_every_text_is_text_in_the_page() -> None:
     page = export(live(), "html", PROMPTS)
     assert "<b>" not in page

@@ -51,6 +51,7 @@ async def test_a_session_as_a_document(bench: Bench) -> None:
 HOSTILE = '<script>alert(1)</script> <img src=x onerror=y> "quoted" & [link](javascript:x)'
 
 
+@pytest.mark.threat("T9")
 async def test_an_export_shows_every_text_as_text(bench: Bench) -> None:
     bench.models.script = [[HOSTILE], [ProviderError("server", HOSTILE)]]
     session_id = await bench.run(a_setup(2, topic=HOSTILE, rounds=1, language="ko"))

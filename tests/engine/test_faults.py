@@ -140,6 +140,7 @@ async def test_two_failures_in_a_row_pause_and_a_success_between_does_not(bench:
     assert len(bench.models.requests) == 9
 
 
+@pytest.mark.threat("T1")
 async def test_no_error_text_reaches_anybody(bench: Bench) -> None:
     bench.models.script = [["Partial secret", ProviderError("server", "Internal oops")]]
     await bench.run(a_setup(3, rounds=2))

@@ -128,6 +128,7 @@ async def test_set_plan_over_open_items_changes_nothing(tmp_path: Path) -> None:
     assert "0. [ ] A" in tool_results(made, session_id)[1]
 
 
+@pytest.mark.corpus(58)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [({"index": "1"}, "whole number"), ({"index": -1}, "numbers go from 0 to 0"), ({"index": 99}, "numbers go from 0 to 0"), ({}, "missing")],
@@ -139,6 +140,7 @@ async def test_check_done_refuses_what_is_not_there(tmp_path: Path, arguments: o
     assert a_plan(made, session_id) == [("A", False)]
 
 
+@pytest.mark.corpus(58)
 @pytest.mark.parametrize("items", [[], ["x"] * 10_000, ["y" * 1_000_000], [" "]])
 async def test_a_plan_that_is_none_is_refused(tmp_path: Path, items: list[str]) -> None:
     made = bench(tmp_path, acting(calling(("setPlan", {"items": items}))))
@@ -316,6 +318,7 @@ async def test_planning_tools_say_the_new_state(tmp_path: Path) -> None:
     assert not any(one.resources for one in made.messages(session_id))
 
 
+@pytest.mark.threat("T11")
 async def test_a_shared_group_comes_in_with_its_members(tmp_path: Path) -> None:
     made = bench(tmp_path, acting())
     text = made.engine.groups.share("crew")

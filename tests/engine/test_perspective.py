@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +52,8 @@ def transcripts(draw: st.DrawFn) -> tuple[Debate, list[Message]]:
     return debate, messages
 
 
+@pytest.mark.threat("T4")
+@pytest.mark.corpus(50)
 @settings(max_examples=80, deadline=None)
 @given(transcripts(), st.data())
 def test_every_request_is_legal(transcript: tuple[Debate, list[Message]], data: st.DataObject) -> None:
@@ -121,6 +124,7 @@ def test_korean_speaks_korean() -> None:
     assert "순서대로 이전 발언에 이어서 의견을 제시하세요." in str(request.messages[0]["content"])
 
 
+@pytest.mark.threat("T4")
 def test_a_small_model_gets_one_message_and_an_opener() -> None:
     debate = a_debate(2, rounds=3)
     gpt, claude = (

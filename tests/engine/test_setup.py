@@ -43,6 +43,7 @@ BAD = [
 ]
 
 
+@pytest.mark.corpus(54, 55)
 @pytest.mark.parametrize(("setup", "code"), BAD)
 def test_what_cannot_start_is_refused_by_name(setup: DebateSetup, code: str) -> None:
     with pytest.raises(BadInput) as raised:
@@ -86,6 +87,7 @@ def test_a_seed_that_was_given_is_kept() -> None:
     assert session_of(a_setup(), STATUSES).debate.seed != session_of(a_setup(), STATUSES).debate.seed
 
 
+@pytest.mark.corpus(36)
 def test_a_title_is_one_safe_line() -> None:
     assert title_of("a\nb\u202ec") == "a bc"
     assert len(title_of("한" * 300)) == 120

@@ -153,6 +153,8 @@ async def test_stopping_one_that_waits_for_the_user(tmp_path: Path) -> None:
     assert not made.engine.chats.needs_you()
 
 
+@pytest.mark.threat("T15")
+@pytest.mark.corpus(58)
 @pytest.mark.parametrize(
     ("target", "says"),
     [
@@ -198,6 +200,7 @@ def test_arguments_that_do_not_fit_are_refused(arguments: Mapping[str, object]) 
         delegation(arguments, crew()[0], ("main",), "default", crew())
 
 
+@pytest.mark.threat("T15")
 def test_settings_mode_is_handed_down_and_never_left() -> None:
     agents = crew()
     wide = {"name": "a", "task": "x", "options": {"mode": "default"}}
@@ -205,11 +208,13 @@ def test_settings_mode_is_handed_down_and_never_left() -> None:
     assert delegation({"name": "A", "task": "x"}, agents[0], ("main",), "default", agents).mode == "default"
 
 
+@pytest.mark.threat("T15")
 def test_who_may_be_called_is_what_the_guard_lets_through() -> None:
     agents = (agent("main", sub_agents=("a", "b", "gone")), agent("a"), agent("b", enabled=False))
     assert [one.id for one in callable_by(agents[0], ("main",), agents)] == ["a"]
 
 
+@pytest.mark.threat("T15")
 async def test_a_budget_stops_a_tree_of_fifty_in_time(tmp_path: Path) -> None:
     def spread(request: ModelRequest) -> Script:
         if any(one["role"] == "tool" for one in request.messages):

@@ -117,6 +117,7 @@ async def test_calls_run_side_by_side(tmp_path: Path) -> None:
     assert results(made, session_id) == [(DONE, "met")] * 3
 
 
+@pytest.mark.corpus(59)
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
@@ -142,6 +143,7 @@ async def test_what_a_model_garbles_is_answered_to_it(
     assert made.messages(session_id)[-1].content == ANSWER
 
 
+@pytest.mark.corpus(60)
 async def test_two_calls_with_one_id_get_a_result_each(tmp_path: Path) -> None:
     twins = [
         CallPiece(index=0, id="same", name="echo", arguments='{"n": 1}'),
@@ -247,6 +249,7 @@ async def test_a_tool_that_asks_runs_only_when_allowed(tmp_path: Path, answer: s
     assert status(made, session_id) == IDLE
 
 
+@pytest.mark.threat("T14")
 async def test_always_is_for_the_tool_and_the_session(tmp_path: Path) -> None:
     script = [calling(("open", {"n": 1})), calling(("open", {"n": 2}), ("other", {})), [ANSWER]]
     made = bench(tmp_path, script, a_tool("open", asks=True), a_tool("other", asks=True))

@@ -177,6 +177,7 @@ async def test_8_a_place_is_given_back_by_who_is_cancelled_or_fails() -> None:
 BODY = "see [the notes](http://notes) and\n- [ ] open\n- [x] done\n```\n[STEP_COMPLETE]\n```\n`a[0]`"
 
 
+@pytest.mark.threat("T5")
 def test_9_the_body_ended_at_the_first_bracket_and_a_quoted_marker_fired() -> None:
     found = step_complete(f"Done.\n[STEP_COMPLETE]\n산출물: {BODY}\n상태: 완료")
     assert found is not None

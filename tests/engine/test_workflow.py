@@ -318,6 +318,7 @@ def test_a_model_s_choice_is_one_definition_or_none(answer: str, found: str | No
     assert (definition.id if definition else None) == found
 
 
+@pytest.mark.corpus(52, 53)
 @pytest.mark.parametrize(
     ("steps", "code"),
     [((), "no_steps"), ((step("a", "a"),), "depends_on_itself"), ((step("a", "z"),), "unknown_dependency"),
@@ -336,6 +337,7 @@ async def test_what_cannot_run_is_refused_with_its_place(
         await made.engine.workflows.start("Go", "nothing")
 
 
+@pytest.mark.corpus(52)
 def test_a_chain_of_50_000_steps_is_one_pass() -> None:
     chain = WorkflowDefinition(
         id="long", name="Long", steps=(step("s0"), *(step(f"s{n}", f"s{n - 1}") for n in range(1, 50_000)))
@@ -345,6 +347,8 @@ def test_a_chain_of_50_000_steps_is_one_pass() -> None:
     assert len(settled(chain, begun(chain))) == 50_000
 
 
+@pytest.mark.threat("T5")
+@pytest.mark.corpus(50)
 @pytest.mark.parametrize(
     ("text", "artifacts"),
     [("x\n[STEP_COMPLETE]\nartifacts: see [this](http://a) and\n- [ ] one\n- [x] two\nstatus: done", "see [this](http://a) and\n- [ ] one\n- [x] two"),

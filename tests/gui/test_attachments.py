@@ -71,6 +71,7 @@ async def test_what_is_not_taken_is_named_with_its_reason(qapp, tmp_path):
     assert await refused(tmp_path / "gone.txt") == "attachment_unreadable"
 
 
+@pytest.mark.threat("T17")
 @pytest.mark.allow_logs
 async def test_a_picture_that_unpacks_to_gigabytes_is_not_unpacked(qapp, tmp_path):
     path = tmp_path / "bomb.png"

@@ -104,6 +104,7 @@ def test_own_words_and_skipping(made):
     assert answers == ["(skipped)"]
 
 
+@pytest.mark.threat("T14")
 def test_a_key_that_was_meant_for_something_else_answers_nothing(made):
     card, answers = made(options())
     held(card)
@@ -114,6 +115,8 @@ def test_a_key_that_was_meant_for_something_else_answers_nothing(made):
     assert answers == []
 
 
+@pytest.mark.threat("T9")
+@pytest.mark.corpus(47)
 def test_a_question_is_no_markup_and_its_lines_are_all_seen(made):
     text = "<b>Bold</b> <img src='file:///etc/passwd'> " + "word " * 60
     card, _ = made(Prompt(question=text, type="options", options=("<i>a</i> " + "long " * 50,)))
@@ -123,6 +126,8 @@ def test_a_question_is_no_markup_and_its_lines_are_all_seen(made):
     assert row.height() >= row.heightForWidth(row.width()) > 40
 
 
+@pytest.mark.threat("T14")
+@pytest.mark.corpus(51)
 def test_letters_that_turn_the_words_round_are_written_out_and_still_answered_with(made):
     turned = "\u202egnp.exe"
     card, answers = made(Prompt(question=f"Run {turned}?", type="options", options=(turned, "no")))
@@ -141,6 +146,7 @@ def approval(arguments: str = '{"url": "https://example.org"}', reason: str = "t
     return Prompt(question="open_url", type="approval", tool="open_url", arguments=arguments, reason=reason)
 
 
+@pytest.mark.threat("T14")
 def test_no_is_what_enter_means(made):
     card, answers = made(approval())
     card.setFocus()
@@ -151,6 +157,7 @@ def test_no_is_what_enter_means(made):
     assert answers == ["deny"]
 
 
+@pytest.mark.threat("T14")
 def test_what_allows_is_dead_at_first_and_deaf_to_a_held_key(made, qtbot):
     card, answers = made(approval())
     assert not card.allow.isEnabled() and not card.always.isEnabled() and card.deny.isEnabled()
@@ -164,6 +171,7 @@ def test_what_allows_is_dead_at_first_and_deaf_to_a_held_key(made, qtbot):
     assert answers == ["allow"]
 
 
+@pytest.mark.threat("T14")
 def test_it_is_dead_again_when_it_comes_back_on_the_screen(made, qtbot):
     card, _ = made(approval())
     qtbot.waitUntil(card.always.isEnabled)
@@ -180,6 +188,7 @@ def test_what_may_have_run_has_its_own_words(made):
     assert not card.always.isVisible()
 
 
+@pytest.mark.threat("T14")
 def test_the_whole_arguments_are_there_as_plain_text(made):
     arguments = json.dumps({"text": "<b>x</b>\u202eevil\u200b\u0007" + "y" * 20_000, "n": [1, 2]})
     card, _ = made(approval(arguments))
@@ -192,6 +201,7 @@ def test_the_whole_arguments_are_there_as_plain_text(made):
     assert not set(shown) & {"\u202e", "\u200b", "\u0007"}
 
 
+@pytest.mark.threat("T14")
 @pytest.mark.parametrize(
     "sign", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\u3164", "\x1b", "\x7f", "\U000e0041"]
 )
@@ -199,6 +209,7 @@ def test_signs_nobody_sees_are_written_out(sign):
     assert visible(f"a{sign}b") == f"a⟨U+{ord(sign):04X}⟩b"
 
 
+@pytest.mark.threat("T14")
 def test_arguments_that_could_be_read_two_ways_stay_as_they_came():
     twice = '{"path": "/tmp/a", "path": "/etc/passwd"}'
     assert readable(twice) == twice

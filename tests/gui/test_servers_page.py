@@ -49,6 +49,7 @@ async def add(person: Person, name: str, line: str) -> None:
     await until(lambda: name in states(person))
 
 
+@pytest.mark.threat("T11")
 @pytest.mark.timeout(120)
 async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed(person, data_dir):
     line = shlex.join([sys.executable, PROPER])
@@ -89,6 +90,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     assert page(person).line.toPlainText() == "no-such -y"
 
 
+@pytest.mark.threat("T11")
 async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
     data_dir.mkdir(parents=True, exist_ok=True)
     entry = {"mcpServers": {"hand": {"command": "no-such-program", "args": ["a b"]}}}
@@ -177,6 +179,7 @@ def test_a_line_is_taken_apart_as_a_shell_would():
         assert caught.value.code == code
 
 
+@pytest.mark.threat("T11")
 def test_nothing_hides_in_the_line_that_is_asked_about():
     turned = McpServer(name="x", command="safe", args=("\u202e gnp.exe", "a\nb"))
     assert server_line(turned) == "safe '\\u202e gnp.exe' 'a\\u000ab'"

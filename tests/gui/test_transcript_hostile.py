@@ -86,6 +86,8 @@ HOSTILE: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.threat("T6", "T7", "T10")
+@pytest.mark.corpus(42, 43, 44, 45, 48, 49, 51)
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", [text for _, text in HOSTILE], ids=[name for name, _ in HOSTILE])
 def test_hostile_content_is_shown_as_text_at_a_bounded_cost(
@@ -105,6 +107,7 @@ def test_hostile_content_is_shown_as_text_at_a_bounded_cost(
     assert not reached
 
 
+@pytest.mark.threat("T6", "T7")
 def test_an_image_in_a_document_would_be_noticed(
     view: TranscriptView, reached: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +123,7 @@ def test_an_image_in_a_document_would_be_noticed(
     assert "resource file:///etc/passwd" in reached
 
 
+@pytest.mark.threat("T6", "T7")
 def test_an_opened_file_would_be_noticed(
     view: TranscriptView, reached: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

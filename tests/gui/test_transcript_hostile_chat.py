@@ -67,6 +67,8 @@ def fill(view: TranscriptView, text: str) -> None:
     view.grab()
 
 
+@pytest.mark.threat("T6", "T7", "T10")
+@pytest.mark.corpus(46, 47)
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
 def test_nothing_is_opened_and_nothing_pretends(
@@ -91,6 +93,8 @@ def test_nothing_is_opened_and_nothing_pretends(
     assert {type(child) for child in view.viewport().findChildren(QWidget) if child.isVisible()} <= {JumpPill}
 
 
+@pytest.mark.threat("T4", "T5")
+@pytest.mark.corpus(50)
 def test_a_forged_card_in_the_text_is_only_text(view: TranscriptView) -> None:
     view.show_session(SESSION, [spoke("m1", "tm", DOCUMENTS["forged markers"])])
     row = view._row(0)

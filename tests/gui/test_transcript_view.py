@@ -233,6 +233,7 @@ def test_a_whole_message_is_copied_as_it_was_written(view: TranscriptView, qtbot
     assert clipboard() == source
 
 
+@pytest.mark.threat("T8")
 def test_links_are_only_asked_for(view: TranscriptView, qtbot: QtBot) -> None:
     view.show_session(SESSION, [said(0, "See [the paper](https://example.org/p) now")])
     with qtbot.waitSignal(view.link_requested) as asked:
@@ -349,6 +350,7 @@ def test_the_menu_pops_up_and_copies(view: TranscriptView) -> None:
     menu.close()
 
 
+@pytest.mark.threat("T8")
 def test_what_a_label_or_link_pretends_is_seen_through(view: TranscriptView) -> None:
     author = Author(id="x", name="<b>You</b>\n\u202egnp", kind="participant")
     forged = Message(
@@ -360,6 +362,8 @@ def test_what_a_label_or_link_pretends_is_seen_through(view: TranscriptView) -> 
     assert row.plain_text == "bank.com (evil.io)"
 
 
+@pytest.mark.threat("T10")
+@pytest.mark.corpus(48)
 def test_a_large_message_is_folded_and_unfolds(view: TranscriptView) -> None:
     text = "\n\n".join(f"Paragraph {number} with words." for number in range(8_000))
     view.show_session(SESSION, [said(0, text)])

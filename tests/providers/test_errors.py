@@ -121,6 +121,7 @@ def test_the_providers_own_words(text: str, words: str) -> None:
     assert readable(text) == words
 
 
+@pytest.mark.threat("T1")
 @pytest.mark.parametrize(
     "text", [f"wrong key {KEY}!", f'{{"message": "key {KEY}"}}', f"<title>{KEY}</title><html>"]
 )

@@ -113,6 +113,7 @@ def test_a_host_by_hand() -> None:
     assert KEY not in told and "canary" not in told
 
 
+@pytest.mark.threat("T13")
 def test_a_host_whose_parent_is_killed_ends(tmp_path: Path) -> None:
     parent = (
         "import asyncio, sys\n"
@@ -137,6 +138,7 @@ def test_a_host_whose_parent_is_killed_ends(tmp_path: Path) -> None:
     assert not _runs(host)
 
 
+@pytest.mark.threat("T13")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere it ends once it reads its input")
 def test_a_host_that_still_imports_ends_with_its_parent() -> None:
     parent = (
@@ -171,6 +173,7 @@ async def test_closing_does_not_wait_for_a_host_that_still_imports(tmp_path: Pat
     assert host is not None and not _runs(host)
 
 
+@pytest.mark.threat("T2", "T13")
 def test_provider_variables_do_not_reach_children() -> None:
     environment = {
         "OPENAI_API_KEY": "x",

@@ -84,6 +84,7 @@ async def test_fault(fault: str, models: RemoteModels, servers: dict[str, WireSe
         ), f"{kind}: the connection stayed open"
 
 
+@pytest.mark.threat("T1")
 async def test_the_log_of_the_host_holds_no_key(
     models: RemoteModels, servers: dict[str, WireServer], log_dir: Path
 ) -> None:

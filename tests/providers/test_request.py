@@ -26,6 +26,7 @@ def call(**changes: Any) -> Call:
     return Call(**(values | changes))
 
 
+@pytest.mark.threat("T2")
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini", "ollama", "openai-compatible", "embedded"])
 def test_a_key_and_an_address_are_always_given_and_nothing_is_tried_twice(kind: str) -> None:
     arguments = litellm_arguments(call(kind=kind), Quirks())

@@ -121,6 +121,7 @@ async def test_a_call_cut_at_the_token_limit(models: RemoteModels, servers: dict
         assert heard.outcome == "length" and [call.name for call in heard.calls] == ["search"], kind
 
 
+@pytest.mark.corpus(59)
 async def test_huge_arguments_are_cut_and_the_call_still_arrives(
     models: RemoteModels, servers: dict[str, WireServer]
 ) -> None:

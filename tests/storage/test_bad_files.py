@@ -21,6 +21,8 @@ from tests.storage.samples import (
 )
 
 
+@pytest.mark.threat("T16")
+@pytest.mark.corpus(27, 28, 29, 30, 31, 32, 33)
 @pytest.mark.parametrize(
     "session_id",
     [
@@ -48,6 +50,7 @@ async def test_a_name_that_is_no_id_never_becomes_a_path(store, session_id):
         await store.restore(session_id)
 
 
+@pytest.mark.corpus(2, 10)
 @pytest.mark.parametrize(
     "data", [bytes(4_096), log_bytes().decode().encode("utf-16"), b"\xff\xfe\0", b"{}\n", b"not a log\n" * 3]
 )
@@ -66,6 +69,7 @@ async def test_a_file_that_is_no_log_is_listed_as_damaged_and_left_alone(paths, 
     assert paths.session(session_id).read_bytes() == data
 
 
+@pytest.mark.corpus(1)
 async def test_an_empty_file_is_no_session(paths):
     session_id = log_file(paths, b"")
     store = JsonLogStore(paths)
@@ -75,6 +79,7 @@ async def test_an_empty_file_is_no_session(paths):
     await store.close()
 
 
+@pytest.mark.corpus(13)
 async def test_a_file_of_a_newer_version_is_read_and_never_changed(paths):
     data = log_bytes(min_reader=2) + b'{"torn'
     session_id = log_file(paths, data)
@@ -89,6 +94,7 @@ async def test_a_file_of_a_newer_version_is_read_and_never_changed(paths):
     assert paths.session(session_id).read_bytes() == data
 
 
+@pytest.mark.corpus(13)
 async def test_a_newer_file_that_was_never_loaded_is_not_changed_either(paths):
     data = log_bytes(min_reader=2)
     session_id = log_file(paths, data)
@@ -100,6 +106,7 @@ async def test_a_newer_file_that_was_never_loaded_is_not_changed_either(paths):
     assert paths.session(session_id).read_bytes() == data
 
 
+@pytest.mark.corpus(14)
 async def test_unknown_kinds_are_read_only_and_unknown_fields_survive(paths):
     strange = log_file(paths, log_bytes(kind="kind of tomorrow"))
     known = log_file(paths, log_bytes())
@@ -136,6 +143,7 @@ async def test_damage_is_counted_and_the_original_kept(paths):
     assert [one.content for one in (await reopened(paths, session_id)).messages] == ["after", "new"]
 
 
+@pytest.mark.corpus(7)
 async def test_a_missing_last_newline_is_given_back(paths):
     session_id = log_file(paths, log_bytes()[:-1])
     store = JsonLogStore(paths)
@@ -146,6 +154,8 @@ async def test_a_missing_last_newline_is_given_back(paths):
     assert not paths.quarantine.exists()
 
 
+@pytest.mark.threat("T16")
+@pytest.mark.corpus(15)
 async def test_folders_and_links_are_no_sessions(paths, tmp_path):
     target = tmp_path / "elsewhere.jsonl"
     target.write_bytes(log_bytes())
@@ -168,6 +178,7 @@ async def test_folders_and_links_are_no_sessions(paths, tmp_path):
         await JsonLogStore(paths, read_only=True).load(link)
 
 
+@pytest.mark.corpus(16)
 @pytest.mark.allow_blocking
 async def test_the_index_is_mended_wherever_it_is_wrong(paths):
     store = JsonLogStore(paths)
@@ -190,6 +201,7 @@ async def test_the_index_is_mended_wherever_it_is_wrong(paths):
     assert len(JsonLogStore(paths, read_only=True).summaries()) == 3
 
 
+@pytest.mark.corpus(64)
 async def test_a_full_disk_is_said_and_nothing_is_lost(paths):
     import resource
 
@@ -233,6 +245,7 @@ async def test_a_store_that_only_reads_leaves_no_trace(paths):
     assert sorted(path.name for path in paths.root.rglob("*")) == before
 
 
+@pytest.mark.corpus(64)
 async def test_a_directory_that_cannot_be_written_is_said_and_still_read(paths):
     class ReadOnly(type(new_store()._disk)):
         def _refuse(self, *_):

@@ -121,6 +121,8 @@ async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_no
     assert saved.version == 3
 
 
+@pytest.mark.threat("T16")
+@pytest.mark.corpus(27, 28, 29, 30, 31, 32)
 @pytest.mark.parametrize(
     "agent_id",
     ["", "../../x", "/etc/x", "C:\\x", "a:b", "x.", ".x", "a\n", "CON", "nul", "com1.x", "가" * 65, "a/b"],
@@ -166,6 +168,8 @@ async def test_a_definition_that_could_not_be_read_back_is_not_written(paths):
     assert not (paths.assistants / "browser.json").exists()
 
 
+@pytest.mark.threat("T11")
+@pytest.mark.corpus(40)
 async def test_a_command_is_reported_and_not_kept(paths):
     path = _file(
         paths,
@@ -208,6 +212,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.corpus(57)
 @pytest.mark.parametrize(("fields", "code", "field"), FAULTS)
 async def test_a_field_of_the_wrong_kind_is_named(paths, fields, code, field):
     _file(paths, "a.json", {"id": "a", "name": "A", **fields})

@@ -126,6 +126,7 @@ async def test_a_limit_that_makes_no_sense_is_named_and_the_default_holds(paths,
     assert documents.settings() == Settings(theme="dark")
 
 
+@pytest.mark.corpus(13)
 async def test_settings_of_a_newer_version_are_not_overwritten(paths):
     data = _write(paths.settings, {"version": 2, "theme": "dark"})
     documents = await _loaded(paths)
@@ -263,6 +264,7 @@ async def test_an_edit_made_since_is_not_lost(paths):
     assert (after["providers"][0]["note"], after["extra"]) == ("mine", 1)
 
 
+@pytest.mark.corpus(15)
 async def test_a_folder_in_the_place_of_a_file_is_reported(paths):
     paths.providers.mkdir()
     paths.settings.mkdir()
@@ -272,6 +274,7 @@ async def test_a_folder_in_the_place_of_a_file_is_reported(paths):
     assert documents.settings() == Settings()
 
 
+@pytest.mark.corpus(15)
 async def test_a_link_to_a_file_of_the_users_is_followed_and_kept(paths, tmp_path):
     target = tmp_path / "dotfiles.json"
     _write(target, {"providers": [GOOD]})

@@ -109,6 +109,7 @@ async def test_a_field_of_the_wrong_kind_is_named_and_the_others_are_used(
     assert (problem.code, problem.field) == (code, field)
 
 
+@pytest.mark.corpus(11)
 async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths) -> None:
     _file(paths, "a.json", {"id": "crew", "name": "First"})
     _file(paths, "b.json", {"id": "CREW", "name": "Second"})
@@ -118,6 +119,8 @@ async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths
     assert (problem.code, problem.field, Path(problem.path).name) == ("duplicate_id", "id", "b.json")
 
 
+@pytest.mark.threat("T11")
+@pytest.mark.corpus(40)
 async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
     _file(paths, "crew.json", {"id": "crew", "name": "Crew", "command": "rm -rf /"})
     documents = await _loaded(paths)
@@ -126,6 +129,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
     assert b"rm -rf" not in b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
 
 
+@pytest.mark.threat("T16")
 async def test_an_id_that_can_name_no_file_is_refused(paths: DataPaths) -> None:
     documents = await _loaded(paths)
     with pytest.raises(BadInput):

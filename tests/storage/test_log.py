@@ -28,6 +28,7 @@ def _read(data: bytes) -> tuple[list[Line], int]:
     return [line for line in found if line is not None], found.count(None)
 
 
+@pytest.mark.corpus(25)
 def test_a_line_is_read_as_it_was_written():
     ops = [{"op": "text", "id": "x", "text": 'a"b\\c\n\u2028\u0000'}]
     line = encode_line(7, ops)
@@ -35,12 +36,14 @@ def test_a_line_is_read_as_it_was_written():
     assert decode_line(line[:-1]) == Line(7, ops)
 
 
+@pytest.mark.corpus(19, 23)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), "\ud800", {1: object()}, "x" * 3_000_000])
 def test_nothing_makes_a_line_unwritable(bad):
     line = decode_line(encode_line(1, [{"op": "x", "value": bad}])[:-1])
     assert line is not None
 
 
+@pytest.mark.corpus(3)
 def test_truncated_at_every_byte_keeps_every_whole_line():
     data, lines = _log()
     ends = [sum(map(len, lines[: count + 1])) for count in range(len(lines))]
@@ -51,6 +54,7 @@ def test_truncated_at_every_byte_keeps_every_whole_line():
         assert damaged == 0
 
 
+@pytest.mark.corpus(4)
 def test_a_flipped_bit_loses_at_most_two_records_and_changes_none():
     data, lines = _log()
     whole = {line.number: line for line in _read(data)[0]}
@@ -64,6 +68,7 @@ def test_a_flipped_bit_loses_at_most_two_records_and_changes_none():
         assert all(whole[line.number] == line for line in left)
 
 
+@pytest.mark.corpus(5)
 def test_a_block_of_nuls_loses_only_what_it_covers():
     data, lines = _log()
     start = len(lines[0]) + len(lines[1]) + 5
@@ -74,6 +79,7 @@ def test_a_block_of_nuls_loses_only_what_it_covers():
     assert _read(data + bytes(512)) == (_read(data)[0], 0)
 
 
+@pytest.mark.corpus(6)
 def test_two_records_on_one_line_are_both_read():
     _, lines = _log()
     glued = lines[0] + lines[1][:-1] + lines[2] + lines[3]
@@ -83,12 +89,15 @@ def test_two_records_on_one_line_are_both_read():
     assert _read(torn)[1] == 1
 
 
+@pytest.mark.corpus(8, 9)
 def test_windows_newlines_and_a_byte_order_mark_are_read():
     data, lines = _log()
     assert _read(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")) == _read(data)
     assert len(lines) == RECORDS + 1
 
 
+@pytest.mark.threat("T17")
+@pytest.mark.corpus(17)
 def test_a_list_nested_too_deep_is_damage():
     deep = b'"q":1,"ops":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     import zlib
@@ -96,6 +105,7 @@ def test_a_list_nested_too_deep_is_damage():
     assert decode_line(b'{"c":"%08x",' % zlib.crc32(deep) + deep) is None
 
 
+@pytest.mark.corpus(12)
 def test_a_line_out_of_order_adds_but_takes_nothing_back():
     first = Line(5, [{"op": "session", "patch": {"title": "new"}}, {"op": "message", "message": {"id": "a"}}])
     late = Line(

@@ -173,6 +173,7 @@ async def test_consents_are_kept(paths):
     assert json.loads(paths.consents.read_bytes()) == {"version": 1, "consents": [], "of_tomorrow": 1}
 
 
+@pytest.mark.threat("T12")
 @pytest.mark.parametrize(
     ("data", "code", "left"),
     [

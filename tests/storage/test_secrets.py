@@ -106,6 +106,7 @@ def _null():
     return null.Keyring()
 
 
+@pytest.mark.threat("T3")
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
@@ -130,6 +131,7 @@ async def test_without_a_keyring_a_key_lives_for_this_run_only(make, problem, da
     assert getattr(backend, "kept", {}) == {}
 
 
+@pytest.mark.threat("T3")
 async def test_a_keyring_that_waits_for_a_person_does_not_hold_anything_up():
     opened = threading.Event()
 
@@ -154,6 +156,7 @@ async def test_a_keyring_that_waits_for_a_person_does_not_hold_anything_up():
     assert secrets.source("openai", "openai") == "keyring"
 
 
+@pytest.mark.threat("T3")
 async def test_what_swallows_keys_is_no_keyring():
     class Swallowing(Backend):
         def set_password(self, service: str, user: str, password: str) -> None:
@@ -191,6 +194,7 @@ FORMS = {
 }
 
 
+@pytest.mark.threat("T1")
 @pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
 def test_a_known_key_is_removed_in_every_form(form):
     redactor = Redactor()
@@ -203,6 +207,7 @@ def test_a_known_key_is_removed_in_every_form(form):
     assert not any(piece in left for piece in pieces | encoded)
 
 
+@pytest.mark.threat("T1")
 @pytest.mark.parametrize(
     "text",
     [

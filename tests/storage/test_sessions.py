@@ -121,6 +121,7 @@ async def test_one_batch_is_one_line(store, paths):
     assert json.loads(lines[-1])["ops"][1] == {"op": "session", "patch": {"debate": {"turn": 1}}}
 
 
+@pytest.mark.corpus(11)
 async def test_a_message_written_again_keeps_its_place(store, paths):
     session = await saved(store)
     first, second = message("first"), message("second")
@@ -218,6 +219,7 @@ async def test_the_bin_is_emptied_after_thirty_days(paths):
     assert {path.name.split(".")[0] for path in paths.trash.iterdir()} == {fresh, "a"}
 
 
+@pytest.mark.threat("T18")
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
 async def test_files_are_the_users_own(store, paths):
     old = os.umask(0)
@@ -264,6 +266,7 @@ async def test_autosave_writes_what_the_bus_carries(store, paths):
     assert (await reopened(paths, other.id)).messages == []
 
 
+@pytest.mark.corpus(63)
 async def test_the_wall_clock_may_jump(store, paths, monkeypatch):
     session = await saved(store)
     for text, at in (("a", "2036-01-01T00:00:00.000Z"), ("b", "2026-11-20T00:00:00.000Z")):

@@ -87,6 +87,8 @@ def kept(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.threat("T16")
+@pytest.mark.corpus(27, 28, 29, 30, 54, 55)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -134,6 +136,7 @@ def test_one_line_names_it_and_nothing_is_started(
     assert kept(data_dir) == before
 
 
+@pytest.mark.corpus(1, 2, 17)
 @pytest.mark.parametrize(
     ("content", "names"),
     [
@@ -176,6 +179,7 @@ def test_reading_leaves_a_bad_settings_file_to_its_owner(
     assert kept(data_dir) == before
 
 
+@pytest.mark.corpus(1, 4, 5)
 @pytest.mark.parametrize("damage", ["truncated", "bit flip", "NULs", "foreign", "empty"])
 def test_a_damaged_session_hurts_no_other(typed, data_dir: Path, session_id: str, damage: str) -> None:
     log = data_dir / "sessions" / f"{session_id}.jsonl"
@@ -202,6 +206,7 @@ def test_a_damaged_session_hurts_no_other(typed, data_dir: Path, session_id: str
     assert kept(data_dir) == before
 
 
+@pytest.mark.corpus(13)
 def test_a_session_of_a_newer_version_is_only_read(typed, data_dir: Path, session_id: str) -> None:
     log = data_dir / "sessions" / f"{session_id}.jsonl"
     first, *rest = log.read_bytes().splitlines(keepends=True)
@@ -229,6 +234,7 @@ def test_a_data_directory_that_cannot_be_one(typed, tmp_path: Path, place: str) 
     assert doctor[0] == 0
 
 
+@pytest.mark.corpus(64)
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_directory(typed, data_dir: Path, session_id: str) -> None:
     before = kept(data_dir)
@@ -244,6 +250,7 @@ def test_a_read_only_directory(typed, data_dir: Path, session_id: str) -> None:
     assert kept(data_dir) == before
 
 
+@pytest.mark.corpus(64)
 def test_a_full_disk_at_the_start_starts_nothing(data_dir: Path, session_id: str) -> None:
     before = kept(data_dir)
     done = subprocess.run(
@@ -263,6 +270,7 @@ def test_a_full_disk_at_the_start_starts_nothing(data_dir: Path, session_id: str
     assert [one["id"] for one in moot("sessions", "--json").json] == [session_id]
 
 
+@pytest.mark.corpus(64)
 def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
     with WireServer("openai") as server:
         environment = write_providers(data_dir, [server])
@@ -283,6 +291,7 @@ def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
     assert shown["messages"][0]["content"] == LONG
 
 
+@pytest.mark.corpus(64)
 def test_a_second_instance_that_nobody_answers(
     typed, data_dir: Path, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +306,7 @@ def test_a_second_instance_that_nobody_answers(
     assert kept(data_dir) == before
 
 
+@pytest.mark.corpus(63)
 def test_a_clock_that_jumps_changes_no_order(data_dir: Path, session_id: str) -> None:
     program = (
         "import sys, time, runpy; now = time.time; ahead = float(sys.argv.pop(1))\n"

@@ -40,6 +40,8 @@ def misbehave(server: WireServer) -> None:
     server.script(server.models[1], replies)
 
 
+@pytest.mark.threat("T1")
+@pytest.mark.corpus(41)
 def test_no_key_gets_out_by_any_error(servers: dict[str, WireServer], data_dir: Path) -> None:
     said: list[str] = []
 

@@ -211,6 +211,7 @@ def test_what_cannot_run_is_said_in_one_line(crew: Crew, data_dir: Path) -> None
         assert words in refused.err
 
 
+@pytest.mark.corpus(52, 53)
 def test_a_faulty_definition_is_named_by_file_and_field_and_never_hangs(data_dir: Path) -> None:
     def step(step_id: str, *after: str, **fields: object) -> dict[str, object]:
         values = {"id": step_id, "name": step_id, "role": "QA", "prompt": "Do it.", "depends_on": after}

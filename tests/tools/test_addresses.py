@@ -5,6 +5,7 @@ import pytest
 from app.tools.tool_host.addresses import PUBLIC, AddressPolicy
 
 
+@pytest.mark.threat("T21")
 @pytest.mark.parametrize(
     "address",
     [

@@ -12,6 +12,7 @@ from app.tools.mcp import Limits
 from tests.tools.serving import Context, bench, proper, rude, until
 
 
+@pytest.mark.threat("T11")
 async def test_nothing_starts_without_consent(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.documents.save_mcp_servers((proper(),))
@@ -22,6 +23,7 @@ async def test_nothing_starts_without_consent(data_dir: Path) -> None:
         assert one.host.host_pid is None
 
 
+@pytest.mark.threat("T11")
 async def test_a_disabled_server_is_off_even_when_allowed(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper(disabled=True))
@@ -49,6 +51,7 @@ async def test_a_proper_server_is_connected_and_called(data_dir: Path) -> None:
         assert len(cut) < 200_100 and cut.endswith("[cut: 100000 more characters]")
 
 
+@pytest.mark.threat("T13")
 async def test_a_server_gets_no_variables_but_its_own(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ async def test_calls_run_side_by_side_and_a_cancelled_one_ends_in_the_server(dat
         assert await one.call("proper", "add", a=1, b=1) == "2"
 
 
+@pytest.mark.threat("T12")
 async def test_a_changed_command_asks_again(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper())
@@ -116,6 +120,7 @@ async def test_a_changed_command_asks_again(data_dir: Path) -> None:
         assert one.status("proper").state == ASKING
 
 
+@pytest.mark.threat("T12")
 async def test_a_tool_that_changes_while_connected_is_not_offered_until_allowed(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(rude("changes"))
@@ -143,6 +148,7 @@ async def test_a_server_of_the_new_kind_is_listened_to_for_new_tools(data_dir: P
         assert await one.call("proper", "late") == "late"
 
 
+@pytest.mark.threat("T12")
 async def test_a_tool_that_changed_between_two_starts_is_not_offered(data_dir: Path, tmp_path: Path) -> None:
     mark = tmp_path / "changed"
     async with bench(data_dir) as one:
@@ -204,6 +210,7 @@ async def test_the_questions_of_a_server_of_the_old_kind_are_put_one_by_one(data
         assert json.loads(await one.call("asks", "add", twice_wrong))["action"] == "decline"
 
 
+@pytest.mark.threat("T22")
 async def test_a_link_is_asked_about_and_one_that_is_no_https_is_declined(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(rude("asks", "url"))

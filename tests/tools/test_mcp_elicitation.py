@@ -83,6 +83,7 @@ async def test_a_form_of_a_hundred_questions_is_declined() -> None:
     assert await ask_form("m", {"properties": properties}, Person()) == ("decline", None)
 
 
+@pytest.mark.threat("T22")
 @pytest.mark.parametrize("url", ["http://a.test", "javascript:alert(1)", "file:///etc/passwd", ""])
 async def test_a_link_that_is_no_https_is_declined_unasked(url: str) -> None:
     assert await ask_link("m", url, Person()) == ("decline", None)

@@ -29,6 +29,7 @@ def runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.corpus(62)
 async def test_servers_that_talk_beside_the_point_are_connected_to(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper(), rude("chatty"), rude("complains"), rude("dies"))
@@ -40,6 +41,7 @@ async def test_servers_that_talk_beside_the_point_are_connected_to(data_dir: Pat
         assert sum(file.stat().st_size for file in logs.glob("mcp-complains.log*")) < 2_000_000
 
 
+@pytest.mark.corpus(62)
 async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> None:
     bad = ("mute", "dies", "wrong_json", "wrong_protocol")
     async with bench(data_dir, Limits(connect=6.0)) as one:
@@ -55,6 +57,7 @@ async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> No
         assert {one.status(name).problem for name in ("dies", "wrong_json")} == {ENDED}
 
 
+@pytest.mark.corpus(62)
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
@@ -97,6 +100,7 @@ async def test_a_server_that_always_breaks_is_not_started_for_ever(data_dir: Pat
         assert one.status("dies_in_call").state == CONNECTED
 
 
+@pytest.mark.corpus(62)
 async def test_messages_that_are_almost_right_harm_nobody(data_dir: Path) -> None:
     babblers = [replace(rude("babbles", str(seed)), name=f"b{seed}") for seed in range(8)]
     async with bench(data_dir, Limits(call=5.0)) as one:
@@ -139,6 +143,7 @@ async def stubborn_pids(one: Bench, mark: Path) -> list[int]:
     return [int(word) for word in mark.read_text().split()]
 
 
+@pytest.mark.threat("T13")
 async def test_the_whole_tree_of_a_server_ends_with_moot(data_dir: Path, tmp_path: Path) -> None:
     async with bench(data_dir) as one:
         pids = await stubborn_pids(one, tmp_path / "pids")
@@ -146,6 +151,7 @@ async def test_the_whole_tree_of_a_server_ends_with_moot(data_dir: Path, tmp_pat
     assert not any(runs(pid) for pid in pids)
 
 
+@pytest.mark.threat("T13")
 @pytest.mark.allow_logs
 async def test_the_whole_tree_of_a_server_ends_with_a_killed_host(data_dir: Path, tmp_path: Path) -> None:
     async with bench(data_dir) as one:

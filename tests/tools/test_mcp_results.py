@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from app.tools.tool_host.mcp_results import (
     for_models,
     offered_tool,
@@ -18,6 +20,7 @@ def test_what_nobody_would_see_is_shown() -> None:
     assert visible("zwei\nZeilen\tund 한국어") == "zwei\nZeilen\tund 한국어"
 
 
+@pytest.mark.threat("T12")
 def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "x\u202e"}}}
     tool = {"name": "t", "description": "d" * 9_000 + "\u202e", "inputSchema": schema}

@@ -82,6 +82,7 @@ async def test_after_the_end_nothing_is_started(data_dir: Path) -> None:
         await client.call("nothing", {}, timeout=20)
 
 
+@pytest.mark.threat("T1")
 async def test_keys_are_not_written_to_the_log(data_dir: Path) -> None:
     client = ToolHostClient(log_dir=data_dir, redact=lambda text: text.replace("sk-secret", "***"))
     await client._log("it said sk-secret")
@@ -94,6 +95,7 @@ def test_what_is_too_long_for_a_line_is_cut() -> None:
     assert value["a"][0].endswith("\n[cut: 5 more characters]") and value["a"][1] == 1 and value["b"] is None
 
 
+@pytest.mark.threat("T13")
 def test_a_killed_moot_leaves_no_server_behind(data_dir: Path, tmp_path: Path) -> None:
     mark = tmp_path / "pids"
     script = textwrap.dedent(

@@ -142,6 +142,7 @@ async def test_a_search_goes_through_the_tool_host_to_the_engine_of_the_settings
     assert "no search engine 'gone'" in await desk.refusal("web_search", query="q")
 
 
+@pytest.mark.threat("T21")
 async def test_a_page_of_this_computer_is_refused_through_the_tool_host(
     desk: Desk, server: WebServer
 ) -> None:
@@ -193,6 +194,7 @@ async def test_a_link_is_handed_to_the_face(desk: Desk, url: str) -> None:
     assert "could not be opened" in await desk.refusal("open_url", url=url)
 
 
+@pytest.mark.threat("T8")
 @pytest.mark.parametrize(
     "url",
     [

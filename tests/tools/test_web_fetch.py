@@ -113,6 +113,7 @@ async def test_a_long_page_is_cut_and_says_so(server: WebServer) -> None:
     assert "20,000 of 49,999" in found["note"]
 
 
+@pytest.mark.threat("T21")
 @pytest.mark.parametrize(
     "url",
     [
@@ -152,6 +153,7 @@ def names(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
     return asked
 
 
+@pytest.mark.threat("T21")
 async def test_a_name_that_leads_to_this_computer_is_refused(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +165,7 @@ async def test_a_name_that_leads_to_this_computer_is_refused(
     assert server.requests == []
 
 
+@pytest.mark.threat("T21")
 async def test_a_name_is_looked_up_once_and_the_page_is_asked_for_by_its_name(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +179,7 @@ async def test_a_name_is_looked_up_once_and_the_page_is_asked_for_by_its_name(
     assert server.requests[0].headers["Host"] == f"named.example:{server.port}"
 
 
+@pytest.mark.threat("T21")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("target", ["http://127.0.0.2:{port}/secret", "//127.0.0.2:{port}/secret"])
 async def test_a_redirect_to_a_private_address_is_refused(
@@ -187,6 +191,7 @@ async def test_a_redirect_to_a_private_address_is_refused(
     assert [request.path for request in server.requests] == ["/start"]
 
 
+@pytest.mark.threat("T21")
 @pytest.mark.parametrize(
     "target", ["file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://a:b@c/"]
 )
@@ -194,6 +199,7 @@ async def test_a_redirect_to_what_is_no_web_page_is_refused(server: WebServer, t
     assert re.search("Not a web address|name or password", await refusal(server.sends_on("/start", target)))
 
 
+@pytest.mark.threat("T21")
 async def test_five_redirects_are_followed_and_no_more(server: WebServer) -> None:
     for place in range(6):
         server.sends_on(f"/{place}", f"/{place + 1}")
@@ -226,6 +232,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+@pytest.mark.threat("T17")
 @pytest.mark.parametrize("packed", ["gzip", "deflate"])
 async def test_a_bomb_is_not_unpacked(server: WebServer, packed: str) -> None:
     zeros = b"0" * 300_000_000
