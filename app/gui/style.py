@@ -1,6 +1,7 @@
-"""How the window looks: the theme in use, its palette, style sheet, fonts and icons.
+"""How the window looks: the theme in use, its palette, style sheet, text size, motion and icons.
 
 One `Look` for an application; widgets that paint with tokens draw anew on its `changed`.
+The text size is that of the application's font: `sized` and `tall` measure what is painted by it.
 """
 
 import re
@@ -8,19 +9,24 @@ from dataclasses import fields
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QStyle
 
 from app.gui.icons import draw_svg
+from app.gui.system_motion import SystemMotion
 from app.gui.theme import Tokens, tokens_of
 
 BODY_PX = 14
+LARGEST_USUAL_PX = 15  # a system's font above this size is one its user has made larger
 RATIOS = (1.0, 2.0)
+FULL = "full"
+SYSTEM = "system"
+MOTION_MS = 200
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
 class Look(QObject):
-    """The theme in use; follows the system while `system` is chosen. Emits `changed`."""
+    """Theme, text size and motion in use; follows the system where `system` is chosen. Emits `changed`."""
 
     changed = Signal()
 
@@ -29,6 +35,9 @@ class Look(QObject):
         self._app = app
         self._resources = resources
         self._theme = theme
+        self._percent = 100
+        self._motion = SYSTEM
+        self._system_motion = SystemMotion(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
         self.tokens = tokens_of(theme)
@@ -36,11 +45,36 @@ class Look(QObject):
         app.setFont(ui_font())
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+        self._system_motion.changed.connect(self._on_system_motion)
 
     def choose(self, theme: str) -> None:
         """Switch to `light`, `dark` or `system`."""
         self._theme = theme
         self._refresh()
+
+    def choose_size(self, percent: int) -> None:
+        """Show every text at `percent` of its size, which is larger already where the system's font is."""
+        if percent == self._percent:
+            return
+        self._percent = percent
+        self._app.setFont(ui_font(percent))
+        self._apply()
+        self.changed.emit()
+
+    def choose_motion(self, motion: str) -> None:
+        """Let things move (`full`), let nothing move (`reduced`), or as the system says (`system`)."""
+        if motion != self._motion:
+            self._motion = motion
+            self._apply()
+            self.changed.emit()
+
+    @property
+    def moves(self) -> bool:
+        """Whether things may move."""
+        if self._motion != SYSTEM:
+            return self._motion == FULL
+        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+        return not self._system_motion.reduced and self._app.style().styleHint(hint) > 0
 
     def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
         """Return an icon's picture in the colour of a token, `side` points high; see `draw_svg`."""
@@ -74,6 +108,11 @@ class Look(QObject):
             self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
         self.changed.emit()
 
+    def _on_system_motion(self) -> None:
+        if self._motion == SYSTEM:
+            self._apply()
+            self.changed.emit()
+
     def _on_scheme_changed(self) -> None:
         if self._theme == "system":
             self._refresh()
@@ -87,7 +126,11 @@ class Look(QObject):
 
     def _apply(self) -> None:
         self._app.setPalette(palette(self.tokens))
-        self._app.setStyleSheet(style_sheet(self._sheet, self.tokens))
+        sheet = style_sheet(self._sheet, self.tokens, text_scale())
+        # What Qt moves by itself, and the transcript, ask the style.
+        duration = MOTION_MS if self.moves else 0
+        sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
+        self._app.setStyleSheet(sheet)
 
 
 def palette(tokens: Tokens) -> QPalette:
@@ -124,27 +167,46 @@ def palette(tokens: Tokens) -> QPalette:
     return result
 
 
-def style_sheet(sheet: str, tokens: Tokens) -> str:
-    """Return the sheet with every `@token` replaced by its colour; an unknown one raises KeyError."""
+def style_sheet(sheet: str, tokens: Tokens, scale: float = 1.0) -> str:
+    """Return the sheet with its fonts at `scale` times their size and every `@token` as its colour.
+
+    An unknown token raises KeyError.
+    """
     values = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
+    sheet = re.sub(r"font-size: (\d+)px", lambda match: f"font-size: {round(int(match[1]) * scale)}px", sheet)
     return re.sub(r"@([a-z][a-z0-9_]*)", lambda match: str(values[match[1]]), sheet)
 
 
-def ui_font() -> QFont:
-    """Return the system's font at the body's size; Inter where the system names none of its own."""
+def ui_font(percent: int = 100) -> QFont:
+    """Return the system's font at `percent` of the body's size; Inter where the system names none of its own.
+
+    The body is larger where the user has made the system's font larger than is usual.
+    """
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    body = BODY_PX * max(1.0, QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
     families = ["Pretendard", "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
     if font.family() in GENERIC_FAMILIES:
         font.setFamilies(["Inter", *families, font.family()])
     else:
         font.setFamilies([font.family(), *families])
-    font.setPixelSize(BODY_PX)
+    font.setPixelSize(round(body * percent / 100))
     return font
 
 
+def text_scale() -> float:
+    """Return how large texts are now, 1 where a body is 14 pixels high."""
+    pixels = QGuiApplication.font().pixelSize()
+    return pixels / BODY_PX if pixels > 0 else 1.0
+
+
 def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
-    """Return the font at another size and weight."""
+    """Return the font at another size, which grows with the texts, and another weight."""
     result = QFont(font)
-    result.setPixelSize(round(pixels))
+    result.setPixelSize(round(pixels * text_scale()))
     result.setWeight(QFont.Weight(weight))
     return result
+
+
+def tall(pixels: float) -> int:
+    """Return a height that holds text, grown as the texts are; never less than it is."""
+    return round(pixels * max(1.0, text_scale()))

@@ -41,7 +41,7 @@ class AttachmentChips:
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge."""
-        metrics = self._style.chip_metrics
+        metrics, high = self._style.chip_metrics, self._style.tall(HEIGHT)
         x, y, right = left, top, left
         self._chips = []
         for name, size in self._words:
@@ -49,12 +49,12 @@ class AttachmentChips:
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, min(WIDEST, width) - said)
             wide = metrics.horizontalAdvance(shown) + said
             if x > left and x + wide > left + width:
-                x, y = left, y + HEIGHT + GAP
-            self._chips.append((QRect(x, y, wide, HEIGHT), shown, size))
+                x, y = left, y + high + GAP
+            self._chips.append((QRect(x, y, wide, high), shown, size))
             right = max(right, x + wide)
             x += wide + GAP
-        self.rect = QRect(left, top, right - left, y + HEIGHT - top)
-        return y + HEIGHT
+        self.rect = QRect(left, top, right - left, y + high - top)
+        return y + high
 
     def paint(self, painter: QPainter) -> None:
         """Paint the chips."""

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Message, ToolCall
 from app.gui.chat.call_words import SHOWN, icon_of, title, visible
-from app.gui.chat.painted_row import COPY_CODE, Link, PaintedRow, RowFrame
+from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_style import MAX_CARD, RowStyle
 from app.gui.chat.segments import Range
 from app.gui.chat.thought_line import paint_chevron
@@ -94,7 +94,7 @@ class CardRow(PaintedRow):
         self.counted = -1
         self.changed_from = 0
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)
-        self._line = QRect(left, self.top, right - left, HEIGHT)
+        self._line = QRect(left, self.top, right - left, self.style.tall(HEIGHT))
         self._links = [Link(FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
         if self.context.unfolded:
@@ -104,8 +104,9 @@ class CardRow(PaintedRow):
             longest = max(len(self.context.call.arguments), len(self.context.result))
             words = self.style.texts("transcript.show_all", size=f"{longest // 1000} kB")
             wide = self.style.chip_metrics.horizontalAdvance(words) + 2
-            self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, 24)))
-            bottom += 24
+            high = self.style.tall(WORDS)
+            self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
+            bottom += high
         self._box = QRect(left, self.top, right - left, bottom - self.top)
         self.height = bottom + self.below
 
@@ -168,10 +169,11 @@ class CardRow(PaintedRow):
         if self.context.depth:
             chip = style.texts("transcript.card.depth", depth=self.context.depth)
             wide = style.chip_metrics.horizontalAdvance(chip) + 18
-            box = QRectF(right - wide, line.center().y() - 10, wide, 21)
+            high = style.tall(21)
+            box = QRectF(right - wide, line.center().y() - high // 2, wide, high)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.hover))
-            painter.drawRoundedRect(box, 10, 10)
+            painter.drawRoundedRect(box, high / 2, high / 2)
             painter.setPen(QColor(tokens.text_2))
             painter.setFont(style.chip_font)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), chip)

@@ -86,13 +86,14 @@ class GroupRow(PaintedRow):
         self.changed_from = 0
         style, context, top = self.style, self.context, self.top
         left, right = self.left + style.text_left - 33, self.right
-        line = QRect(left, top, right - left, HEIGHT)
+        high = style.tall(HEIGHT)
+        line = QRect(left, top, right - left, high)
         self._links = [Link(FOLD, "", line)]
         x = right - 22
         if context.runs or context.waiting:
             words = style.texts("transcript.group.stop")
             wide = style.chip_metrics.horizontalAdvance(words) + 2
-            self._links.insert(0, Link(STOP_TURN, words, QRect(x - wide, top, wide, HEIGHT)))
+            self._links.insert(0, Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
             x -= wide + 12
         summary = self.summary()
         metrics = style.meta_metrics
@@ -113,7 +114,7 @@ class GroupRow(PaintedRow):
         if shown:
             tip = summary if shown != summary else ""
             self._pieces.append(Piece(META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip))
-        self.height = top + HEIGHT + 2 + self.below
+        self.height = top + high + 2 + self.below
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
@@ -122,7 +123,7 @@ class GroupRow(PaintedRow):
         avatar = QRect(self.text_left - 33, self.top + 2, AVATAR, AVATAR)
         paint_avatar(painter, self.style, self.context.speaker, avatar)
         paint_header(painter, self.style, self._pieces, 0)
-        at = QPointF(self.right - 8, self.top + HEIGHT / 2 + 0.5)
+        at = QPointF(self.right - 8, self.top + self.style.tall(HEIGHT) / 2 + 0.5)
         paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
         self._paint_words(painter)
 

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from app.gui.style import sized, tall
 from app.gui.theme import Tokens
 
 
@@ -13,16 +14,16 @@ class JumpPill(QAbstractButton):
     def __init__(self, parent: QWidget, tokens: Tokens) -> None:
         super().__init__(parent)
         self._tokens = tokens
+        self.setFont(sized(self.font(), 12))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        font = self.font()
-        font.setPixelSize(12)
-        self.setFont(font)
         self.hide()
 
     def set_theme(self, tokens: Tokens) -> None:
         """Paint in another theme."""
         self._tokens = tokens
+        self.setFont(sized(self.font(), 12))
+        self.place()
         self.update()
 
     def say(self, words: str) -> None:
@@ -41,7 +42,7 @@ class JumpPill(QAbstractButton):
         self.setGeometry(box)
 
     def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 46, 30)
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 46, tall(30))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -49,7 +50,7 @@ class JumpPill(QAbstractButton):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(QColor(self._tokens.line_strong))
         painter.setBrush(QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
-        painter.drawRoundedRect(box, 15, 15)
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         painter.setPen(QColor(self._tokens.accent))
         painter.drawText(self.rect().adjusted(26, 0, -10, 0), int(Qt.AlignmentFlag.AlignCenter), self.text())
         x, y = 20.0, box.center().y()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter
 from app.core.errors import AUTHENTICATION, MODEL_NOT_FOUND, NO_KEY, NOT_INSTALLED, PERMISSION, QUOTA
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
 from app.gui.chat.attachment_chips import AttachmentChips
-from app.gui.chat.painted_row import COPY_CODE, Link, PaintedRow, RowFrame
+from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
 from app.gui.chat.row_words import chips_of, error_of, meta_of, thought_of, why_of
@@ -127,7 +127,7 @@ class MessageRow(PaintedRow):
         self.counted = -1
         self._links = []
         style, message, context = self.style, self.message, self.context
-        top = self.top + (SEPARATOR if context.separator else 0)
+        top = self.top + (style.tall(SEPARATOR) if context.separator else 0)
         left, right, text_left = self.left, self.right, self.text_left
         self._content = QRect(left, top, right - left, 0)
         y = top
@@ -230,9 +230,9 @@ class MessageRow(PaintedRow):
         x = left
         for action, text in wanted:
             wide = style.chip_metrics.horizontalAdvance(text) + 2
-            self._links.append(Link(action, text, QRect(x, y, wide, 24)))
+            self._links.append(Link(action, text, QRect(x, y, wide, style.tall(WORDS))))
             x += wide + 16
-        return y + 24 if wanted else y
+        return y + style.tall(WORDS) if wanted else y
 
     @property
     def _folded(self) -> bool:
@@ -301,7 +301,7 @@ class MessageRow(PaintedRow):
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
         top = style.lead if self.frame.first else self.frame.gap
-        box = QRect(left, top, right - left, SEPARATOR - 12)
+        box = QRect(left, top, right - left, style.tall(SEPARATOR) - 12)
         painter.setFont(style.label_font)
         width = painter.fontMetrics().horizontalAdvance(self.context.separator)
         painter.setPen(QColor(style.tokens.text_2))

@@ -20,6 +20,8 @@ MAX_PICTURE = 1_600
 COPY_CODE = "copy_code"
 _WORD = re.compile(r"\w+")
 LINE_WIDTH = 2
+WORDS = 24
+"""The height of a line of words that ask for an action."""
 
 
 @dataclass(frozen=True, slots=True)

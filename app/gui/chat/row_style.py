@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPixmap
 from app.core.texts import Texts
 from app.gui.chat.row_heights import Estimate
 from app.gui.markdown.document import TextStyle
+from app.gui.style import BODY_PX
 from app.gui.theme import Tokens
 
 COMPACT = "compact"
@@ -31,7 +32,7 @@ def body_font(font: QFont) -> QFont:
     """Return a widget's font with its size in pixels, which the rows count in."""
     font = QFont(font)
     if font.pixelSize() <= 0:
-        font.setPixelSize(14)
+        font.setPixelSize(BODY_PX)
     return font
 
 
@@ -91,6 +92,10 @@ class RowStyle:
         step = 51 if self.wide else 20
         return step * min(depth, DEEP) + 8 * min(max(0, depth - DEEP), 8)
 
+    def tall(self, pixels: int) -> int:
+        """Return a height that holds text, grown as the texts are; never less than it is."""
+        return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
+
     @property
     def wide(self) -> bool:
         """Whether rows stand in the main area."""
@@ -114,7 +119,7 @@ class RowStyle:
     @property
     def header(self) -> int:
         """The height of the line with name and chips."""
-        return 22
+        return self.tall(22)
 
     @property
     def lead(self) -> int:

@@ -118,7 +118,7 @@ class Segment:
 
     @property
     def _head(self) -> int:
-        return CODE_HEAD if self.kind == CODE and self.blocks[0].first else 0
+        return self._style.tall(CODE_HEAD) if self.kind == CODE and self.blocks[0].first else 0
 
     @property
     def _foot(self) -> int:
@@ -130,7 +130,7 @@ class Segment:
         if not self._head:
             return QRect()
         width = self._style.chip_metrics.horizontalAdvance(self._style.texts("transcript.copy_code")) + 20
-        return QRect(self.rect.right() - width, self.rect.top(), width, CODE_HEAD)
+        return QRect(self.rect.right() - width, self.rect.top(), width, self._head)
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
@@ -287,7 +287,7 @@ class Segment:
         painter.restore()
         if self._head:
             middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-            head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, CODE_HEAD)
+            head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, self._head)
             painter.setFont(self._style.meta_font)
             painter.setPen(QColor(tokens.text_2))
             painter.drawText(head, middle, self.blocks[0].language)

@@ -42,10 +42,11 @@ class ThoughtLine:
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge."""
         wide = self._style.meta_metrics.horizontalAdvance(self._words) + 18
-        self.line = QRect(left, top, min(wide, width), HEIGHT)
+        high = self._style.tall(HEIGHT)
+        self.line = QRect(left, top, min(wide, width), high)
         self._stack.stale = 0
-        bottom = self._stack.place(left + 3, top + HEIGHT + 2, width - 3)
-        return bottom + 4 if self._text else top + HEIGHT
+        bottom = self._stack.place(left + 3, top + high + 2, width - 3)
+        return bottom + 4 if self._text else top + high
 
     def paint(self, painter: QPainter, clip: QRect) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""

@@ -44,7 +44,7 @@ class TypingIndicator(QObject):
     @property
     def height(self) -> int:
         """The height it needs, in pixels."""
-        return HEIGHT
+        return self._style.tall(HEIGHT)
 
     @property
     def moving(self) -> bool:
@@ -90,7 +90,7 @@ class TypingIndicator(QObject):
         left = rect.left() + style.margin
         text_left = left + style.text_left
         if not style.wide:
-            painter.fillRect(left, rect.top(), 3, HEIGHT - 6, QColor(self._speaker.colour))
+            painter.fillRect(left, rect.top(), 3, self.height - 6, QColor(self._speaker.colour))
         avatar_left = left if style.wide else text_left
         paint_avatar(
             painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar)
@@ -105,9 +105,14 @@ class TypingIndicator(QObject):
         for dot in range(3):
             lit = not self._animated() or dot == self._step % 3
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
-            painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + 32, 6, 6))
+            painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + style.header + 10, 6, 6))
         words_left = text_left + 44
-        room = QRect(words_left, rect.top() + 25, rect.right() - style.margin - words_left, 20)
+        room = QRect(
+            words_left,
+            rect.top() + style.header + 3,
+            rect.right() - style.margin - words_left,
+            style.tall(20),
+        )
         painter.setPen(QColor(style.tokens.text_2))
         painter.setFont(style.meta_font)
         shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, room.width())
