@@ -97,7 +97,7 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         work = await hold_workflow(engine, servers[0])
         async for _language, path in each_way(person, engine, out):
             await take_workflow(person, work, keep_widget, path)
-        window.desk._on_settings_chosen(replace(engine.settings(), language="en", theme="light"))
+        window.desk.choose_settings(replace(engine.settings(), language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
         readme.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ async def each_way(
     for language in ("en", "ko"):
         for theme in ("light", "dark"):
             settings = replace(engine.settings(), language=language, theme=theme)
-            person.window.desk._on_settings_chosen(settings)
+            person.window.desk.choose_settings(settings)
             await person.settle(0.1)
             for size in SIZES:
                 person.window.resize(*size)
@@ -133,7 +133,7 @@ async def take_views(person: Person, running: str, language: str, path) -> None:
     await keep(person, path("welcome"))
     await show_discussion(person, running)
     await keep(person, path("discussion"))
-    window.desk.show_setup(TOPICS[language])
+    window.desk.debates.show_setup(TOPICS[language])
     window.desk.panel.setup.mode.set_value(ROLES)
     await keep(person, path("setup"))
     window.desk.panel.tabs.choose(2)
@@ -168,7 +168,7 @@ async def show_discussion(person: Person, running: str) -> None:
     done = next(one for one in window.desk.panel.setup._engine.sessions() if one.status == "completed")
     window.desk.show_session(done.id)
     window.top_bar.debate_button.setChecked(True)
-    await window.desk._show_discussion(running)
+    await window.desk.debates.show_discussion(running)
     window.desk.panel.discussion.composer.setFocus()
     await person.settle(0.2)
 

@@ -36,7 +36,7 @@ async def take_groups(
     await keep(window, path("group-needs-you"))
     await person.press("needs_you_list", Qt.Key.Key_Escape)
     page.take_focus()
-    window.desk._on_new(group_id="crew")
+    window.desk.show_new(group_id="crew")
     await person.write("composer", "@")
     await keep(window, path("group-new"))
     page.composer.box.clear()

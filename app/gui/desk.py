@@ -1,6 +1,6 @@
 """What the window does once the engine is there: every request wired to what answers it.
 
-Made by the main window after its first paint; holds the debate panel and the pages of the sessions.
+Made by the main window after its first paint; what is about one kind of session is a desk of its own.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,21 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
 from app.core.events import Notice
 from app.core.session import SessionSummary
 from app.core.settings import Settings
-from app.engine.engine import DebateSetup, Engine
+from app.engine.engine import Engine
 from app.gui.assistant_commands import AssistantCommands
 from app.gui.attention import Attention
 from app.gui.bridge import Bridge
 from app.gui.chat_desk import NEW, ChatDesk
-from app.gui.context_files import read_context
+from app.gui.debate_desk import DebateDesk
+from app.gui.desk_commands import DeskCommands
 from app.gui.dialogs.link_dialog import open_link
-from app.gui.dialogs.palette_entry import Command
 from app.gui.dialogs.settings_dialog import SettingsDialog
 from app.gui.group_commands import GroupCommands
 from app.gui.group_desk import GroupDesk
@@ -54,7 +54,7 @@ class Desk(QObject):
     ) -> None:
         super().__init__(window)
         self.engine = engine
-        self._window = window
+        self.window: MainWindow = window
         self._language, self._look, self._state = window.language, window.look, window.state
         self._data_dir = data_dir
         self._close_moot = close_moot
@@ -78,6 +78,9 @@ class Desk(QObject):
             engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
         )
         self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
+        self.debates = DebateDesk(
+            window, engine, self.panel, self.session_page, self.views, self.commands, self.tasks
+        )
         self.chats = ChatDesk(
             window,
             self._language,
@@ -94,6 +97,7 @@ class Desk(QObject):
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
+        self.desk_commands = DeskCommands(self)
         self._attention = Attention(window, self._bridge)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
@@ -120,49 +124,33 @@ class Desk(QObject):
 
     def _wire(self, bridge: Bridge) -> None:
         """Connect every request to what answers it."""
-        side, top, panel = self._window.side_bar, self._window.top_bar, self.panel
-        side.new_requested.connect(self._on_new)
-        side.hide_requested.connect(lambda: self._window.show_side(False))
+        side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
+        side.new_requested.connect(self.show_new)
+        side.hide_requested.connect(lambda: self.window.show_side(False))
         side.providers_requested.connect(lambda: self.open_settings("providers"))
         side.settings_requested.connect(lambda: self.open_settings("appearance"))
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self._on_delete)
-        top.side_requested.connect(lambda: self._window.show_side(True))
-        top.panel_toggled.connect(self._on_panel_toggled)
+        top.side_requested.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
-        self._window.welcome.debate_requested.connect(self.show_setup)
-        self._window.welcome.chat_requested.connect(self._on_new)
-        self._window.welcome.providers_requested.connect(lambda: self.open_settings("providers"))
-        panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
-        panel.widen_requested.connect(self.show_session)
-        panel.setup.start_requested.connect(self._on_start)
-        panel.setup.provider_requested.connect(lambda provider: self.open_settings("providers", provider))
-        panel.setup.context_chosen.connect(self._on_context_chosen)
-        panel.setup.draft_changed.connect(lambda text: self._state.keep_draft("", text))
-        panel.history.open_requested.connect(self._on_history_open)
-        panel.history.continue_requested.connect(self._on_history_continue)
-        panel.history.delete_requested.connect(self._on_delete)
-        for view in (panel.discussion, self.session_page):
-            view.pause_requested.connect(self.commands.pause)
-            view.resume_requested.connect(self.commands.resume)
-            view.stop_requested.connect(self.commands.stop)
-            view.say_requested.connect(self._on_say)
-            view.setup_requested.connect(self.show_setup)
-            view.provider_requested.connect(lambda provider: self.open_settings("providers", provider))
-            view.draft_changed.connect(self._on_draft_changed)
+        self.window.welcome.chat_requested.connect(self.show_new)
+        self.window.welcome.providers_requested.connect(lambda: self.open_settings("providers"))
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
-        self.welcome.new_requested.connect(lambda group_id: self._on_new("", group_id))
+        self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
-        for asking in (self.groups, self.workflows, self.assistants):
+        for asking in (self.debates, self.groups, self.workflows, self.assistants):
             asking.session_requested.connect(self.show_session)
-        self.chats.settings_requested.connect(self.open_settings)
+        for needing in (self.debates, self.chats):
+            needing.settings_requested.connect(self.open_settings)
+        self.debates.delete_requested.connect(self._on_delete)
+        self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
-        self.assistants.chat_requested.connect(self._on_new)
-        self.group_commands.group_chat_requested.connect(lambda group_id: self._on_new("", group_id))
-        self.assistants.set_commands(self._palette_commands())
+        self.assistants.chat_requested.connect(self.show_new)
+        self.group_commands.group_chat_requested.connect(lambda group_id: self.show_new("", group_id))
+        self.assistants.set_commands(self.desk_commands.palette_commands())
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)
@@ -172,46 +160,26 @@ class Desk(QObject):
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.applicationStateChanged.connect(self._on_application_state)
-        for keys, act in (
-            ("Ctrl+N", self._on_new),
-            ("Ctrl+D", top.debate_button.toggle),
-            ("Ctrl+,", lambda: self.open_settings("appearance")),
-            ("Ctrl+B", self._toggle_side),
-            ("Ctrl+F", self._on_find),
-            ("Ctrl+K", self.assistants.search),
-            ("Ctrl+1", lambda: self._show_tab(0)),
-            ("Ctrl+2", lambda: self._show_tab(1)),
-            ("Ctrl+3", lambda: self._show_tab(2)),
-        ):
-            QShortcut(QKeySequence(keys), self._window, act)
-        # Only where the focus is in the session: in a list of the side bar F2 is about its row.
-        rename = QShortcut(QKeySequence("F2"), self._window.main_area, top.rename)
-        rename.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     # What the user asks for
 
     def show_session(self, session_id: str) -> None:
         """Show a session in the main area."""
-        summary = self._summary(session_id)
+        summary = self.views.summary(session_id)
         if summary is not None:
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
-    def show_setup(self, topic: str = "") -> None:
-        """Open the panel at Setup, with a topic when one is given."""
-        self._window.top_bar.debate_button.setChecked(True)
-        self.panel.show_setup(topic)
-
     def open_settings(self, page: str, provider_id: str = "") -> None:
         """Open the settings at a page, and there at a provider."""
-        dialog = SettingsDialog(self._language, self._look, self.engine, self._data_dir, self._window)
+        dialog = SettingsDialog(self._language, self._look, self.engine, self._data_dir, self.window)
         dialog.show_page(page, provider_id)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
-        dialog.settings_chosen.connect(self._on_settings_chosen)
+        dialog.settings_chosen.connect(self.choose_settings)
         dialog.open()
 
-    def _on_new(self, assistant_id: str = "", group_id: str = "") -> None:
+    def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show an empty page to write to an assistant or a group on."""
         self.welcome.go_on()
         self.views.keep_place(self.chat_page)
@@ -219,73 +187,28 @@ class Desk(QObject):
         self.pages.show(self.chat_page)
         self.chat_page.take_focus()
 
-    def _palette_commands(self) -> tuple[Command, ...]:
-        """Return what the palette can do beside going to what it finds."""
-        lines: tuple[tuple[str, str, Callable[[], object], str], ...] = (
-            ("new_chat", "message-circle", self._on_new, "Ctrl+N"),
-            ("new_debate", "scale", self.show_setup, ""),
-            ("new_group", "users", self.group_commands.make_new, ""),
-            ("ready_groups", "users", self.group_commands.show_ready, ""),
-            ("new_assistant", "plus", self.assistants.make_new, ""),
-            ("bring_in", "download", self.assistants.bring_in, ""),
-            ("assistants", "users", self.assistants.show_page, ""),
-            ("find", "search", self._on_find, "Ctrl+F"),
-            ("panel", "scale", self._window.top_bar.debate_button.toggle, "Ctrl+D"),
-            ("workflow", "spline", self._window.top_bar.workflow_button.toggle, "Ctrl+E"),
-            ("plan", "list-checks", self._window.top_bar.plan_button.toggle, "Ctrl+J"),
-            ("needs_you", "circle-question-mark", self._window.top_bar.needs_you.open, "Ctrl+Shift+J"),
-            ("side", "panel-left", self._toggle_side, "Ctrl+B"),
-            ("servers", "plug", lambda: self.open_settings("servers"), ""),
-            ("settings", "settings", lambda: self.open_settings("appearance"), "Ctrl+,"),
-            ("theme", "moon", self._switch_theme, ""),
-            ("language", "globe", self._switch_language, ""),
-        )
-        return tuple(Command(name=name, icon=icon, act=act, shortcut=keys) for name, icon, act, keys in lines)
+    def toggle_side(self) -> None:
+        """Show the side bar or hide it."""
+        self.window.show_side(not self.window.side_bar.isVisible())
 
-    def _toggle_side(self) -> None:
-        self._window.show_side(not self._window.side_bar.isVisible())
-
-    def _switch_theme(self) -> None:
+    def switch_theme(self) -> None:
+        """Change between light and dark."""
         theme = "light" if self._look.tokens.dark else "dark"
-        self._on_settings_chosen(replace(self.engine.settings(), theme=theme))
+        self.choose_settings(replace(self.engine.settings(), theme=theme))
 
-    def _switch_language(self) -> None:
+    def switch_language(self) -> None:
+        """Change between English and Korean."""
         language = "en" if self._language.name == "ko" else "ko"
-        self._on_settings_chosen(replace(self.engine.settings(), language=language))
+        self.choose_settings(replace(self.engine.settings(), language=language))
 
-    def _on_find(self) -> None:
+    def find_in_session(self) -> None:
         """Find in the session the user is at: the panel's while the focus is there, else the main one."""
-        focus = self._window.focusWidget()
+        focus = self.window.focusWidget()
         in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
         page = self.pages.current
         view = self.panel.discussion if in_panel or page is None else page
         if view.session is not None and view.isVisible():
             view.find_bar.come()
-
-    def _show_tab(self, place: int) -> None:
-        self._window.top_bar.debate_button.setChecked(True)
-        self.panel.tabs.choose(place)
-
-    def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
-        self.panel.setup.set_starting(True)
-        self.tasks.start("start", self._start(setup, paths))
-
-    async def _start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
-        try:
-            context = await read_context(paths)
-            session_id = await self.engine.debates.start(replace(setup, context=context))
-        finally:
-            self.panel.setup.set_starting(False)
-        self.panel.setup.set_topic("")
-        await self._show_discussion(session_id)
-
-    async def _show_discussion(self, session_id: str) -> None:
-        summary = self._summary(session_id)
-        if summary is None:
-            return
-        self.panel.show_discussion()
-        await self._open(self.panel.discussion, summary)
-        self.panel.discussion.take_focus()
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
@@ -300,35 +223,16 @@ class Desk(QObject):
         # At once: when Moot is killed, what was watched is still what is shown next.
         self._remember()
 
-    def _on_history_open(self, session_id: str) -> None:
-        self.tasks.replace("open in the panel", self._show_discussion(session_id))
-
-    def _on_history_continue(self, session_id: str) -> None:
-        self._on_history_open(session_id)
-        self.commands.resume(session_id)
-
-    def _on_say(self, session_id: str, text: str) -> None:
-        self._state.keep_draft(session_id, "")
-        self.commands.say(session_id, text)
-
     def _on_delete(self, session_id: str) -> None:
-        summary = self._summary(session_id)
+        summary = self.views.summary(session_id)
         if summary is not None:
             self.commands.delete(summary)
 
-    def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
-        self.panel.setup.set_context_paths(paths)
-        settings = replace(self.engine.settings(), project_context=paths)
-        self.tasks.replace("save settings", self.engine.save_settings(settings))
-
-    def _on_settings_chosen(self, settings: Settings) -> None:
+    def choose_settings(self, settings: Settings) -> None:
+        """Do as these settings say from now on, and keep them."""
         self._language.choose(settings.language)
         self._look.choose(settings.theme)
         self.tasks.replace("save settings", self.engine.save_settings(settings))
-
-    def _on_draft_changed(self, session_id: str, text: str) -> None:
-        if session_id:
-            self._state.keep_draft(session_id, text)
 
     # What has happened
 
@@ -348,47 +252,44 @@ class Desk(QObject):
         text = self._language.problem(notice.code, **notice.details)
         if notice.sticky:
             self._saved = False
-            self._window.banner.show_text(text)
+            self.window.banner.show_text(text)
             self._refresh_providers()
         elif notice.code == SAVED_AGAIN:
             self._saved = True
-            self._window.banner.hide()
+            self.window.banner.hide()
             self._refresh_providers()
         else:
-            self._window.toasts.show_toast(text)
+            self.window.toasts.show_toast(text)
 
     def _on_task_failed(self, name: str, error: MootError) -> None:
         text = self._language.problem(error.code, **error.details)
         if name == "start":
             self.panel.setup.show_problem(text)
         else:
-            self._window.toasts.show_toast(text)
-
-    def _on_panel_toggled(self, shown: bool) -> None:
-        self.panel.setVisible(shown)
+            self.window.toasts.show_toast(text)
 
     def _on_language_changed(self) -> None:
         self._refresh_sessions()
-        if not self.pages.refresh() and self._window.main_area.currentWidget() is self._window.welcome:
-            self._window.show_welcome()
+        if not self.pages.refresh() and self.window.main_area.currentWidget() is self.window.welcome:
+            self.window.show_welcome()
 
     # Showing
 
     def _refresh_sessions(self) -> None:
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
-        self._window.side_bar.show_sessions(summaries, asking)
+        self.window.side_bar.show_sessions(summaries, asking)
         self.panel.history.show_sessions(summaries)
 
     def _refresh_providers(self) -> None:
         statuses = self.engine.providers()
         ready = [status for status in statuses if status.ready]
         embedded = any(status.config.kind == EMBEDDED for status in ready)
-        self._window.side_bar.show_providers(len(ready))
+        self.window.side_bar.show_providers(len(ready))
         self.assistants.refresh()
         self.chats.refresh()
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
-        self._window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
+        self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()
 
     def _on_application_state(self, state: Qt.ApplicationState) -> None:
@@ -404,47 +305,32 @@ class Desk(QObject):
         if await self.engine.look_for_servers():
             self._refresh_providers()
 
-    def _summary(self, session_id: str) -> SessionSummary | None:
-        return next((one for one in self.engine.sessions() if one.id == session_id), None)
-
     def _show_problems(self) -> None:
         for problem in self.engine.problems():
-            self._window.toasts.show_toast(self._language.file_problem(problem))
+            self.window.toasts.show_toast(self._language.file_problem(problem))
 
     # Memory
 
     def _restore(self) -> None:
         state = self._state
         splitter = state.bytes_of("splitter")
-        if splitter.isEmpty() or not self._window.splitter.restoreState(splitter):
-            self._window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360, 470])
-        shown = state.flag("panel", False)
-        self._window.top_bar.debate_button.setChecked(shown)
-        self.panel.setVisible(shown)
-        self._window.show_side(state.flag("side", True))
-        draft = state.draft("")
-        if draft:
-            self.panel.setup.set_topic(draft)
-        tab = state.text("tab", "0")
-        self.panel.tabs.choose(int(tab) if tab in ("0", "1", "2") else 0)
-        main = self._summary(state.text("main"))
+        if splitter.isEmpty() or not self.window.splitter.restoreState(splitter):
+            self.window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360, 470])
+        self.window.show_side(state.flag("side", True))
+        main = self.views.summary(state.text("main"))
         if main is not None:
             self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
         elif state.text("main") == NEW:
-            self._on_new()
-        in_panel = self._summary(state.text("panel_session"))
-        if in_panel is not None:
-            self.tasks.start("restore panel", self._open(self.panel.discussion, in_panel))
+            self.show_new()
+        self.debates.restore()
 
     def _remember(self) -> None:
         state = self._state
-        state.keep("splitter", QByteArray(self._window.splitter.saveState()))
+        state.keep("splitter", QByteArray(self.window.splitter.saveState()))
         # Not isVisible: the window itself may be hidden already.
-        state.keep("panel", not self.panel.isHidden())
-        state.keep("side", not self._window.side_bar.isHidden())
-        state.keep("tab", str(self.panel.tabs.current()))
+        state.keep("side", not self.window.side_bar.isHidden())
         page = self.pages.current
         state.keep("main", (page.session_id or NEW) if page else "")
-        state.keep("panel_session", self.panel.discussion.session_id)
+        self.debates.remember()
         for view in (self.panel.discussion, self.session_page, self.chat_page):
             self.views.keep_place(view)

@@ -7,7 +7,6 @@ from collections.abc import Coroutine
 from itertools import count
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
 
 from app.core.events import Event
 from app.core.message import APPROVAL, Message
@@ -122,8 +121,6 @@ class GroupDesk(QObject):
             lambda on: top.plan_button.setChecked(top.plan_button.isChecked() and not on)
         )
         top.needs_you.question_requested.connect(self._on_question_requested)
-        for keys, act in (("Ctrl+J", top.plan_button.toggle), ("Ctrl+Shift+J", top.needs_you.open)):
-            QShortcut(QKeySequence(keys), self._window, act)
         self._start(self._look_for_waiting())
 
     def _start(self, work: Coroutine[object, object, object]) -> None:

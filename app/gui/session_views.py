@@ -71,6 +71,10 @@ class SessionViews(QObject):
         bridge.tool_finished.connect(self._on_tool_finished)
         bridge.turn_finished.connect(self._on_turn_finished)
 
+    def summary(self, session_id: str) -> SessionSummary | None:
+        """Return what the list of sessions knows of one, None where there is none."""
+        return next((one for one in self._engine.sessions() if one.id == session_id), None)
+
     async def open(self, view: ConversationView, summary: SessionSummary) -> None:
         """Show a session in a view: its last messages at once, the rest when it is read.
 

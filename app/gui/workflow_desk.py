@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
 from app.core.errors import MootError
@@ -17,7 +17,7 @@ from app.core.workflow import StepState
 from app.engine.availability import policy_of, role_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
-from app.engine.workflow_run import WORKFLOW
+from app.engine.workflow import call_id, work_turn
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
 from app.gui.chat.row_tree import group_id
@@ -119,7 +119,6 @@ class WorkflowDesk(QObject):
         work.steps.opened.connect(self._go_to)
         work.steps.acted.connect(self._on_acted)
         work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
-        QShortcut(QKeySequence("Ctrl+E"), self._window, top.workflow_button.toggle)
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command; each has a name of its own, so that none is dropped for another."""
@@ -198,11 +197,8 @@ class WorkflowDesk(QObject):
         live, session = self._live, self.session
         if live is None or session is None:
             return ""
-        root = next(
-            (one.turn_id for one in live.messages if one.author.id == WORKFLOW and not one.parent_turn_id), ""
-        )
         state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
-        return live.child_turn(root, f"{step_id}.{state.attempt}") or ""
+        return live.child_turn(work_turn(live), call_id(state)) or ""
 
     # What has happened
 

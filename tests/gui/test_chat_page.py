@@ -298,7 +298,7 @@ async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     await until(lambda: not page.session_id)
     assert person.sees("welcome_chat")
     await person.click("toast_action")
-    await until(lambda: person.window.desk._summary(session_id) is not None)
+    await until(lambda: person.window.desk.views.summary(session_id) is not None)
     person.window.desk.show_session(session_id)
     await until(lambda: page.session_id == session_id and "Tabs?" in read(person))
 
@@ -371,7 +371,7 @@ async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_serv
 
     server.script("openai-wire", reply)
     await person.window.desk.engine.assistants.save(architect(model="openai-wire", sub_agents=("checker",)))
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     await say(person, TREE)
     page = person.window.desk.chat_page
     await until(lambda: "The disk fills up" in read(person), what="the checker to write")

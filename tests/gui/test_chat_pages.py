@@ -56,7 +56,7 @@ async def meet(person: Person) -> None:
 
 async def ask(person: Person) -> None:
     """Start a chat, and allow the server's tool once it asks."""
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     await person.write("composer", "Find a day.")
     await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: any(isinstance(one, ApprovalCard) for one in cards(person)), what="the approval")

@@ -45,7 +45,7 @@ def asking(server: WireServer, tool: str, **arguments: object) -> list[str]:
 
 async def ask(person: Person, text: str) -> object:
     """Start a chat with the architect; return the card once it is there and takes keys."""
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     await person.write("composer", text)
     await person.press("composer", Qt.Key.Key_Return)
     page = person.window.desk.chat_page
@@ -82,7 +82,7 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
 
 async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_there(person, wire_servers):  # noqa: F811
     told = asking(wire_servers["openai"], "promptUser", question="Which?", type="text")
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     await person.write("composer", QUESTION)
     await person.press("composer", Qt.Key.Key_Return)
     await person.write("composer", "My own ")
@@ -102,6 +102,7 @@ async def test_skip_lets_it_go_on_without_an_answer(person, wire_servers):  # no
     await done(person)
 
 
+@pytest.mark.threat("T14")
 async def test_enter_denies(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
     told = asking(wire_servers["openai"], "open_url", url="https://example.org/")

@@ -35,7 +35,7 @@ async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
     setup = DebateSetup(
         topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds
     )
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.setup.start_requested.emit(setup, ())
     await until(lambda: person.window.desk.panel.discussion.session_id, PATIENCE_S)
     return person.window.desk.panel.discussion.session_id
@@ -128,7 +128,7 @@ async def test_a_retry_is_counted_down(person):
     )
     live = await person.window.desk.engine.open(session_id)
     view = person.window.desk.panel.discussion
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.show_discussion()
     view.show_session(live.session, [])
     author = Author(id="openai", name="Openai", kind="participant")
@@ -143,7 +143,7 @@ async def test_a_retry_is_counted_down(person):
 
 
 async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.show_discussion()
     assert person.sees("debate_empty")
     await person.click("debate_empty")
@@ -167,7 +167,7 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
         debate=Debate(topic="T", participants=seats("openai", "anthropic")),
     )
     view = person.window.desk.panel.discussion
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.show_discussion()
     view.show_session(session, [message])
     await person.settle()
@@ -182,7 +182,7 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
 
 async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
     view = person.window.desk.panel.discussion
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.show_discussion()
     session = DebateSession(
         id="s",

@@ -43,7 +43,7 @@ async def set_up(person: Person, **fields: object) -> None:
 
 async def begin(person: Person, text: str) -> object:
     """Choose the group in the side bar's way, write to it, and return its page."""
-    person.window.desk._on_new(group_id="crew")
+    person.window.desk.show_new(group_id="crew")
     await person.write("composer", text)
     await person.press("composer", KEYS.Key_Return)
     page = person.window.desk.chat_page
@@ -69,7 +69,7 @@ def plan_of(page: object) -> list[tuple[str, bool]]:
 
 
 async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person):
-    person.window.desk._on_new(group_id="crew")
+    person.window.desk.show_new(group_id="crew")
     top, box = person.window.top_bar, person.find("composer")
     assert top.mode.text() == "Group mode"
     assert box.placeholderText() == "Message Release crew…"
@@ -83,14 +83,14 @@ async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person)
     await until(lambda: page.session.status == "waiting")
     said = person.transcript("transcript")
     assert f"Orchestrator ({CREW}" in said[1]
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     assert person.sees("assistant_button")
     assert not person.sees("group_button")
     assert not top.mode.text()
 
 
 async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_servers):  # noqa: F811
-    person.window.desk._on_new(group_id="crew")
+    person.window.desk.show_new(group_id="crew")
     box = person.find("composer")
     box.setFocus()
     QTest.keyClicks(box, "@")
@@ -326,7 +326,7 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     assert "Open a chat" in panel._teach.text()
     wire_servers["openai"].script(MODEL, lambda request: Answer("Fine."))
     page = person.window.desk.chat_page
-    person.window.desk._on_new("architect")
+    person.window.desk.show_new("architect")
     await person.write("composer", "Hello.")
     await person.press("composer", KEYS.Key_Return)
     await until(lambda: page.session and page.session.status == "idle")

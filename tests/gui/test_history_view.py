@@ -23,7 +23,7 @@ async def hold(person: Person, *topics: str) -> list[str]:
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.show_setup()
+        person.window.desk.debates.show_setup()
         yield person
 
 

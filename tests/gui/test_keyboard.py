@@ -37,7 +37,7 @@ def middle(person: Person, stop: QWidget) -> int:
 
 
 async def test_tab_goes_through_setup_from_top_to_bottom(person):
-    person.window.desk.show_setup("Tabs or spaces?")
+    person.window.desk.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
     setup = person.window.desk.panel.setup
     stops = await walk(person, setup.topic)
@@ -55,7 +55,7 @@ async def test_tab_goes_through_setup_from_top_to_bottom(person):
 
 
 async def test_every_stop_has_words_of_its_own(person):
-    person.window.desk.show_setup("Tabs or spaces?")
+    person.window.desk.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
     stops = await walk(person, person.window.desk.panel.setup.topic)
     words = [stop.accessibleName() or (stop.text() if hasattr(stop, "text") else "") for stop in stops]
@@ -84,7 +84,7 @@ async def test_every_button_of_the_welcome_page_is_reached(person):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
-    person.window.desk.show_setup("Tabs or spaces?")
+    person.window.desk.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
     await person.settle(0.05)
     stops = await walk(person, person.window.desk.panel.setup.topic)
@@ -116,7 +116,7 @@ async def test_enter_and_space_do_what_a_click_does(person):
 
 
 async def test_escape_empties_a_search_and_closes_a_dialog(person):
-    person.window.desk.show_setup()
+    person.window.desk.debates.show_setup()
     person.window.desk.panel.tabs.choose(2)
     await person.write("history_search", "parser")
     await person.press("history_search", Qt.Key.Key_Escape)

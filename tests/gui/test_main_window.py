@@ -45,7 +45,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         window = person.window
         await person.settle()
         assert cut_off(person) == []
-        window.desk.show_setup("Should cities ban private cars from their centres?")
+        window.desk.debates.show_setup("Should cities ban private cars from their centres?")
         await person.click("segment_roles")
         await person.settle()
         assert cut_off(person) == []
@@ -103,7 +103,7 @@ async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
 
 async def test_language_and_theme_are_switched_live(person):
     window = person.window
-    window.desk.show_setup()
+    window.desk.debates.show_setup()
     window.desk.open_settings("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.choose("settings_language", "한국어")
@@ -119,7 +119,7 @@ async def test_language_and_theme_are_switched_live(person):
 
 async def test_the_window_remembers(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.show_setup("An unfinished topic")
+        person.window.desk.debates.show_setup("An unfinished topic")
         person.window.desk.panel.tabs.choose(2)
         person.window.show_side(False)
     async with at_window(data_dir) as person:
@@ -133,7 +133,7 @@ async def test_the_window_remembers(qapp, data_dir):
 async def test_a_window_that_is_hidden_before_it_ends_remembers_what_was_open(qapp, data_dir):
     """As at the close button: what is on screen goes at once, saving may take a moment."""
     async with at_window(data_dir) as person:
-        person.window.desk.show_setup()
+        person.window.desk.debates.show_setup()
         person.window.hide()
     async with at_window(data_dir) as person:
         assert person.window.desk.panel.isVisible()
@@ -187,6 +187,8 @@ async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, da
     assert (data_dir / "settings.json").read_bytes() == b""
 
 
+@pytest.mark.threat("T8")
+@pytest.mark.corpus(45, 46)
 @pytest.mark.parametrize(
     ("url", "opens"),
     [
@@ -203,6 +205,8 @@ def test_only_web_and_mail_links_open(url, opens):
     assert may_open(url) is opens
 
 
+@pytest.mark.threat("T8")
+@pytest.mark.corpus(45, 46)
 async def test_a_link_asks_with_its_whole_host(person):
     person.window.desk.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
     await until(lambda: person.sees("link_dialog"))

@@ -132,7 +132,7 @@ async def test_a_long_chat_shows_the_chosen_version_only(qapp, data_dir, head, g
         assert page.transcript.following
         assert page.stands_at(head)
         page.transcript.go_to("m20", 5)
-        person.window.desk._on_new()
+        person.window.desk.show_new()
         person.window.desk.show_session(session_id)
         await until(lambda: page.session_id == session_id)
         assert page.transcript.place == ("m20", 5)

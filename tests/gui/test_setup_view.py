@@ -17,7 +17,7 @@ from tests.app_driver import at_window, until
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.show_setup()
+        person.window.desk.debates.show_setup()
         yield person
 
 

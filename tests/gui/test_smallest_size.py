@@ -93,7 +93,7 @@ def cut_rows(view: TranscriptView) -> list[str]:
 async def test_a_debate_with_the_longest_words(person, status, reason):
     desk = person.window.desk
     session, messages = debate(status, reason)
-    desk.show_setup()
+    desk.debates.show_setup()
     desk.panel.show_discussion()
     person.window.main_area.setCurrentWidget(desk.session_page)
     for view in (desk.panel.discussion, desk.session_page):
@@ -115,7 +115,7 @@ async def test_a_debate_with_the_longest_words(person, status, reason):
 
 
 async def test_choices_and_ticks_show_all_their_words(person):
-    person.window.desk.show_setup("원격 근무, 늘려야 할까?")
+    person.window.desk.debates.show_setup("원격 근무, 늘려야 할까?")
     await person.click("segment_roles")
     await person.settle(0.1)
     for kind in (QCheckBox, QComboBox):

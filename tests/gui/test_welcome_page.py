@@ -68,7 +68,7 @@ async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_p
     assert desk.pages.current is desk.chat_page
     assert desk.chat_page.composer.box.toPlainText() == "Sum this up"
     assert composer.box.toPlainText() == ""
-    desk._on_new()
+    desk.show_new()
     assert desk.chat_page.composer.box.toPlainText() == "Sum this up", "an empty box is no draft"
     assert person.window.state.draft(NEW) == "Sum this up"
 
