@@ -8,7 +8,7 @@ from app.core.events import EventBus, ServersChanged
 from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
-from app.engine.provider_list import configured, provider_of
+from app.engine.provider_list import configured, key_place, provider_of
 from app.engine.workflows import read_built_in as read_workflows
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
@@ -73,13 +73,13 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
     await documents.load()
     configs = configured(documents)
     secrets = KeyringSecrets()
-    await secrets.refresh(tuple((config.id, config.kind) for config in configs))
+    await secrets.refresh(tuple((key_place(config), config.kind) for config in configs))
     store = JsonLogStore(paths, read_only=lock is None)
     await store.open()
 
     def key_of(provider_id: str) -> str | None:
         config = provider_of(documents, provider_id)
-        return secrets.get(config.id, config.kind) if config is not None else None
+        return secrets.get(key_place(config), config.kind) if config is not None else None
 
     models = RemoteModels(
         providers=functools.partial(provider_of, documents),

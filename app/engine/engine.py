@@ -51,6 +51,7 @@ from app.engine.provider_list import (
     check_key,
     check_provider,
     configured,
+    key_place,
     provider_of,
     status_of,
 )
@@ -253,24 +254,22 @@ class Engine:
         else:
             providers = (*known, config)
         await self._documents.save_providers(providers)
-        await self._secrets.refresh(((config.id, config.kind),))
+        await self._secrets.refresh(((key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> None:
         """Remove a provider and its key. Raises NotFound."""
-        self._provider(provider_id)
+        config = self._provider(provider_id)
         rest = tuple(one for one in configured(self._documents) if one.id != provider_id)
         await self._documents.save_providers(rest)
-        await self._secrets.remove(provider_id)
+        await self._secrets.remove(key_place(config))
 
     async def set_key(self, provider_id: str, key: str) -> bool:
         """Keep a key; false where there is no keyring, so that it lives for this run only."""
-        self._provider(provider_id)
-        return await self._secrets.set(provider_id, check_key(key))
+        return await self._secrets.set(key_place(self._provider(provider_id)), check_key(key))
 
     async def remove_key(self, provider_id: str) -> None:
         """Forget a key."""
-        self._provider(provider_id)
-        await self._secrets.remove(provider_id)
+        await self._secrets.remove(key_place(self._provider(provider_id)))
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""

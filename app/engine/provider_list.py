@@ -41,7 +41,7 @@ def status_of(
     kind = provider_kind(config.kind)
     models = config.models or (kind.models if kind else ())
     base_url = config.base_url or (kind.base_url if kind else "")
-    key_source = secrets.source(config.id, config.kind)
+    key_source = secrets.source(key_place(config), config.kind)
     needs_key = kind.needs_key if kind else False
     problem = ""
     if not config.enabled:
@@ -70,6 +70,22 @@ def status_of(
         ready=not problem,
         problem=problem,
     )
+
+
+def key_place(config: ProviderConfig) -> str:
+    """Return what a provider's key is kept under: its id, with the server where that is not the usual one.
+
+    A key is for one server. Whoever changes the address is asked for the key of the new one.
+    """
+    kind = provider_kind(config.kind)
+    server = _server(config.base_url)
+    usual = not server or kind is not None and server == _server(kind.base_url)
+    return config.id if usual else f"{config.id}@{server}"
+
+
+def _server(address: str) -> str:
+    parts = address.split("/", 3)
+    return "/".join(parts[:3]).lower()
 
 
 def check_provider(config: ProviderConfig) -> ProviderConfig:

@@ -30,7 +30,10 @@ SESSION = "session"
 
 
 class KeyringSecrets:
-    """Keeps one key a provider; `keyring_problem` says why keys live for this run only, "" when they do not."""
+    """Keeps one key a provider; `keyring_problem` says why keys live for this run only, "" when they do not.
+
+    A provider is named by its id, and as `id@server` where it is asked at another than its usual server.
+    """
 
     def __init__(
         self,
@@ -137,7 +140,9 @@ class KeyringSecrets:
         if provider in self._stored:
             return self._stored[provider], KEYRING
         row = provider_kind(kind)
-        for name in (row.variable if row else "", variable_name(provider)):
+        name, _, server = provider.partition("@")
+        # The variable its users know is for the usual server; no other one is sent that key.
+        for name in (row.variable if row and not server else "", variable_name(name)):
             key = self._environment.get(name, "").strip() if name else ""
             if key:
                 return key, ENVIRONMENT

@@ -2,10 +2,12 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.wiring import open_moot
 from tests.stories.processes import moot
 from tests.wire import FAULTS, Fault, Reply, WireServer, write_providers
 
@@ -81,4 +83,47 @@ def test_no_key_gets_out_by_any_error(servers: dict[str, WireServer], data_dir: 
         if key.encode() in content or key[10:].encode() in content
     ]
     assert hits == []
-    assert os.environ["OPENAI_API_KEY"] == canary("openai")
+    assert os.environ["MOOT_KEY_OPENAI"] == canary("openai")
+
+
+@pytest.mark.threat("T2")
+async def test_a_key_of_the_environment_goes_to_its_own_provider_only(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", canary("environment"))
+    with WireServer("openai", key=canary("environment")) as server:
+        write_providers(data_dir, [server])
+        moot = await open_moot(data_dir)
+        (status,) = [one for one in moot.engine.providers() if one.config.id == "openai"]
+        found = await moot.engine.test_provider("openai")
+        await moot.close()
+        assert (status.ready, status.problem, found.ok) == (False, "no_key", False)
+        assert not any(canary("environment") in json.dumps(one.headers) for one in server.requests)
+
+
+@pytest.mark.threat("T2")
+async def test_a_key_stays_with_the_server_it_was_given_for(data_dir: Path) -> None:
+    moot = await open_moot(data_dir)
+    (usual,) = [one.config for one in moot.engine.providers() if one.config.id == "openai"]
+
+    def source() -> str:
+        return next(one.key_source for one in moot.engine.providers() if one.config.id == "openai")
+
+    with WireServer("openai", key=canary("other")) as server:
+        other = replace(usual, base_url=server.address, models=server.models)
+        await moot.engine.set_key("openai", canary("usual"))
+        await moot.engine.save_provider(other)
+        assert source() == ""
+        assert not (await moot.engine.test_provider("openai")).ok
+        await moot.engine.set_key("openai", canary("other"))
+        assert (await moot.engine.test_provider("openai")).ok
+        sent = json.dumps([one.headers for one in server.requests])
+        assert canary("other") in sent and canary("usual") not in sent
+        # The same host without encryption is another server too.
+        await moot.engine.save_provider(replace(usual, base_url="http://api.openai.com/v1"))
+        assert source() == ""
+        await moot.engine.save_provider(replace(usual, base_url="https://API.openai.com"))
+        assert source() == "session"
+        await moot.engine.remove_key("openai")
+        assert source() == ""
+    await moot.close()
