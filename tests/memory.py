@@ -7,7 +7,7 @@ from app.core.agent import Agent, Group
 from app.core.errors import NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import STOPPED, STREAMING, Message
-from app.core.provider import ProviderConfig
+from app.core.provider import ModelList, ProviderConfig
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession
@@ -49,6 +49,7 @@ class MemoryDocuments(Documents):
     def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
         self._providers = tuple(providers)
         self._agents = tuple(agents)
+        self._model_lists: tuple[ModelList, ...] = ()
         self._groups: tuple[Group, ...] = ()
         self._workflows: tuple[WorkflowDefinition, ...] = ()
         self._settings = Settings()
@@ -66,6 +67,12 @@ class MemoryDocuments(Documents):
         self._providers = providers
 
     def agents(self) -> tuple[Agent, ...]:
+    def model_lists(self) -> tuple[ModelList, ...]:
+        return self._model_lists
+
+    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
+        self._model_lists = lists
+
         return self._agents
 
     async def save_agent(self, agent: Agent) -> Agent:

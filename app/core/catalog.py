@@ -1,5 +1,7 @@
 """The providers Moot knows, one row each, and what is known about their models."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 EMBEDDED = "embedded"
@@ -18,7 +20,7 @@ class ProviderKind:
     to its models: chat turns, or one transcript with an opener (for a model too small for chat turns).
     `guided` marks models that cannot choose a tool: Moot offers the one that fits. `images` says that
     models take pictures. `calls_at_once` is how many answers a server of this computer can write at once, None
-    for any number.
+    for any number. At `key_page` one gets a key; it begins with `key_prefix`.
     """
 
     kind: str
@@ -34,6 +36,22 @@ class ProviderKind:
     guided: bool = False
     images: bool = True
     calls_at_once: int | None = None
+    key_page: str = ""
+    key_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalServer:
+    """A program that serves models on this computer, at its usual address (with `/v1`).
+
+    It is known by what it answers at `path`: a text in which the expression `sign` is found.
+    """
+
+    name: str
+    address: str
+    path: str
+    sign: str
+    kind: str = "openai-compatible"
 
 
 KINDS: tuple[ProviderKind, ...] = (
@@ -45,6 +63,8 @@ KINDS: tuple[ProviderKind, ...] = (
         base_url="https://api.openai.com/v1",
         models=("gpt-5.2", "gpt-5-mini"),
         variable="OPENAI_API_KEY",
+        key_page="https://platform.openai.com/api-keys",
+        key_prefix="sk-",
     ),
     ProviderKind(
         kind="anthropic",
@@ -54,6 +74,8 @@ KINDS: tuple[ProviderKind, ...] = (
         base_url="https://api.anthropic.com",
         models=("claude-opus-4-5", "claude-sonnet-4-5"),
         variable="ANTHROPIC_API_KEY",
+        key_page="https://console.anthropic.com/settings/keys",
+        key_prefix="sk-ant-",
     ),
     ProviderKind(
         kind="gemini",
@@ -63,6 +85,8 @@ KINDS: tuple[ProviderKind, ...] = (
         base_url="https://generativelanguage.googleapis.com/v1beta",
         models=("gemini-3-pro-preview", "gemini-2.5-flash"),
         variable="GEMINI_API_KEY",
+        key_page="https://aistudio.google.com/apikey",
+        key_prefix="AIza",
     ),
     ProviderKind(
         kind="ollama",
@@ -102,7 +126,69 @@ KINDS: tuple[ProviderKind, ...] = (
 
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 
+LOCAL_SERVERS: tuple[LocalServer, ...] = (
+    LocalServer(
+        name="Ollama",
+        kind="ollama",
+        address="http://127.0.0.1:11434/v1",
+        path="/",
+        sign=r"^Ollama is running",
+    ),
+    LocalServer(
+        name="LM Studio",
+        address="http://127.0.0.1:1234/v1",
+        path="/lmstudio-greeting",
+        sign=r'"lmstudio"\s*:\s*true',
+    ),
+    LocalServer(
+        name="llama.cpp",
+        address="http://127.0.0.1:8080/v1",
+        path="/v1/models",
+        sign=r'"owned_by"\s*:\s*"llamacpp"',
+    ),
+    LocalServer(
+        name="vLLM",
+        address="http://127.0.0.1:8000/v1",
+        path="/v1/models",
+        sign=r'"owned_by"\s*:\s*"vllm"',
+    ),
+    LocalServer(
+        name="Jan",
+        address="http://127.0.0.1:1337/v1",
+        path="/openapi.json",
+        sign=r'"title"\s*:\s*"Jan API',
+    ),
+)
+
+_NOT_FOR_CHAT = re.compile(
+    r"embed|rerank|whisper|moderation|dall-e|imagen|veo-|tts|transcri|realtime|audio|sora|davinci|babbage"
+    r"|gpt-image|-image\b|instruct-\d{4}|stable-diffusion|aqa$",
+    re.IGNORECASE,
+)
+
 
 def provider_kind(kind: str) -> ProviderKind | None:
     """Return the row of a kind, None when this version does not know it."""
     return next((row for row in KINDS if row.kind == kind), None)
+
+
+def kind_of_key(key: str) -> str:
+    """Return the kind of provider a key is of by the way it begins, "" where that says nothing."""
+    fits = [row for row in KINDS if row.key_prefix and key.startswith(row.key_prefix)]
+    return max(fits, key=lambda row: len(row.key_prefix)).kind if fits else ""
+
+
+def chat_models(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the models of a server's list that one can chat with, as far as their names tell."""
+    return tuple(name for name in dict.fromkeys(names) if name and not _NOT_FOR_CHAT.search(name))
+
+
+def best_model(known: Sequence[str], listed: Sequence[str]) -> str:
+    """Return which model to ask first: one that is `known` where the server lists it, else its first.
+
+    A list may name the dated versions only of what is known by a short name.
+    """
+    for model in known:
+        if any(name == model or re.fullmatch(re.escape(model) + r"-\d[\d-]*", name) for name in listed):
+            return model
+    return next(iter(chat_models(listed)), "") or next(iter(known), "")

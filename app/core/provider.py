@@ -45,17 +45,44 @@ class ProviderStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """What the Test button found: `models` the server's own list, `seconds` the first answer took."""
+    """What the Test button found: `models` the server's own list, `seconds` the first answer took.
+
+    `model` is the one that was asked.
+    """
 
     ok: bool
     seconds: float = 0.0
     models: tuple[str, ...] = ()
     failure: str = ""
+    model: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelList:
+    """The models a provider named when it was last asked for them (`models.json`)."""
+
+    provider: str
+    fetched_at: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundServer:
+    """A server of models that runs on this computer; `models` are those one can chat with.
+
+    One that does not say what it is has no `name`; one that wants a key names no models before it gets it.
+    """
+
+    name: str
+    kind: str
+    address: str
+    models: tuple[str, ...]
+    needs_key: bool = False
+
+
     """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
 
     `opener` is text the answer must begin with (an embedded model is steered by it); it is part
@@ -130,4 +157,20 @@ class Models(Protocol):
 
     async def listens(self, provider: str) -> bool:
         """Say whether something listens at the provider's address; sends it nothing."""
+        ...
+    async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
+        """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""
+        ...
+
+    async def list_models(self, provider: str) -> TestResult:
+        """Ask a provider for its list of models, and no model for anything."""
+        ...
+
+    async def local_servers(self) -> tuple[FoundServer, ...]:
+        """Look for the known servers of models on this computer; asks loopback addresses only."""
+        ...
+
+
+    async def price(self, provider: str, model: str) -> Price | None:
+        """Return what a model costs, None where nobody knows; asks no provider."""
         ...

@@ -6,7 +6,7 @@ from typing import Protocol
 from app.core.agent import Agent, Group
 from app.core.events import Event
 from app.core.message import Message
-from app.core.provider import ProviderConfig
+from app.core.provider import ModelList, ProviderConfig
 from app.core.session import Session, SessionSummary
 from app.core.settings import Settings
 from app.core.tool import McpServer
@@ -143,6 +143,14 @@ class Documents(Protocol):
 
     async def delete_group(self, group_id: str) -> None:
         """Take a group away; saving it again brings it back."""
+    def model_lists(self) -> tuple[ModelList, ...]:
+        """Return the lists of models of `models.json`, which were fetched from the providers."""
+        ...
+
+    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
+        """Write `models.json`. Raises StorageError."""
+        ...
+
         ...
 
     def workflows(self) -> tuple[WorkflowDefinition, ...]:

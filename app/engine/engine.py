@@ -37,6 +37,7 @@ from app.engine.assistants import Assistants
 from app.engine.availability import PARALLEL, Availability, policy_of
 from app.engine.cast import Cast
 from app.engine.chat_run import ChatRun, ChatTerms
+from app.engine.connections import Connections
 from app.engine.chats import Chats
 from app.engine.debate_run import DebateRun
 from app.engine.debates import Debates
@@ -121,6 +122,8 @@ class Engine:
             self._sessions,
             self._cast,
             self.assistants,
+        self.queues = Queues(self._slots, self._cast, bus)
+        self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
             prompts,
             bus,
             self._language,

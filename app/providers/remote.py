@@ -9,7 +9,8 @@ from typing import Any
 
 from app.children.host_process import HostProcess, Line
 from app.children.processes import MODEL_HOST
-from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core import catalog
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, provider_kind
 from app.core.errors import (
     BAD_REQUEST,
     HOST,
@@ -20,11 +21,22 @@ from app.core.errors import (
 )
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
+from app.core.provider import (
+    CallPiece,
+    Delta,
+    Finished,
+    FoundServer,
+    ModelRequest,
+    ProviderConfig,
+    TestResult,
+    Text,
+)
 from app.core.text import clean_text, clean_values
-from app.providers.addresses import complete_address, listens
+from app.core.usage import Price
+from app.providers.addresses import complete_address, is_near, listens
 from app.providers.errors import redact as redact_keys
 from app.providers.limits import LOCAL, REMOTE, Limits
+from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import find_model
 
 _LOG_BYTES = 1_000_000
@@ -62,6 +74,7 @@ class RemoteModels:
         self._restart: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._keys_sent: set[str] = set()
+        self._prices: dict[tuple[str, str], Price | None] = {}
         self._closed = False
 
     async def start(self) -> None:
@@ -85,7 +98,7 @@ class RemoteModels:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
-        line = await self._line(request)
+        line = await self._line(request, self._providers(request.provider))
         host = await self._running_host()
         call_id = new_id()
         queue = host.open(call_id, line)
@@ -119,17 +132,38 @@ class RemoteModels:
         address = (config.base_url or (row.base_url if row else "")) if config else ""
         return bool(address) and await listens(address, _LISTEN_SECONDS)
 
+    async def local_servers(self) -> tuple[FoundServer, ...]:
+        """Look for the known servers of models on this computer; asks loopback addresses only."""
+        return await find_servers(catalog.LOCAL_SERVERS, _LISTEN_SECONDS)
+
     async def test(self, provider: str) -> TestResult:
         """Try a provider: list its models and get one short answer; never raises ProviderError."""
+        return await self._trial("test", self._providers(provider), provider)
+
+    async def list_models(self, provider: str) -> TestResult:
+        """Ask a provider for its list of models only; never raises ProviderError."""
+        config = self._providers(provider)
+        if config is not None and config.kind == EMBEDDED:
+            return TestResult(ok=True, models=(EMBEDDED_MODEL,))
+        return await self._trial("list", config, provider)
+
+    async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
+        """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""
+        return await self._trial("test", config, config.id, key)
+
+    async def _trial(
+        self, op: str, config: ProviderConfig | None, provider: str, key: str = ""
+    ) -> TestResult:
+        model = _first_model(config) if config is not None else ""
         try:
-            config, _ = self._provider(provider)
-            line = await self._line(ModelRequest(provider=provider, model=_first_model(config), messages=()))
+            line = await self._line(ModelRequest(provider=provider, model=model, messages=()), config, key)
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
         host = await self._running_host()
         call_id = new_id()
-        limits = dataclasses.asdict(self._limits or (LOCAL if config.kind == EMBEDDED else _TEST_LIMITS))
-        queue = host.open(call_id, {**line, "op": "test", "limits": limits})
+        usual = LOCAL if line["kind"] == EMBEDDED else _TEST_LIMITS
+        limits = dataclasses.asdict(self._limits or usual)
+        queue = host.open(call_id, {**line, "op": op, "limits": limits})
         answer: Line | None = None
         try:
             answer = await queue.get()
@@ -144,10 +178,33 @@ class RemoteModels:
         return TestResult(
             ok=tested["ok"],
             seconds=tested.get("seconds", 0.0),
-            models=tuple(tested["models"]),
+            model=clean_name(tested.get("model", "")),
+            models=clean_names(tested["models"]),
             failure=tested.get("failure", ""),
             detail=self._clean(tested.get("detail", "")),
         )
+
+    async def price(self, provider: str, model: str) -> Price | None:
+        """Return what a model costs, None where nobody knows; starts the host for one that is paid only."""
+        config = self._providers(provider)
+        row = provider_kind(config.kind) if config is not None else None
+        if config is None or row is None:
+            return None
+        if row.local:
+            return Price() if row.kind == EMBEDDED or is_near(config.base_url or row.base_url) else None
+        if (row.kind, model) not in self._prices:
+            host = await self._running_host()
+            call_id = new_id()
+            queue = host.open(call_id, {"op": "price", "kind": row.kind, "model": model})
+            try:
+                answer = await queue.get()
+            finally:
+                host.close_call(call_id, cancel=False)
+            if answer is None:
+                return None
+            price = answer["price"]
+            self._prices[row.kind, model] = Price(input_usd=price[0], output_usd=price[1]) if price else None
+        return self._prices[row.kind, model]
 
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
@@ -180,16 +237,13 @@ class RemoteModels:
         if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
             self._restart = asyncio.create_task(self.start())
 
-    def _provider(self, provider: str) -> tuple[ProviderConfig, ProviderKind]:
-        config = self._providers(provider)
+    async def _line(
+        self, request: ModelRequest, config: ProviderConfig | None, key: str = ""
+    ) -> dict[str, Any]:
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
-            raise ProviderError(BAD_REQUEST, f"unknown provider: {provider}")
-        return config, row
-
-    async def _line(self, request: ModelRequest) -> dict[str, Any]:
-        config, row = self._provider(request.provider)
-        key = (self._key(config.id) or "").strip()
+            raise ProviderError(BAD_REQUEST, f"unknown provider: {request.provider}")
+        key = (key or self._key(config.id) or "").strip()
         if row.needs_key and not key:
             raise ProviderError(NO_KEY, config.id)
         line: dict[str, Any] = {

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from app.core.agent import Agent, Group
 from app.core.catalog import KINDS, provider_kind
 from app.core.errors import StorageError
-from app.core.provider import ProviderConfig
+from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
@@ -35,6 +35,7 @@ from app.storage.document_file import (
 from app.storage.file_system import FileSystem, RealFileSystem
 from app.storage.json_file import Field, JsonFile, read_json_file
 from app.storage.mcp_file import SERVERS, read_servers, with_servers
+from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
 from app.storage.records import plain
 from app.storage.threads import run_in_thread
@@ -50,6 +51,7 @@ class JsonDocuments:
         self._disk = file_system or RealFileSystem()
         self._settings = Settings()
         self._providers: tuple[ProviderConfig, ...] | None = None
+        self._model_lists: tuple[ModelList, ...] = ()
         self._agents: tuple[Agent, ...] = ()
         self._assistants = DefinitionFolder(Agent, paths.assistants, paths.trash, self._disk)
         self._groups: tuple[Group, ...] = ()
@@ -123,6 +125,15 @@ class JsonDocuments:
             saved = self._assistants.save(agent)
             self._load_agents()
             return saved
+    def model_lists(self) -> tuple[ModelList, ...]:
+        """Return the lists of models that were fetched from the providers."""
+        return self._model_lists
+
+    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
+        """Write `models.json`, which can always be fetched again. Raises StorageError."""
+        self._model_lists = lists
+        await self._write_in_thread(lambda: save_model_lists(self._disk, self._paths.models, lists))
+
 
         return await self._write_in_thread(save)
 
@@ -238,6 +249,7 @@ class JsonDocuments:
             problems.append(found)
         elif found is not None:
             self._providers = tuple(config for _, config in _read_providers(found, problems))
+        self._model_lists = read_model_lists(self._paths.models)
         self._problems["providers"] = problems
 
     def _load_workflows(self) -> None:

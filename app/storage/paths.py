@@ -23,6 +23,7 @@ class DataPaths:
         self.settings = root / "settings.json"
         self.providers = root / "providers.json"
         self.mcp = root / "mcp.json"
+        self.models = root / "models.json"
         self.consents = root / "consents.json"
         self.index = root / "index.json"
         self.lock = root / "lock"

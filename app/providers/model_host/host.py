@@ -15,8 +15,9 @@ from app.providers.embedded import EmbeddedServer
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import Call
-from app.providers.model_host.trial import try_provider
+from app.providers.model_host.trial import list_models, try_provider
 from app.providers.model_host.warm_up import warm_up
 
 _LOG = logging.getLogger(__name__)
@@ -49,10 +50,12 @@ class Host:
         if line["op"] == "cancel":
             if task := self._tasks.get(line["id"]):
                 task.cancel()
+        elif line["op"] == "price":
+            self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
         elif line["op"] == "warm":
             self._start_in_background(self._warm_embedded(line["model_file"]))
         else:
-            serve = self._test if line["op"] == "test" else self._stream
+            serve = {"test": self._test, "list": self._list}.get(line["op"], self._stream)
             call = Call.from_line(line)
             task = asyncio.get_running_loop().create_task(self._guard(call, serve))
             self._tasks[call.call_id] = task
@@ -87,6 +90,9 @@ class Host:
 
     async def _test(self, call: Call) -> None:
         self._pipes.write({"id": call.call_id, "tested": await try_provider(call, self._asker)})
+
+    async def _list(self, call: Call) -> None:
+        self._pipes.write({"id": call.call_id, "tested": {"ok": True, "models": await list_models(call)}})
 
     def _start_in_background(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)

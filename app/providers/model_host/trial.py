@@ -8,7 +8,7 @@ import httpx
 
 from app.children.pipes import Pipes
 from app.core import errors
-from app.core.catalog import EMBEDDED
+from app.core.catalog import EMBEDDED, best_model
 from app.providers.errors import classify, classify_status
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.outlet import Outlet
@@ -30,12 +30,11 @@ class _Nowhere(Pipes):
 
 async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
-    models = await _listed(call)
+    models = await list_models(call)
     model = call.model
-    if models and model not in models and call.row.local and model in call.row.models:
-        # Nobody chose this model: any that the local server has will do.
-        model = models[0]
-    model = model or next(iter(models), "")
+    if models and model not in models and (not model or model in call.row.models):
+        # Nobody chose this model: any that the server has will do.
+        model = best_model(call.row.models, models)
     if not model:
         raise CallFailed(
             dataclasses.replace(classify_status(404, "", {}), detail="the server names no model")
@@ -50,18 +49,21 @@ async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
     try:
         await asker.ask(trial, Outlet(_Nowhere(), call.call_id, ""))
     except CallFailed as error:
-        return {"ok": False, "models": models, "failure": error.failure.kind, "detail": error.failure.detail}
-    return {"ok": True, "models": models, "seconds": asyncio.get_running_loop().time() - started}
+        failure, detail = error.failure.kind, error.failure.detail
+        return {"ok": False, "models": models, "model": model, "failure": failure, "detail": detail}
+    seconds = asyncio.get_running_loop().time() - started
+    return {"ok": True, "models": models, "model": model, "seconds": seconds}
 
 
-async def _listed(call: Call) -> list[str]:
+async def list_models(call: Call) -> list[str]:
+    """Return the names of a provider's list, none where it has no list. Raises CallFailed."""
     if call.kind == EMBEDDED:
         return [call.model]
     path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}
     if call.kind == "anthropic":
-        path, headers = "/v1/models", {"x-api-key": call.key, "anthropic-version": "2023-06-01"}
+        path, headers = "/v1/models?limit=1000", {"x-api-key": call.key, "anthropic-version": "2023-06-01"}
     elif call.kind == "gemini":
-        headers = {"x-goog-api-key": call.key}
+        path, headers = "/models?pageSize=1000", {"x-goog-api-key": call.key}
     limits = httpx.Timeout(call.limits.first_token, connect=call.limits.connect)
     try:
         async with httpx.AsyncClient(timeout=limits) as client:

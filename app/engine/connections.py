@@ -1,0 +1,163 @@
+"""Providers as one comes by them: local servers found, a key tried out, lists of models fetched and chosen from.
+
+`engine.connections`, used by the welcome page and the settings.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from app.core.catalog import EMBEDDED, chat_models, provider_kind
+from app.core.errors import BadInput, NotFound
+from app.core.events import utc_now
+from app.core.provider import FoundServer, ModelList, Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.store import Documents
+from app.engine.provider_list import check_key, check_provider, configured, provider_of
+
+# Of a longer list only the model that was tried is offered; the others wait in the settings.
+MOST_OFFERED = 12
+_HERE = ("localhost", "127.0.0.1", "::1")
+_NOT_OF_AN_ID = re.compile(r"[^a-z0-9]+")
+
+
+class Connections:
+    """Commands about providers that are not there yet, and about the models of those that are."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        models: Models,
+        providers: Callable[[], list[ProviderStatus]],
+        save: Callable[[ProviderConfig], Awaitable[None]],
+        set_key: Callable[[str, str], Awaitable[bool]],
+    ) -> None:
+        self._documents = documents
+        self._models = models
+        self._providers = providers
+        self._save = save
+        self._set_key = set_key
+
+    async def offers(self) -> tuple[FoundServer, ...]:
+        """Look for servers on this computer; return those that are not among the providers yet.
+
+        A server is among them once its models are, or where the user switched it off.
+        """
+        found = await self._models.local_servers()
+        taken = {
+            _place(status.base_url)
+            for status in self._providers()
+            if status.base_url and (status.config.models or not status.config.enabled)
+        }
+        return tuple(server for server in found if _place(server.address) not in taken)
+
+    def draft(self, kind: str, address: str = "", label: str = "") -> ProviderConfig:
+        """Return a provider as it would be added: the one of this kind or address where there is one.
+
+        Raises BadInput for an address that is none.
+        """
+        row = provider_kind(kind)
+        here = _place(address or (row.base_url if row else ""))
+        for status in self._providers():
+            if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
+                return replace(status.config, enabled=True)
+        taken = {config.id for config in configured(self._documents)}
+        stem = _NOT_OF_AN_ID.sub("-", (label or urlsplit(address).hostname or kind).lower()).strip("-")[:40]
+        names = (stem or "server", *(f"{stem or 'server'}-{number}" for number in range(2, 1_000)))
+        free = next(name for name in names if name not in taken)
+        return check_provider(ProviderConfig(id=free, kind=kind, label=label, base_url=address))
+
+    async def use(self, server: FoundServer) -> ProviderConfig:
+        """Add a server that was found, with the models it lists. Raises StorageError."""
+        config = replace(self.draft(server.kind, server.address, server.name), models=server.models)
+        await self._save(config)
+        return config
+
+    async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
+        """Try a draft with a key; neither is kept. Raises BadInput for a key that can be none."""
+        return await self._models.try_out(config, check_key(key) if key.strip() else "")
+
+    async def add(self, config: ProviderConfig, key: str, result: TestResult) -> bool:
+        """Keep a draft as it was tried out, its key and its models, the one that answered first.
+
+        Return False where there is no keyring, so that the key lives for this run only.
+        """
+        await self._save(replace(config, models=_offered(config, result), enabled=True))
+        kept = await self._set_key(config.id, key) if key.strip() else True
+        if result.models:
+            await self._keep_list(config.id, result.models)
+        return kept
+
+    def list_of(self, provider_id: str) -> ModelList | None:
+        """Return the list that was fetched from a provider last."""
+        return next((one for one in self._documents.model_lists() if one.provider == provider_id), None)
+
+    async def fetch(self, provider_id: str) -> TestResult:
+        """Ask a provider for its list of models and keep it. Raises NotFound, StorageError."""
+        self._config(provider_id)
+        result = await self._models.list_models(provider_id)
+        if result.ok:
+            await self._keep_list(provider_id, result.models)
+        return result
+
+    async def offer_model(self, provider_id: str, model: str, *, first: bool = False) -> None:
+        """Offer a model of a provider wherever one is chosen; the `first` is what it is asked by default.
+
+        Raises BadInput for a name that can be none.
+        """
+        name = model.strip()
+        if not name or len(name) > 200 or not name.isprintable():
+            raise BadInput("model_name_invalid")
+        others = tuple(one for one in self._offered_now(provider_id) if one != name)
+        await self._offer(provider_id, (name, *others) if first else (*others, name))
+
+    async def withdraw_model(self, provider_id: str, model: str) -> None:
+        """No longer offer a model. Raises BadInput for a provider's last one."""
+        rest = tuple(one for one in self._offered_now(provider_id) if one != model)
+        if not rest:
+            raise BadInput("last_model")
+        await self._offer(provider_id, rest)
+
+    def _offered_now(self, provider_id: str) -> tuple[str, ...]:
+        self._config(provider_id)
+        return next(one.models for one in self._providers() if one.config.id == provider_id)
+
+    async def _offer(self, provider_id: str, models: tuple[str, ...]) -> None:
+        config = self._config(provider_id)
+        if config.kind == EMBEDDED:
+            raise BadInput("last_model")
+        await self._save(replace(config, models=models))
+
+    async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
+        known = {config.id for config in configured(self._documents)}
+        others = [
+            one
+            for one in self._documents.model_lists()
+            if one.provider != provider_id and one.provider in known
+        ]
+        fresh = ModelList(provider=provider_id, fetched_at=utc_now(), models=chat_models(tuple(models)))
+        await self._documents.save_model_lists((*others, fresh))
+
+    def _config(self, provider_id: str) -> ProviderConfig:
+        config = provider_of(self._documents, provider_id)
+        if config is None:
+            raise NotFound("provider_not_found", provider=provider_id)
+        return config
+
+
+def _offered(config: ProviderConfig, result: TestResult) -> tuple[str, ...]:
+    """Return the models a provider begins with; what its user chose before stays."""
+    row = provider_kind(config.kind)
+    known = config.models or (row.models if row else ())
+    if result.model in known:
+        return config.models
+    listed = chat_models(result.models)
+    more = listed if len(listed) <= MOST_OFFERED else ()
+    return tuple(dict.fromkeys(filter(None, (result.model, *config.models, *more))))
+
+
+def _place(address: str) -> tuple[str, int]:
+    """Return host and port of an address, all names of this computer being one."""
+    parts = urlsplit(address)
+    host = "127.0.0.1" if parts.hostname in _HERE else parts.hostname or ""
+    return host, parts.port or (443 if parts.scheme == "https" else 80)
