@@ -79,7 +79,7 @@ def key_place(config: ProviderConfig) -> str:
     """
     kind = provider_kind(config.kind)
     server = _server(config.base_url)
-    usual = not server or kind is not None and server == _server(kind.base_url)
+    usual = not server or (kind is not None and server == _server(kind.base_url))
     return config.id if usual else f"{config.id}@{server}"
 
 

@@ -140,9 +140,9 @@ class KeyringSecrets:
         if provider in self._stored:
             return self._stored[provider], KEYRING
         row = provider_kind(kind)
-        name, _, server = provider.partition("@")
+        provider_id, _, server = provider.partition("@")
         # The variable its users know is for the usual server; no other one is sent that key.
-        for name in (row.variable if row and not server else "", variable_name(name)):
+        for name in (row.variable if row and not server else "", variable_name(provider_id)):
             key = self._environment.get(name, "").strip() if name else ""
             if key:
                 return key, ENVIRONMENT
