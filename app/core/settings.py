@@ -14,7 +14,7 @@ class Rule:
     """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
 
     A setting with `choices` is one of them; a number is between `least` and `most`, `step` by `step`.
-    `unit` is the key of the words behind a number ("" for none).
+    `unit` is behind a number, in the words of `unit.<unit>` ("" for none).
     """
 
     page: str = ""
@@ -55,9 +55,9 @@ class Settings:
     max_model_calls: int = _setting(100, "limits", most=10_000)
     max_tool_rounds: int = _setting(60, "limits", most=10_000)
     max_sub_agent_runs: int = _setting(20, "limits", most=1_000)
-    max_minutes: int = _setting(30, "limits", most=1_440)
-    max_cost_usd: float = _setting(2.0, "limits", most=1_000)
-    max_month_usd: float = _setting(0.0, "usage", most=100_000)
+    max_minutes: int = _setting(30, "limits", most=1_440, unit="minutes")
+    max_cost_usd: float = _setting(2.0, "limits", most=1_000, step=0.5, unit="usd")
+    max_month_usd: float = _setting(0.0, "usage", most=100_000, unit="usd")
 
 
 def rules() -> dict[str, Rule]:
