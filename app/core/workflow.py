@@ -16,6 +16,8 @@ CANCELLED: Final = "cancelled"
 
 STEP_ENDED = (DONE, FAILED, SKIPPED, CANCELLED)
 
+MOST_STEPS: Final = 2_000
+
 SATISFIES: Final = "satisfies"
 BLOCKS: Final = "blocks"
 
@@ -80,6 +82,8 @@ class Fault:
 
 def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None) -> list[Fault]:
     """Return what keeps a definition from running; `roles` are those some assistant has, if it matters."""
+    if len(definition.steps) > MOST_STEPS:
+        return [Fault("too_many_steps", field="steps", detail=f"{len(definition.steps)} > {MOST_STEPS}")]
     found: list[Fault] = []
     places: dict[str, int] = {}
     for place, step in enumerate(definition.steps):

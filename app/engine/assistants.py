@@ -11,7 +11,7 @@ from app.core.events import AssistantsChanged, EventBus
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.core.tool import Tool, ToolResult, Tools
-from app.engine.cast import ORCHESTRATION, Cast
+from app.engine.cast import GIVEN, Cast
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT
 
 MAX_NAME = 80
@@ -66,7 +66,7 @@ class Assistants:
 
     def tools(self) -> tuple[Tool, ...]:
         """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
-        given = (tool for tool in self._tools.allowed() if tool.group != ORCHESTRATION)
+        given = (tool for tool in self._tools.allowed() if tool.group not in GIVEN)
         return (_SUB_AGENT_TOOL, *given)
 
     async def save(self, agent: Agent) -> Agent:

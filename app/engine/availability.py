@@ -25,6 +25,9 @@ QUEUE_FULL: Final = "queue_full"
 BUSY: Final = "busy"
 TIMED_OUT: Final = "timed_out"
 
+# The id of somebody made for a role that no assistant has begins so.
+MADE_FOR: Final = "role-"
+
 ANYBODY = Busy(strategy=PARALLEL, limit=8, depth=100)
 
 # The seed's defaults; a role matches exactly or by an alias, never by a part of its name.
@@ -197,6 +200,10 @@ class Availability:
         """Hold an assistant back, or let it go on; a slot that a task holds is not freed."""
         self._desk(agent_id).held = busy
         return () if busy else tuple(self._go_on(agent_id, now))
+
+    def is_held(self, agent_id: str) -> bool:
+        """Say whether an assistant is held back."""
+        return self._desk(agent_id).held
 
     def pause_provider(self, provider: str, until: float) -> None:
         """Start nothing more at a provider until a moment, because it asked to wait."""

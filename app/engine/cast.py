@@ -13,10 +13,12 @@ from app.core.session import GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
-from app.engine.group import ORCHESTRATOR
+from app.engine.step_protocol import STEP_TOOLS
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 
+# Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
+GIVEN = (ORCHESTRATION, STEP_TOOLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +91,18 @@ class Cast:
         """Return the model that is taken where nobody named one."""
         return self.voice(Agent(id="", name=""))
 
-    def tools(self, agent: Agent, mode: str) -> dict[str, Tool]:
+    def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
-        its MCP servers. Keys that are not on the list are nobody's (row S8).
+        its MCP servers. Keys that are not on the list are nobody's (row S8); of the sets that a turn is
+        given, it has those `given`.
         """
         keys = set(agent.tools)
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
-        leads = agent.id == ORCHESTRATOR
         return {
-            tool.key: tool for tool in found if mode in tool.modes and leads == (tool.group == ORCHESTRATION)
+            tool.key: tool
+            for tool in found
+            if mode in tool.modes and (tool.group in given or tool.group not in GIVEN)
         }
 
     def consent_of(self, key: str) -> str:
@@ -124,9 +128,12 @@ class Cast:
         """Return whom an agent may call from where it stands."""
         return callable_by(agent, stack, self.agents()) if self.may_delegate(agent) else ()
 
-    def functions(self, agent: Agent, stack: Sequence[str], mode: str) -> tuple[Mapping[str, object], ...]:
+    def functions(
+        self, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
+    ) -> tuple[Mapping[str, object], ...]:
         """Return the tools of an agent as a model is shown them; `stack` are the ids from the root to it."""
-        offered = [(one.key, one.description, one.parameters) for one in self.tools(agent, mode).values()]
+        tools = self.tools(agent, mode, given).values()
+        offered = [(one.key, one.description, one.parameters) for one in tools]
         if whom := self.helpers(agent, stack):
             offered.append((SUB_AGENT, description(whom), PARAMETERS))
         return tuple(

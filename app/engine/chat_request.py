@@ -43,7 +43,7 @@ class AgentTurn:
     """An agent's turn: who speaks with which model, and where in the tree of turns.
 
     `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given; `notes`
-    are what it is told besides its instructions.
+    are what it is told besides its instructions; `given` are the sets of tools it has for what it is.
     """
 
     turn_id: str
@@ -57,6 +57,7 @@ class AgentTurn:
     task: str = ""
     kind: str = "main"
     notes: str = ""
+    given: tuple[str, ...] = ()
 
     @property
     def author(self) -> Author:

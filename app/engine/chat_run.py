@@ -19,7 +19,7 @@ from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
-from app.engine.slots import NotFree, Slots
+from app.engine.slots import NotFree, SentTo, Slots, Work
 from app.engine.stage import HELD, Stage
 from app.engine.stage import WAITING as TURN_WAITS
 from app.engine.turn import Tree
@@ -111,13 +111,19 @@ class ChatRun(Run):
             **fields,  # type: ignore[arg-type]
         )
         self._tree = Tree(self._stage(members))
+        # Somebody else may answer where nothing has been said, and where it is no group's choice.
+        may_move = not turn_id and not isinstance(self._live.session, GroupSession)
+        work = Work(session_id=self._live.id, may_move=may_move)
         try:
-            async with self._terms.slots.taken(agent.id, waits=self._waits_for_slot):
+            async with self._terms.slots.taken(agent.id, work=work, waits=self._waits_for_slot):
                 if self._live.session.reason:
                     self._live.change(reason="")
                 outcome = await self._tree.take(turn)
         except NotFree as refused:
             self._fail(turn.author, follows, turn_id, refused.reason)
+            return
+        except SentTo as sent:
+            self._answered_by(sent.agent_id)
             return
         finally:
             self._tree = None
@@ -125,6 +131,13 @@ class ChatRun(Run):
             self._live.change(status=WAITING, reason=QUESTION)
         elif outcome.state == HELD:
             self._live.change(status=PAUSED, reason=outcome.reason)
+
+    def _answered_by(self, agent_id: str) -> None:
+        """Let another assistant answer from now on."""
+        agent = self._terms.cast.agent(agent_id)
+        if agent is not None:
+            chat = replace(self._live.chat_session.chat, assistant_id=agent.id, assistant_name=agent.name)
+            self._live.change(chat=chat, reason="")
 
     def _waits_for_slot(self, _: Waits) -> None:
         self._live.change(reason=BUSY)

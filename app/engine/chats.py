@@ -16,6 +16,7 @@ from app.core.message import (
 )
 from app.core.session import (
     DEFAULT_MODE,
+    ENDED,
     IDLE,
     RUNNING,
     WAITING,
@@ -34,6 +35,7 @@ from app.engine.chat_run import ChatRun, close_turns, open_questions, user_messa
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
+from app.engine.workflow import work_turn
 
 
 class Chats:
@@ -76,7 +78,7 @@ class Chats:
         if question is not None and not attachments:
             self._answer(live, question, text)
         elif isinstance(live.session, WorkflowSession):
-            await self._conversation(session_id)
+            self._add_to_work(live, text, attachments)
         elif live.session.status in (RUNNING, WAITING):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
@@ -242,6 +244,13 @@ class Chats:
         if isinstance(live.session, WorkflowSession):
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         return live
+
+    def _add_to_work(self, live: LiveSession, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Say something while a workflow is on: the steps that begin from now on are told."""
+        turn_id = work_turn(live)
+        if live.session.status in ENDED or not turn_id:
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        live.finish_message(user_message(text, attachments, live.messages[0].turn_id, turn_id=turn_id))
 
     def _agent(self, assistant_id: str) -> Agent:
         agent = self._cast.agent(assistant_id)

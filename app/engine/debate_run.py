@@ -15,7 +15,7 @@ from app.engine.live_session import LiveSession
 from app.engine.model_call import CallPlan, CallResult, call_model
 from app.engine.reply import ReplyCleaner
 from app.engine.runner import BY_USER, Run, Surroundings
-from app.engine.slots import NotFree, Slots
+from app.engine.slots import NotFree, Slots, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class DebateRun(Run):
     async def _answered(self, plan: CallPlan, speaker: Participant) -> CallResult:
         """Let the speaker answer, once the assistant it is has time for it."""
         try:
-            async with self._terms.slots.taken(speaker.id):
+            async with self._terms.slots.taken(speaker.id, work=Work(session_id=self._live.id)):
                 return await call_model(
                     self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
                 )

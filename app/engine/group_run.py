@@ -61,7 +61,15 @@ class GroupRun(ChatRun):
             tools=(REPORT_RESULT,) if lead.last else (ORCHESTRATION,),
             max_steps=1 if lead.last else MOST_STEPS,
         )
-        await self._take(agent, lead.follows, lead.turn_id, members=members, kind=ORCHESTRATOR, notes=notes)
+        await self._take(
+            agent,
+            lead.follows,
+            lead.turn_id,
+            members=members,
+            kind=ORCHESTRATOR,
+            notes=notes,
+            given=(ORCHESTRATION,),
+        )
 
     async def _hand_over(self, members: tuple[Agent, ...], member: Member) -> None:
         agent = next((one for one in members if one.id == member.agent_id), None)

@@ -2,12 +2,20 @@
 
 Read from a step's own final text only: a line of its own, outside code and quotations. Its body goes up
 to the next line that opens with a marker in capitals, so links, lists and check boxes are part of it.
+The tool `step_complete` says the same.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from app.core.message import DONE, TOOL, Message
+from app.engine.call_arguments import read_arguments
 
 MARKER = "[STEP_COMPLETE]"
+STEP_TOOLS: Final = "step"
+STEP_COMPLETE: Final = "step_complete"
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _NEXT_MARKER = re.compile(r"^\[[A-Z][A-Z0-9_]*\]")
@@ -34,6 +42,18 @@ def step_complete(text: str) -> StepComplete | None:
     if found is None:
         return None
     return _body(lines[found + 1 :], "\n".join(line for line, _ in lines[:found]).strip())
+
+
+def from_call(messages: Sequence[Message]) -> StepComplete | None:
+    """Return what the tool was told in a step's turn, None where it was not called with success."""
+    ended = {one.tool_call_id for one in messages if one.role == TOOL and one.state == DONE}
+    for message in reversed(messages):
+        for call in message.tool_calls:
+            if call.name == STEP_COMPLETE and call.id in ended:
+                told = {name: str(value).strip() for name, value in read_arguments(call.arguments).items()}
+                before = told.get("result", "") or message.content
+                return StepComplete(told.get("artifacts", ""), told.get("status", ""), before)
+    return None
 
 
 def _lines(text: str) -> list[tuple[str, bool]]:

@@ -36,7 +36,7 @@ from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
 from app.engine.call_arguments import read_arguments
 from app.engine.chat_request import AgentTurn
 from app.engine.repeated_calls import check_not_repeated
-from app.engine.slots import NotFree
+from app.engine.slots import NotFree, Work
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
 from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.tool_context import TurnContext
@@ -88,7 +88,7 @@ class ToolCalls:
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
         """Give the calls behind one that ends the turn a result that says so."""
-        tools = self._stage.cast.tools(turn.agent, turn.mode)
+        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
         missing = {call.id for call in _without_result(answer, self._live.turn(turn.turn_id))}
         for call in answer.tool_calls:
@@ -152,10 +152,11 @@ class ToolCalls:
         return None
 
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
-        tools = self._stage.cast.tools(turn.agent, turn.mode)
+        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
         if name not in tools:
             offered = [
-                one["function"] for one in self._stage.cast.functions(turn.agent, turn.stack, turn.mode)
+                one["function"]
+                for one in self._stage.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
             ]
             names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
             raise ToolError(f"There is no tool {name[:80]!r} here. Available: {names}.")
@@ -298,7 +299,7 @@ class ToolCalls:
 
     def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
         """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""
-        tool = self._stage.cast.tools(turn.agent, turn.mode).get(call.name)
+        tool = self._stage.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
         return Prompt(
             question=content[:MAX_QUESTION] or call.name,
             type=TEXT,
@@ -359,7 +360,8 @@ class ToolCalls:
         self._live.tell(self._tool_started(turn, call))
         try:
             await stage.cast.attach(job.agent)
-            async with stage.slots.taken(job.agent.id):
+            work = Work(session_id=self._live.id, about=job.task)
+            async with stage.slots.taken(job.agent.id, work=work):
                 outcome = await self._take(child)
         except NotFree as refused:
             text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")

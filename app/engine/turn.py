@@ -88,7 +88,7 @@ class Tree:
         def request(attempt: Attempt) -> ModelRequest:
             if turn.voice.guided:
                 return guided_request(turn, self._live, offer, attempt, stage.prompts)
-            functions = stage.cast.functions(turn.agent, turn.stack, turn.mode)
+            functions = stage.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
             return build_request(
                 turn, self._live, functions, attempt, stage.prompts, stage.language, wrap_up=wrap_up
             )
@@ -123,7 +123,7 @@ class Tree:
         return None
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
-        tools = tuple(self._stage.cast.tools(turn.agent, turn.mode))
+        tools = tuple(self._stage.cast.tools(turn.agent, turn.mode, turn.given))
         if turn.kind == ORCHESTRATOR:
             return lead_offer(turn, self._live, self._stage.members, tools)
         return guided_call(turn, messages, self._stage.cast.helpers(turn.agent, turn.stack), tools)

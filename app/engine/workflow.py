@@ -19,8 +19,22 @@ from app.core.workflow import (
     WorkflowDefinition,
     dependents,
 )
+from app.engine.live_session import LiveSession
 
 BLOCKED = "blocked"
+WORKFLOW = "workflow"
+
+
+def work_turn(live: LiveSession) -> str:
+    """Return the workflow's own turn, below which its steps are; "" while no step has begun."""
+    return next(
+        (one.turn_id for one in live.messages if one.author.id == WORKFLOW and one.parent_turn_id is None), ""
+    )
+
+
+def call_id(state: StepState) -> str:
+    """Return the id of the call that a step's attempt answers."""
+    return f"{state.id}.{state.attempt}"
 
 
 def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:

@@ -19,17 +19,17 @@ from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSessio
 from app.core.workflow import CANCELLED, DONE, FAILED, READY, SKIPPED, STEP_ENDED, StepState, WorkflowStep
 from app.core.workflow import RUNNING as STEP_RUNS
 from app.core.workflow import WAITING as STEP_WAITS
-from app.engine.availability import Waits, role_of
+from app.engine.availability import MADE_FOR, Waits, role_of
 from app.engine.chat_request import AgentTurn
-from app.engine.chat_run import QUESTION, ChatRun, close_turns, tree_turns
-from app.engine.runner import BY_USER
-from app.engine.slots import NotFree
+from app.engine.chat_run import QUESTION, ChatRun, ChatTerms, close_turns, tree_turns
+from app.engine.live_session import LiveSession
+from app.engine.runner import BY_USER, Surroundings
+from app.engine.slots import DEQUEUED, NotFree, SentTo, Work
 from app.engine.stage import BROKEN, FINISHED, HELD, Outcome
-from app.engine.step_protocol import StepComplete, step_complete
+from app.engine.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
 from app.engine.turn import Tree
-from app.engine.workflow import settled
+from app.engine.workflow import WORKFLOW, call_id, settled, work_turn
 
-WORKFLOW = "workflow"
 STEP = "step"
 NO_MARKER = "no_marker"
 BUSY = "busy"
@@ -41,6 +41,20 @@ class WorkflowRun(ChatRun):
     """A workflow that runs, in a task of its own."""
 
     stopped_status = STOPPED
+
+    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
+        super().__init__(live, surroundings, terms)
+        self._at_work: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one step, or somebody it has called."""
+        for step_id, task in self._at_work.items():
+            if self._live.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
+                self._stopped.add(step_id)
+                task.cancel()
+                return True
+        return super().stop_turn(turn_id)
 
     def _begin(self) -> None:
         super()._begin()
@@ -74,36 +88,31 @@ class WorkflowRun(ChatRun):
         """Run every step that can, until none can any more."""
         root = self._root()
         tree = self._tree = Tree(self._stage(()))
-        running: dict[asyncio.Task[None], str] = {}
+        running = self._at_work
         held: list[str] = []
         try:
             while True:
                 self._wake(root)
                 self._settle_steps()
                 for state in self._work.steps:
-                    if (
-                        state.state == READY
-                        and state.id not in running.values()
-                        and not (self._pausing or held)
-                    ):
-                        task = asyncio.create_task(self._take_step(tree, root, state.id, held))
-                        running[task] = state.id
+                    if state.state == READY and state.id not in running and not (self._pausing or held):
+                        running[state.id] = asyncio.create_task(self._take_step(tree, root, state.id, held))
                 if not running:
                     break
                 news = asyncio.create_task(self._news.wait())
                 try:
-                    await asyncio.wait({*running, news}, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait({*running.values(), news}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     news.cancel()
-                for task in [one for one in running if one.done()]:
-                    del running[task]
-                    task.result()
+                for step_id in [one for one, task in running.items() if task.done()]:
+                    running.pop(step_id).result()
                 if self._news.is_set():
                     self._news.clear()
         finally:
-            for task in running:
+            for task in running.values():
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.gather(*running.values(), return_exceptions=True)
+            running.clear()
             self._tree = None
         self._end(held)
 
@@ -124,7 +133,7 @@ class WorkflowRun(ChatRun):
         """Let the steps go on whose questions have been answered."""
         for state in self._work.steps:
             if state.state == STEP_WAITS and state.reason == QUESTION:
-                turn_id = self._live.child_turn(root, _call_id(state))
+                turn_id = self._live.child_turn(root, call_id(state))
                 turns = tree_turns(self._live, turn_id) if turn_id else []
                 if not any(one.asks for turn in turns for one in self._live.turn(turn)):
                     self._change_steps(replace(state, state=READY, reason=""))
@@ -148,48 +157,68 @@ class WorkflowRun(ChatRun):
 
     def _root(self) -> str:
         """Return the id of the workflow's own turn; it begins with its first step."""
-        for message in self._live.messages:
-            if message.author.id == WORKFLOW and message.parent_turn_id is None:
-                return message.turn_id
-        return new_id()
+        return work_turn(self._live) or new_id()
 
     # One step
 
     async def _take_step(self, tree: Tree, root: str, step_id: str, held: list[str]) -> None:
+        """Let a step be done: by whoever has least to do, or whom the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
-        state = self._begin_attempt(root, step, agent)
-        call_id = _call_id(state)
-        voice = self._terms.cast.voice(agent)
+        while True:
+            self._begin_attempt(root, step, agent)
+            try:
+                await self._attempt(tree, root, step, agent, held)
+            except NotFree as refused:
+                state = CANCELLED if refused.reason == DEQUEUED else FAILED
+                self._finish(root, step_id, state, BY_USER if state == CANCELLED else refused.reason)
+            except SentTo as sent:
+                other = self._terms.cast.agent(sent.agent_id) or agent
+                self._finish(root, step_id, READY, "", f"Given to {other.name}.")
+                agent = other
+                continue
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if step_id not in self._stopped or task is None:
+                    raise
+                task.uncancel()
+                self._stopped.discard(step_id)
+                if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
+                    close_turns(self._live, turn_id)
+                self._finish(root, step_id, CANCELLED, BY_USER)
+            return
+
+    async def _attempt(
+        self, tree: Tree, root: str, step: WorkflowStep, agent: Agent, held: list[str]
+    ) -> None:
+        step_call = call_id(self._state(step.id))
 
         def waits(_: Waits) -> None:
-            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=BUSY))
+            self._change_steps(replace(self._state(step.id), state=STEP_WAITS, reason=BUSY))
 
-        try:
-            async with self._terms.slots.taken(agent.id, waits=waits):
-                self._change_steps(replace(self._state(step_id), state=STEP_RUNS, reason=""))
-                await self._terms.cast.attach(agent)
-                turn = AgentTurn(
-                    turn_id=self._live.child_turn(root, call_id) or new_id(),
-                    agent=agent,
-                    voice=voice,
-                    stack=(WORKFLOW, agent.id),
-                    mode=self._live.chat_session.chat.mode,
-                    follows=self._command().turn_id,
-                    parent_turn_id=root,
-                    parent_call_id=call_id,
-                    task=self._prompt(step),
-                )
+        work = Work(session_id=self._live.id, about=step.name, may_move=True)
+        async with self._terms.slots.taken(agent.id, work=work, waits=waits):
+            self._change_steps(replace(self._state(step.id), state=STEP_RUNS, reason=""))
+            await self._terms.cast.attach(agent)
+            turn = AgentTurn(
+                turn_id=self._live.child_turn(root, step_call) or new_id(),
+                agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
+                voice=self._terms.cast.voice(agent),
+                stack=(WORKFLOW, agent.id),
+                mode=self._live.chat_session.chat.mode,
+                follows=self._command().turn_id,
+                parent_turn_id=root,
+                parent_call_id=step_call,
+                task=self._prompt(step),
+                given=(STEP_TOOLS,),
+            )
+            outcome = await tree.take(turn)
+            complete = self._completion(turn, outcome)
+            if outcome.state == FINISHED and complete is None and not self._state(step.id).asked_again:
+                self._ask_again(turn, step.id)
                 outcome = await tree.take(turn)
                 complete = self._completion(turn, outcome)
-                if outcome.state == FINISHED and complete is None and not self._state(step_id).asked_again:
-                    self._ask_again(turn, step_id)
-                    outcome = await tree.take(turn)
-                    complete = self._completion(turn, outcome)
-        except NotFree as refused:
-            self._finish(root, step_id, FAILED, refused.reason)
-            return
-        self._note(root, step_id, outcome, complete, held)
+        self._note(root, step.id, outcome, complete, held)
 
     def _note(
         self, root: str, step_id: str, outcome: Outcome, complete: StepComplete | None, held: list[str]
@@ -209,13 +238,14 @@ class WorkflowRun(ChatRun):
             self._finish(root, step_id, DONE, complete.status, complete.before or text, complete.artifacts)
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
-        """Return what a step's own final text says of its end; a model too small to say it is taken at its
-        word.
+        """Return what a step says of its end, by the tool or in its own final text; a model too small to say
+        it is taken at its word.
         """
         if outcome.state != FINISHED or outcome.message is None:
             return None
         text = outcome.message.content
-        return step_complete(text) or (StepComplete(before=text) if turn.voice.guided else None)
+        said = from_call(self._live.turn(turn.turn_id)) or step_complete(text)
+        return said or (StepComplete(before=text) if turn.voice.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
         language = self._live.chat_session.chat.language
@@ -235,7 +265,7 @@ class WorkflowRun(ChatRun):
     def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:
         """Write down that a step begins; one that was cut goes on with the attempt it had."""
         state = self._state(step.id)
-        if state.attempt and not state.fresh and not self._answered(root, _call_id(state)):
+        if state.attempt and not state.fresh and not self._answered(root, call_id(state)):
             return state
         state = replace(
             state,
@@ -250,34 +280,35 @@ class WorkflowRun(ChatRun):
             ended_at="",
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
-        call = ToolCall(id=_call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
+        call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
         message = self._own(root, role=ASSISTANT, tool_calls=(call,))
         self._change_steps(state, messages=(message,))
         return state
 
-    def _answered(self, root: str, call_id: str) -> bool:
+    def _answered(self, root: str, step_call: str) -> bool:
         return any(
-            one.role == TOOL and one.tool_call_id == call_id and one.state in (SAID, UNSAID)
+            one.role == TOOL and one.tool_call_id == step_call and one.state in (SAID, UNSAID)
             for one in self._live.turn(root)
         )
 
     def _finish(
         self, root: str, step_id: str, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
-        """End a step's attempt: its result and its state are one batch."""
+        """End a step's attempt: its result and its state are one batch. One that is ready begins another."""
         before = self._state(step_id)
         after = replace(
             before,
             state=state,
-            reason=reason if state == FAILED else "",
+            reason=reason if state in (FAILED, CANCELLED) else "",
             result=text[:MAX_RESULT],
             artifacts=artifacts,
-            ended_at=utc_now(),
+            fresh=state == READY,
+            ended_at="" if state == READY else utc_now(),
         )
         result = self._own(
             root,
             role=TOOL,
-            tool_call_id=_call_id(before),
+            tool_call_id=call_id(before),
             content=text[:MAX_RESULT] or reason,
             state=SAID if state == DONE else UNSAID,
         )
@@ -309,6 +340,9 @@ class WorkflowRun(ChatRun):
             for one in step.depends_on
             if self._state(one).result
         )
+        added = "\n".join(one.content for one in self._live.turn(self._root()) if one.role == USER)
+        if added:
+            results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
         return prompts.text(
             language, "step", step=step.name, command=self._work.command, prompt=step.prompt, results=results
         )
@@ -321,12 +355,8 @@ class WorkflowRun(ChatRun):
         agents = [
             one for one in cast.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
         ]
-        if had.assistant_id and not self._answered(self._root(), _call_id(had)):
+        if had.assistant_id and not self._answered(self._root(), call_id(had)):
             agents = [one for one in agents if one.id == had.assistant_id] or agents
         if agents:
             return min(agents, key=lambda one: slots.load(one.id))
-        return Agent(id=f"role-{role}", name=step.role, role=step.role)
-
-
-def _call_id(state: StepState) -> str:
-    return f"{state.id}.{state.attempt}"
+        return Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)

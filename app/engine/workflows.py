@@ -10,7 +10,7 @@ from typing import Any, cast
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
 from app.core.message import USER
-from app.core.provider import Delta, ModelRequest, Models, Text
+from app.core.provider import Delta, ModelRequest, Text
 from app.core.session import RUNNING, Chat, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.workflow import (
@@ -33,9 +33,9 @@ from app.engine.chat_input import begun_with, checked_text
 from app.engine.chat_run import ChatRun, user_message
 from app.engine.classifier import by_keyword, choice_of, question
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 from app.engine.sessions import Sessions
-from app.engine.workflow import begun, reopened, with_step
-from app.engine.workflow_run import WORKFLOW
+from app.engine.workflow import WORKFLOW, begun, reopened, with_step
 
 BY_USER = "by_user"
 
@@ -48,7 +48,7 @@ class Workflows:
         documents: Documents,
         sessions: Sessions,
         cast: Cast,
-        models: Models,
+        models: MeteredModels,
         bus: EventBus,
         built_in: Sequence[WorkflowDefinition],
         language: Callable[[], str],
@@ -131,7 +131,9 @@ class Workflows:
         )
         answer: list[str] = []
         try:
-            async with aclosing(cast(AsyncGenerator[Delta, None], self._models.stream(request))) as stream:
+            async with aclosing(
+                cast(AsyncGenerator[Delta, None], self._models.stream_noted(request))
+            ) as stream:
                 async for delta in stream:
                     answer += [delta.text] if isinstance(delta, Text) else []
         except ProviderError:
@@ -169,7 +171,9 @@ class Workflows:
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         again = tuple(
-            replace(one, state=PENDING, reason="") if one.state == CANCELLED else one for one in work.steps
+            # Those that one stop of the whole has cancelled go on with it; a step stopped by itself stays so.
+            replace(one, state=PENDING) if one.state == CANCELLED and not one.reason else one
+            for one in work.steps
         )
         steps = reopened(work.definition, again, step_id)
         self._change(

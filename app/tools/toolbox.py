@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from app.core.settings import Settings
 from app.core.tool import ServerStatus, Tool
-from app.tools import orchestration, pages, planning, prompt_user, web
+from app.tools import orchestration, pages, planning, prompt_user, steps, web
 from app.tools.declared import Outside
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Toolbox:
             *prompt_user.TOOLS,
             *planning.TOOLS,
             *orchestration.TOOLS,
+            *steps.TOOLS,
         )
         self._allowed = tuple(one.bind(outside) for one in declared)
 

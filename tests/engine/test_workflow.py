@@ -12,10 +12,10 @@ from app.core.errors import SERVER, BadInput, NotFound, ProviderError
 from app.core.message import TOOL
 from app.core.provider import ModelRequest, Text
 from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession
-from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
 from app.engine.classifier import by_keyword, choice_of
 from app.engine.step_protocol import step_complete
-from app.engine.workflow import begun, settled
+from app.engine.workflow import begun
 from app.engine.workflows import read_built_in
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
@@ -338,13 +338,15 @@ async def test_what_cannot_run_is_refused_with_its_place(
 
 
 @pytest.mark.corpus(52)
-def test_a_chain_of_50_000_steps_is_one_pass() -> None:
-    chain = WorkflowDefinition(
-        id="long", name="Long", steps=(step("s0"), *(step(f"s{n}", f"s{n - 1}") for n in range(1, 50_000)))
-    )
-    assert not faults(chain)
-    assert [one.state for one in begun(chain)[:2]] == ["ready", "pending"]
-    assert len(settled(chain, begun(chain))) == 50_000
+def test_a_chain_of_50_000_steps_is_refused_and_one_pass_all_the_same() -> None:
+    def chain(length: int) -> WorkflowDefinition:
+        after = (step(f"s{n}", f"s{n - 1}") for n in range(1, length))
+        return WorkflowDefinition(id="long", name="Long", steps=(step("s0"), *after))
+
+    assert not faults(chain(MOST_STEPS))
+    [fault] = faults(chain(50_000))
+    assert (fault.code, fault.field, fault.detail) == ("too_many_steps", "steps", "50000 > 2000")
+    assert [one.state for one in begun(chain(50_000))[:2]] == ["ready", "pending"]
 
 
 @pytest.mark.threat("T5")

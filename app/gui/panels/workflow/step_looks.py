@@ -156,7 +156,9 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
             return ANSWER, (RETRY, SKIP)
         case ("failed", _):
             return RETRY, (SKIP,)
-        case ("cancelled", _) | ("skipped", "by_user"):
+        case ("cancelled", _):
+            return RETRY, (SKIP,)
+        case ("skipped", "by_user"):
             return RETRY, ()
         case ("done", _):
             return "", (RETRY,)
