@@ -18,6 +18,7 @@ from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
+from app.storage.usage_ledger import UsageFile
 from app.tools.mcp import McpServers
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox
@@ -88,8 +89,6 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
     )
-    if lock is not None:
-        autosave(bus, store)
 
     async def show_link(address: str) -> bool:
         return await engine.links(address)
@@ -107,6 +106,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         documents=documents,
         secrets=secrets,
         models=models,
+        ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
         bus=bus,
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
@@ -115,6 +115,9 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         embedded_problem=models.embedded_problem,
         ready_groups=resources_dir() / "groups",
     )
+    # After the engine, so that what a call used is on the disk before the message that says so.
+    if lock is not None:
+        autosave(bus, store)
     return Moot(
         paths=paths,
         engine=engine,

@@ -19,15 +19,16 @@ from app.core.session import (
     DebateSession,
     Participant,
 )
-from app.core.store import SessionStore
+from app.core.store import SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
+from app.core.usage import Price
 from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
+from tests.memory import MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
 
 PROMPTS = Prompts(Path(__file__).parent.parent / "resources" / "prompts")
 NAMES = ("GPT", "Claude", "Gemini", "Llama", "Mistral", "Qwen")
@@ -104,6 +105,7 @@ class ScriptedModels(Models):
     open: int = 0
     hanging: int = 0
     silent: frozenset[str] = frozenset()
+    prices: dict[str, Price] = field(default_factory=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -134,6 +136,9 @@ class ScriptedModels(Models):
 
     async def listens(self, provider: str) -> bool:
         return provider not in self.silent
+
+    async def price(self, provider: str, model: str) -> Price | None:
+        return self.prices.get(model)
 
 
 def remotes(count: int = 6) -> tuple[ProviderConfig, ...]:
@@ -218,6 +223,7 @@ def a_bench(
     embedded_problem: str = "",
     tools: Sequence[Tool] = (),
     toolbox: Tools | None = None,
+    ledger: UsageLedger | None = None,
 ) -> Bench:
     """Return an engine on a store, with scripted models and a clock of its own; `toolbox` instead of `tools`."""
     bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
@@ -230,6 +236,7 @@ def a_bench(
         documents=documents,
         secrets=secrets or MemorySecrets(),
         models=models,
+        ledger=ledger or MemoryLedger(),
         bus=bus,
         prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),

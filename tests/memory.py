@@ -10,8 +10,9 @@ from app.core.message import STOPPED, STREAMING, Message
 from app.core.provider import ModelList, ProviderConfig
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
-from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession
+from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession, UsageLedger
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
+from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
 
 
@@ -210,3 +211,26 @@ class MemoryStore(SessionStore):
             session = replace(session, status=PAUSED, reason="app_restart")
         mended = [replace(one, state=STOPPED) if one.state == STREAMING else one for one in messages.values()]
         return StoredSession(session=session, messages=mended)
+
+
+class MemoryLedger(UsageLedger):
+    """The ledger in memory, with what it `held` before the test."""
+
+    def __init__(self, *held: UsageEntry) -> None:
+        self.held = held
+        self.added: list[UsageEntry] = []
+
+    def add(self, entry: UsageEntry) -> None:
+        self.added.append(entry)
+
+    async def months(self) -> dict[str, Total]:
+        months: dict[str, Total] = {}
+        for entry in self.held:
+            months.setdefault(entry.month, Total()).add(entry)
+        return months
+
+    async def entries(self, month: str) -> list[UsageEntry]:
+        return [one for one in (*self.held, *self.added) if one.month == month]
+
+    async def close(self) -> None:
+        return None

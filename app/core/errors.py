@@ -59,6 +59,7 @@ EMPTY: Final = "empty"
 NO_KEY: Final = "no_key"
 NOT_INSTALLED: Final = "not_installed"
 HOST: Final = "host"
+BUDGET_MONTH: Final = "budget_month"
 
 PROVIDER_FAILURES: Final = (
     RATE_LIMIT,
@@ -80,6 +81,7 @@ PROVIDER_FAILURES: Final = (
     NO_KEY,
     NOT_INSTALLED,
     HOST,
+    BUDGET_MONTH,
 )
 
 

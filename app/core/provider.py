@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from app.core.usage import Price
+
 STOP = "stop"
 LENGTH = "length"
 TOOL_CALLS = "tool_calls"
@@ -141,8 +143,8 @@ class Finished:
 Delta = Text | CallPiece | Finished
 
 
-class Models(Protocol):
-    """Whoever can ask a model. Closing the iterator or cancelling its task ends the request."""
+class Askable(Protocol):
+    """Whoever lets a model answer. Closing the iterator or cancelling its task ends the request."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished.
@@ -151,12 +153,20 @@ class Models(Protocol):
         """
         ...
 
+
+class Models(Askable, Protocol):
+    """Whoever knows the providers and can ask their models."""
+
     async def test(self, provider: str) -> TestResult:
         """Try a provider with its key: list its models and get one short answer."""
         ...
 
     async def listens(self, provider: str) -> bool:
         """Say whether something listens at the provider's address; sends it nothing."""
+        ...
+
+    async def price(self, provider: str, model: str) -> Price | None:
+        """Return what a model costs, None where nobody knows; asks no provider."""
         ...
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
         """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""

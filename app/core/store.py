@@ -10,6 +10,7 @@ from app.core.provider import ModelList, ProviderConfig
 from app.core.session import Session, SessionSummary
 from app.core.settings import Settings
 from app.core.tool import McpServer
+from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
 
 
@@ -92,6 +93,28 @@ class SessionStore(Protocol):
 
     async def close(self) -> None:
         """Write what is left and let go of every file."""
+        ...
+
+
+class UsageLedger(Protocol):
+    """Keeps what every call of a model used, also of sessions that are gone; a message counts once."""
+
+    def add(self, entry: UsageEntry) -> None:
+        """Queue one call for the disk; never blocks."""
+        ...
+
+    async def months(self) -> dict[str, Total]:
+        """Return the sum of each month (`2026-11`) that has any, without what was added since the program
+        began. Raises StorageError.
+        """
+        ...
+
+    async def entries(self, month: str) -> list[UsageEntry]:
+        """Return a month's calls, all of them, oldest first. Raises StorageError."""
+        ...
+
+    async def close(self) -> None:
+        """Write what is left and let go of the file."""
         ...
 
 

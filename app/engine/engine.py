@@ -29,7 +29,7 @@ from app.core.session import (
     WorkflowSession,
 )
 from app.core.settings import Settings
-from app.core.store import Documents, Hit, Problem, Secrets, SessionStore
+from app.core.store import Documents, Hit, Problem, Secrets, SessionStore, UsageLedger
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
@@ -46,6 +46,7 @@ from app.engine.export import export
 from app.engine.group_run import GroupRun
 from app.engine.groups import Groups
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
     NO_SERVER,
@@ -60,6 +61,7 @@ from app.engine.runner import Run, Surroundings
 from app.engine.sessions import Sessions, check_open
 from app.engine.setup import DebateSetup, Seat
 from app.engine.slots import Slots
+from app.engine.usage import UsageBook
 from app.engine.workflow_run import WorkflowRun
 from app.engine.workflows import Workflows
 
@@ -87,6 +89,7 @@ class Engine:
         documents: Documents,
         secrets: Secrets,
         models: Models,
+        ledger: UsageLedger,
         bus: EventBus,
         prompts: Prompts,
         tools: Tools,
@@ -98,6 +101,8 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.bus = bus
+        self.usage = UsageBook(ledger, models, documents.settings, bus)
+        metered = MeteredModels(models, self.usage)
         self.links: Callable[[str], Awaitable[bool]] = _no_links
         self._store = store
         self._documents = documents
@@ -106,7 +111,7 @@ class Engine:
         self._prompts = prompts
         self._embedded_problem = embedded_problem
         self._silent: frozenset[str] = frozenset()
-        self._surroundings = Surroundings(models=models, store=store, sleep=sleep, clock=clock)
+        self._surroundings = Surroundings(models=metered, store=store, sleep=sleep, clock=clock)
         self._sessions = Sessions(store, bus, self._run_of)
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in)
@@ -131,7 +136,7 @@ class Engine:
         )
 
         self.workflows = Workflows(
-            documents, self._sessions, self._cast, models, bus, workflows, self._language
+            documents, self._sessions, self._cast, metered, bus, workflows, self._language
         )
 
     # Sessions
@@ -225,6 +230,7 @@ class Engine:
         await self._sessions.close()
         await self._slots.close()
         await self._calls.close()
+        await self.usage.close()
         await self._store.close()
 
     # Providers and settings

@@ -13,6 +13,7 @@ from typing import cast
 
 from app.core.errors import (
     BAD_RESPONSE,
+    BUDGET_MONTH,
     CONTENT_FILTER,
     CONTEXT_WINDOW,
     EMPTY,
@@ -24,7 +25,7 @@ from app.core.errors import (
 from app.core.events import RetryScheduled, UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import DONE, FAILED, STOPPED, Failure, Message, ToolCall, Usage
-from app.core.provider import LENGTH, TRUNCATED, CallPiece, Delta, Finished, ModelRequest, Models, Text
+from app.core.provider import LENGTH, TRUNCATED, Askable, CallPiece, Delta, Finished, ModelRequest, Text
 from app.core.text import clean_text
 from app.engine.debate import PASSED
 from app.engine.live_session import LiveSession
@@ -80,7 +81,7 @@ class CallResult:
 async def call_model(
     live: LiveSession,
     plan: CallPlan,
-    models: Models,
+    models: Askable,
     *,
     wait: Callable[[float], Awaitable[None]],
     clock: Callable[[], float],
@@ -93,6 +94,8 @@ async def call_model(
             error = await answer.ask(plan.request(attempt), models)
             if error is None:
                 return answer.answered()
+            if error.kind == BUDGET_MONTH:
+                return answer.held(error)
             if answer.content or (retried and error.kind not in (RATE_LIMIT, QUOTA)):
                 return answer.failed(error)
             if error.kind in (RATE_LIMIT, QUOTA):
@@ -139,7 +142,7 @@ class _Answer:
         """The text so far."""
         return "".join(self._text).strip()
 
-    async def ask(self, request: ModelRequest, models: Models) -> ProviderError | None:
+    async def ask(self, request: ModelRequest, models: Askable) -> ProviderError | None:
         """Ask once; return why there is no whole answer, None when there is one."""
         self._begun, self._request = self._clock(), request
         self._held_back = ""
@@ -157,7 +160,7 @@ class _Answer:
             return None
         return ProviderError(INTERRUPTED if self._finished.reason == TRUNCATED else EMPTY)
 
-    async def _listen(self, models: Models, request: ModelRequest) -> None:
+    async def _listen(self, models: Askable, request: ModelRequest) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
         self._finished = Finished(reason=TRUNCATED)
@@ -245,24 +248,29 @@ class _Answer:
             note = self._finished.reason
         if self._plan.may_pass and is_pass(content):
             content, note = "", PASSED
-        usage = self._usage()
         message = replace(
             self._ended(DONE),
             content=content,
             note=note,
-            usage=usage,
             tool_calls=self._tool_calls(),
             provider_state=dict(self._finished.state) if self._finished.state else None,
         )
-        turn_id = message.turn_id
-        report = UsageReported(session_id=self._live.id, turn_id=turn_id, usage=usage) if usage else None
-        return CallResult(message, usage=report)
+        return self._result(message)
 
     def failed(self, error: ProviderError) -> CallResult:
         """Return the failure as a message; a blocked answer is shown as such and is no failure."""
         if error.kind == CONTENT_FILTER:
-            return CallResult(replace(self._ended(DONE), note=CONTENT_FILTER))
-        return CallResult(replace(self._ended(FAILED), error=Failure(kind=error.kind, detail=error.detail)))
+            return self._result(replace(self._ended(DONE), note=CONTENT_FILTER))
+        failure = Failure(kind=error.kind, detail=error.detail)
+        return self._result(replace(self._ended(FAILED), error=failure))
+
+    def _result(self, message: Message) -> CallResult:
+        """Return a message with what it used, which a provider charges for an answer that was cut as well."""
+        usage = self._usage()
+        if usage is None:
+            return CallResult(message)
+        report = UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=usage)
+        return CallResult(replace(message, usage=usage), usage=report)
 
     def held(self, error: ProviderError) -> CallResult:
         """Return that the session must pause before this call."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import Notice
-from app.core.provider import Models
+from app.core.provider import Askable
 from app.core.session import ENDED, PAUSED, RUNNING, STOPPED
 from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
@@ -27,7 +27,7 @@ STOP_SECONDS = 1.0
 class Surroundings:
     """What a run needs from outside: models, disk and time."""
 
-    models: Models
+    models: Askable
     store: SessionStore
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.message import Message
-from app.core.provider import Models
+from app.core.provider import Askable
 from app.core.store import SessionStore
 from app.engine.budget import Budget
 from app.engine.cast import Cast
@@ -41,7 +41,7 @@ class Stage:
 
     live: LiveSession
     cast: Cast
-    models: Models
+    models: Askable
     store: SessionStore
     prompts: Prompts
     budget: Budget

@@ -1,6 +1,7 @@
 """The address a provider is asked at: checked, and completed where users leave the path out."""
 
 import asyncio
+import ipaddress
 from urllib.parse import urlsplit
 
 from app.core.errors import BAD_REQUEST, ProviderError
@@ -24,6 +25,15 @@ def complete_address(kind: str, address: str) -> str:
     if kind == "anthropic":
         return text.removesuffix("/v1")
     return text if parts.path else text + _PATHS.get(kind, "")
+
+
+def is_near(address: str) -> bool:
+    """Say whether an address is on this computer or in its own network."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost"))
 
 
 async def listens(address: str, seconds: float) -> bool:

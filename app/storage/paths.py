@@ -26,6 +26,7 @@ class DataPaths:
         self.models = root / "models.json"
         self.consents = root / "consents.json"
         self.index = root / "index.json"
+        self.usage = root / "usage.jsonl"
         self.lock = root / "lock"
         self.control = root / "control"
 

@@ -254,6 +254,10 @@ class JsonLogStore:
         if failed is not None:
             raise failed
 
+    def in_turn(self, job: Callable[[], Result]) -> "Future[Result]":
+        """Run a job on the writer's thread, between what was queued before it and what comes after."""
+        return self._writer.call(job)
+
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
         future: Future[Result] = self._writer.call(job)
         try:

@@ -29,7 +29,7 @@ from tests.benchmarks import model_calls
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.builders import PROMPTS
-from tests.memory import MemoryDocuments, MemorySecrets, MemoryTools
+from tests.memory import MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
 from tests.wire import Answer, Recorded, Reply, WireCall, WireServer
 
 CALLS = 10
@@ -99,6 +99,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         documents=MemoryDocuments((config,), (agent,)),
         secrets=MemorySecrets(),
         models=models,
+        ledger=MemoryLedger(),
         bus=bus,
         prompts=PROMPTS,
         tools=MemoryTools(*tools),

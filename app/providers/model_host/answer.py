@@ -1,11 +1,9 @@
 """Asks one model once: streams its answer out and says how it ended. The only user of LiteLLM."""
 
 import asyncio
-import ipaddress
 import logging
 import time
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import litellm
@@ -16,6 +14,7 @@ from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.calls import Calls
 from app.providers.model_host.litellm_fixes import apply_fixes, make_known, received_finish
 from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.prices import cost_of
 from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
 from app.providers.model_host.signed_thinking import SignedThinking
 
@@ -159,7 +158,7 @@ class _Stream:
             "reason": reason,
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
-            "cost_usd": price(self._call, usage, input_tokens, output_tokens),
+            "cost_usd": cost_of(self._call, usage, input_tokens, output_tokens),
             "state": self._signed.state(),
         }
 
@@ -183,33 +182,3 @@ class _Stream:
             return Classified(kind=errors.STALL, detail=f"silent for {self._limits.idle:g} s")
         return Classified(kind=errors.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s")
 
-
-def price(call: Call, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
-    """Return US dollars: what the provider said, 0 on this computer, LiteLLM's list, or None."""
-    cost = getattr(usage, "cost", None)
-    if isinstance(cost, int | float):
-        return float(cost)
-    if call.row.local:
-        return 0.0 if is_near(call.base_url) else None
-    if usage is None:
-        return None
-    try:
-        prompt, completion = litellm.cost_per_token(
-            model=f"{call.row.route}/{call.model}",
-            prompt_tokens=input_tokens,
-            completion_tokens=output_tokens,
-            usage_object=usage,
-        )
-    except Exception:
-        # LiteLLM raises whatever it likes for a model it has no price of.
-        return None
-    return float(prompt + completion) or None
-
-
-def is_near(address: str) -> bool:
-    """Say whether an address is on this computer or in its own network."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".localhost"))

@@ -1,0 +1,78 @@
+"""What calls of models used and cost, beyond the sessions they were made in; kept by the ledger."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model costs in US dollars: a token it reads, a token it writes; both 0 where it is free."""
+
+    input_usd: float = 0.0
+    output_usd: float = 0.0
+
+    @property
+    def free(self) -> bool:
+        """Whether a call costs nothing."""
+        return not self.input_usd and not self.output_usd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageEntry:
+    """One finished call of a model: the message it made, whose it was, and what it used.
+
+    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is not known, 0 where it is free.
+    """
+
+    message_id: str
+    at: str
+    session_id: str = ""
+    author_id: str = ""
+    author: str = ""
+    provider: str = ""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def month(self) -> str:
+        """The calendar month in UTC, as providers bill it: `2026-11`."""
+        return self.at[:7]
+
+
+@dataclass(slots=True)
+class Total:
+    """The sum of some calls; `unpriced` counts those whose price is not known, which `cost_usd` lacks."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    known_usd: float = 0.0
+    unpriced: int = 0
+
+    def add(self, entry: UsageEntry) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.input_tokens += entry.input_tokens
+        self.output_tokens += entry.output_tokens
+        self.known_usd += entry.cost_usd or 0.0
+        self.unpriced += entry.cost_usd is None
+
+    def __add__(self, other: "Total") -> "Total":
+        return Total(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.known_usd + other.known_usd,
+            self.unpriced + other.unpriced,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, read and written."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The dollars that are known of, None where not one of the calls has a price."""
+        return None if self.calls and self.unpriced == self.calls else self.known_usd

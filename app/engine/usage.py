@@ -1,0 +1,146 @@
+"""Tokens and money by month, over all sessions, and the month's limit; `engine.usage` for the faces.
+
+What a call used is noted where its message is finished, once, before the session itself is written.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from app.core.errors import BUDGET_MONTH, ProviderError
+from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc_now
+from app.core.provider import ModelRequest, Models
+from app.core.settings import Settings
+from app.core.store import UsageLedger
+from app.core.usage import Total, UsageEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one model, author or session had of a month; `name` is "provider/model", a name, an id."""
+
+    name: str
+    total: Total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthReport:
+    """A month's sum and what it is made of, the dearest first; an author or session "" is Moot itself."""
+
+    month: str
+    total: Total
+    models: tuple[Share, ...]
+    authors: tuple[Share, ...]
+    sessions: tuple[Share, ...]
+
+
+class UsageBook:
+    """Knows what every month used and cost; months are UTC's, as providers bill them."""
+
+    def __init__(
+        self,
+        ledger: UsageLedger,
+        models: Models,
+        settings: Callable[[], Settings],
+        bus: EventBus,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self._ledger = ledger
+        self._models = models
+        self._settings = settings
+        self._now = now
+        self._before: dict[str, Total] | None = None
+        self._own: dict[str, Total] = {}
+        bus.subscribe(self._on_events)
+
+    async def months(self) -> list[tuple[str, Total]]:
+        """Return the sum of each month, the newest first; this month's is there always. Raises StorageError."""
+        before = await self._read()
+        months = {self._now()[:7], *before, *self._own}
+        return [(month, self._sum(before, month)) for month in sorted(months, reverse=True)]
+
+    async def this_month(self) -> Total:
+        """Return this month's sum so far. Raises StorageError."""
+        return self._sum(await self._read(), self._now()[:7])
+
+    async def of(self, month: str) -> MonthReport:
+        """Return what a month's sum is made of. Raises StorageError."""
+        entries = await self._ledger.entries(month)
+        total = Total()
+        for entry in entries:
+            total.add(entry)
+        return MonthReport(
+            month=month,
+            total=total,
+            models=_shares((f"{one.provider}/{one.model}", one) for one in entries),
+            authors=_shares((one.author, one) for one in entries),
+            sessions=_shares((one.session_id, one) for one in entries),
+        )
+
+    async def entries(self, month: str) -> list[UsageEntry]:
+        """Return every call of a month, oldest first. Raises StorageError."""
+        return await self._ledger.entries(month)
+
+    async def check(self, request: ModelRequest) -> None:
+        """Raise ProviderError (budget_month) where the month's limit forbids a call.
+
+        What the call itself will cost is not in it: the one that reaches the limit is made to its end,
+        and so are others that have begun by then. A model that is known to be free is never held back;
+        one whose price is not known is, though nothing it costs is counted.
+        """
+        limit = self._settings().max_month_usd
+        if not limit:
+            return
+        spent = (await self.this_month()).known_usd
+        if spent < limit:
+            return
+        price = await self._models.price(request.provider, request.model)
+        if price is None or not price.free:
+            raise ProviderError(BUDGET_MONTH, f"${spent:.2f} / ${limit:.2f}")
+
+    def note(self, entry: UsageEntry) -> None:
+        """Count a call that has ended."""
+        self._ledger.add(entry)
+        self._own.setdefault(entry.month, Total()).add(entry)
+
+    async def close(self) -> None:
+        """Write what is left."""
+        await self._ledger.close()
+
+    async def _read(self) -> dict[str, Total]:
+        """Return what was used before the program began; read once."""
+        if self._before is None:
+            self._before = await self._ledger.months()
+        return self._before
+
+    def _sum(self, before: dict[str, Total], month: str) -> Total:
+        return before.get(month, Total()) + self._own.get(month, Total())
+
+    def _on_events(self, events: tuple[Event, ...]) -> None:
+        reported = next((one for one in events if isinstance(one, UsageReported)), None)
+        if reported is None:
+            return
+        for event in events:
+            if isinstance(event, MessageFinished) and event.message.usage is not None:
+                message, usage = event.message, event.message.usage
+                self.note(
+                    UsageEntry(
+                        message_id=message.id,
+                        at=reported.at,
+                        session_id=event.session_id,
+                        author_id=message.author.id,
+                        author=message.author.name,
+                        provider=usage.provider,
+                        model=usage.model,
+                        input_tokens=usage.input_tokens,
+                        output_tokens=usage.output_tokens,
+                        cost_usd=usage.cost_usd,
+                    )
+                )
+
+
+def _shares(named: Iterable[tuple[str, UsageEntry]]) -> tuple[Share, ...]:
+    totals: dict[str, Total] = {}
+    for name, entry in named:
+        totals.setdefault(name, Total()).add(entry)
+    shares = [Share(name, total) for name, total in totals.items()]
+    return tuple(sorted(shares, key=lambda one: (-one.total.known_usd, -one.total.tokens, one.name)))

@@ -1,0 +1,247 @@
+"""The ledger of what calls of models used: `usage.jsonl`, one checksummed line a call, never rewritten.
+
+Lines are written on the session store's thread, each before the session's own, so that a crash loses
+none. A ledger that is not there is made anew from the sessions' logs, those in the bin too.
+"""
+
+import asyncio
+import io
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from app.core.store import UsageLedger
+from app.core.usage import Total, UsageEntry
+from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_all, write_whole
+from app.storage.log import decode_line, encode_line, read_lines
+from app.storage.paths import DataPaths
+from app.storage.records import plain
+from app.storage.replay import lines_backwards
+from app.storage.threads import run_in_thread
+
+Result = TypeVar("Result")
+
+_LOGGER = logging.getLogger(__name__)
+_OP = "usage"
+# Of a log's lines only those with an answer's usage are read.
+_HAS_USAGE = b'"usage":{'
+_TEXTS = ("message_id", "at", "session_id", "author_id", "author", "provider", "model")
+
+
+class InTurn(Protocol):
+    """Whoever runs jobs one after the other on a thread of its own."""
+
+    def __call__(self, job: Callable[[], Result]) -> "Future[Result]":
+        """Run a job after all that was queued before it."""
+        ...
+
+
+class UsageFile(UsageLedger):
+    """Keeps the ledger of one data directory; with `read_only` it writes nothing at all."""
+
+    def __init__(
+        self,
+        paths: DataPaths,
+        in_turn: InTurn,
+        *,
+        read_only: bool = False,
+        file_system: FileSystem | None = None,
+    ) -> None:
+        self._paths = paths
+        self._path = paths.usage
+        self._in_turn = in_turn
+        self._read_only = read_only
+        self._disk = file_system or RealFileSystem()
+        self._pending: dict[str, bytes] = {}
+        self._descriptor: int | None = None
+        self._size = 0
+        self._size_before: int | None = None
+        self._rebuilding: Future[None] | None = None
+
+    def add(self, entry: UsageEntry) -> None:
+        """Queue one call for the disk; what it refuses is tried again with the next."""
+        line = _line(entry)
+
+        def write() -> None:
+            self._pending[entry.message_id] = line
+            self._write_pending()
+
+        if not self._read_only:
+            self._in_turn(write)
+
+    async def months(self) -> dict[str, Total]:
+        """Return the sum of each month that has any, without what was added here. Raises StorageError."""
+        return await self._read(_by_month, lambda: self._size_before)
+
+    async def entries(self, month: str) -> list[UsageEntry]:
+        """Return a month's calls, all of them, oldest first. Raises StorageError."""
+        return await self._read(
+            lambda found: [one for one in found if one.month == month], lambda: self._size
+        )
+
+    async def close(self) -> None:
+        """Write what is left and let go of the file."""
+
+        def finish() -> None:
+            if self._pending:
+                self._write_pending()
+            if self._descriptor is not None:
+                self._disk.close(self._descriptor)
+                self._descriptor = None
+
+        if not self._read_only:
+            await asyncio.wrap_future(self._in_turn(finish))
+
+    async def _read(
+        self, sum_up: Callable[[Iterator[UsageEntry]], Result], size: Callable[[], int | None]
+    ) -> Result:
+        """Sum up the first `size` bytes of the file, off the loop's thread."""
+
+        def sum_up_kept(end: int | None) -> Result:
+            return sum_up(self._kept(end))
+
+        try:
+            if self._read_only:
+                return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(None), "moot-usage"))
+            if not await asyncio.wrap_future(self._in_turn(self._open)) and self._rebuilding is not None:
+                await asyncio.wrap_future(self._rebuilding)
+                await asyncio.wrap_future(self._in_turn(self._open))
+            end = size()
+            return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(end), "moot-usage"))
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+
+    def _kept(self, size: int | None) -> Iterator[UsageEntry]:
+        """Yield the entries of the first `size` bytes, of all there are for None, each message's once."""
+        try:
+            lines = io.BytesIO(self._disk.read(self._path, 0, size))
+        except FileNotFoundError:
+            yield from _once(self._from_logs())
+            return
+        yield from _once(
+            entry
+            for line in read_lines(lines)
+            if line is not None
+            for op in line.ops
+            if op.get("op") == _OP and (entry := _entry(op.get("usage"))) is not None
+        )
+
+    def _from_logs(self) -> Iterator[UsageEntry]:
+        for folder in (self._paths.sessions, self._paths.trash):
+            for one in self._disk.scan(folder):
+                if one.name.endswith(".jsonl"):
+                    yield from _of_log(self._disk, folder / one.name)
+
+    # On the store's thread
+
+    def _write_pending(self) -> None:
+        try:
+            if not self._open() or self._descriptor is None:
+                return
+            data = b"".join(self._pending.values())
+            write_all(self._disk, self._descriptor, data)
+            self._disk.sync(self._descriptor)
+            self._size += len(data)
+            self._pending.clear()
+        except OSError:
+            _LOGGER.exception("the usage of a call could not be written")
+            # Opened anew for the next call, a line that was half written is cut.
+            if self._descriptor is not None:
+                self._disk.close(self._descriptor)
+                self._descriptor = None
+
+    def _open(self) -> bool:
+        """Open the file, its torn end cut off; false where there is none and it is being made."""
+        if self._descriptor is not None:
+            return True
+        try:
+            descriptor = self._disk.open(self._path)
+        except FileNotFoundError:
+            if self._rebuilding is None or self._rebuilding.done():
+                self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
+            return False
+        self._size = self._disk.stat(self._path).size
+        tail = next(iter(lines_backwards(self._disk, self._path, self._size))) if self._size else b""
+        if tail and decode_line(tail) is None:
+            self._size -= len(tail)
+            self._disk.truncate(descriptor, self._size)
+        elif tail:
+            write_all(self._disk, descriptor, b"\n")
+            self._size += 1
+        self._descriptor = descriptor
+        if self._size_before is None:
+            self._size_before = self._size
+        return True
+
+    def _rebuild(self) -> None:
+        """Make the file of what the logs hold, without what waits to be written to it anyway."""
+        entries = sorted(_once(self._from_logs()), key=lambda entry: entry.at)
+
+        def take_over() -> None:
+            lines = [_line(entry) for entry in entries if entry.message_id not in self._pending]
+            write_whole(self._disk, self._path, b"".join(lines))
+            self._write_pending()
+
+        self._in_turn(take_over).result()
+
+
+def _line(entry: UsageEntry) -> bytes:
+    return encode_line(0, [{"op": _OP, "usage": plain(entry)}])
+
+
+def _by_month(entries: Iterator[UsageEntry]) -> dict[str, Total]:
+    months: dict[str, Total] = {}
+    for entry in entries:
+        months.setdefault(entry.month, Total()).add(entry)
+    return months
+
+
+def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:
+    seen = set()
+    for entry in entries:
+        if entry.message_id not in seen:
+            seen.add(entry.message_id)
+            yield entry
+
+
+def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
+    """Yield what the messages of a session's log used; when they began stands for when they ended."""
+    session_id = path.name.partition(".")[0]
+    with disk.open_read(path) as file:
+        for data in file:
+            line = decode_line(data.rstrip(b"\r\n")) if _HAS_USAGE in data else None
+            for op in line.ops if line is not None else ():
+                message = op.get("message")
+                if isinstance(message, dict) and isinstance(usage := message.get("usage"), dict):
+                    author = message.get("author")
+                    author = author if isinstance(author, dict) else {}
+                    entry = _entry(
+                        {
+                            **usage,
+                            "message_id": message.get("id"),
+                            "at": message.get("created_at"),
+                            "session_id": session_id,
+                            "author_id": author.get("id"),
+                            "author": author.get("name"),
+                        }
+                    )
+                    if entry is not None:
+                        yield entry
+
+
+def _entry(record: Any) -> UsageEntry | None:
+    """Return the entry of a record, None where it is none."""
+    if not isinstance(record, dict) or not (record.get("message_id") and record.get("at")):
+        return None
+    cost = record.get("cost_usd")
+    try:
+        return UsageEntry(
+            **{name: str(record.get(name) or "") for name in _TEXTS},
+            input_tokens=int(record.get("input_tokens") or 0),
+            output_tokens=int(record.get("output_tokens") or 0),
+            cost_usd=None if cost is None else float(cost),
+        )
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,154 @@
+"""What months used and cost, and the month's limit that every call of every run is held to."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent
+from app.core.errors import ProviderError
+from app.core.events import EventBus, Notice, utc_now
+from app.core.message import DONE, FAILED, STOPPED
+from app.core.provider import Finished, ModelRequest
+from app.core.session import COMPLETED, IDLE, PAUSED
+from app.core.settings import Settings
+from app.core.usage import Price, Total, UsageEntry
+from app.engine.usage import UsageBook
+from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup
+from tests.memory import MemoryLedger
+
+CENTS = ["A point.", Finished(input_tokens=100, output_tokens=50, cost_usd=0.04)]
+
+
+def an_entry(number: int = 0, **fields: object) -> UsageEntry:
+    known: dict[str, object] = {
+        "message_id": f"m{number}",
+        "at": utc_now(),
+        "session_id": "s0",
+        "author": "GPT",
+        "provider": "openai",
+        "model": "gpt-5.2",
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cost_usd": 0.5,
+    }
+    return UsageEntry(**{**known, **fields})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    agents = (Agent(id="ann", name="Ann", provider="remote0", model="model-0"),)
+    bench = a_bench(a_log_store(tmp_path), agents=agents, ledger=MemoryLedger())
+    yield bench
+    await bench.engine.shutdown()
+
+
+async def limit(bench: Bench, usd: float) -> None:
+    await bench.engine.save_settings(Settings(max_month_usd=usd, max_cost_usd=0))
+
+
+async def test_a_month_is_the_sum_of_its_calls_and_says_who_made_them(bench: Bench) -> None:
+    bench.models.otherwise = lambda request: CENTS
+    session_id = await bench.run(a_setup(2, rounds=2))
+    (month, total), *others = await bench.engine.usage.months()
+    assert not others
+    assert total == Total(calls=4, input_tokens=400, output_tokens=200, known_usd=pytest.approx(0.16))
+    report = await bench.engine.usage.of(month)
+    assert report.total == total
+    assert [(one.name, one.total.calls) for one in report.authors] == [("Claude", 2), ("GPT", 2)]
+    assert [one.name for one in report.models] == ["remote0/model-0", "remote1/model-1"]
+    assert [(one.name, one.total.calls) for one in report.sessions] == [(session_id, 4)]
+
+
+async def test_what_was_used_before_the_program_began_is_counted_once(tmp_path: Path) -> None:
+    ledger = MemoryLedger(an_entry(1), an_entry(2, at="2020-01-05T00:00:00.000Z"))
+    bench = a_bench(a_log_store(tmp_path), ledger=ledger)
+    bench.models.otherwise = lambda request: CENTS
+    await bench.run(a_setup(2, rounds=1))
+    (_, this), (before, old) = await bench.engine.usage.months()
+    assert (this.calls, this.known_usd) == (3, pytest.approx(0.58))
+    assert (before, old.calls) == ("2020-01", 1)
+    assert await bench.engine.usage.this_month() == this
+    await bench.engine.shutdown()
+
+
+async def test_a_price_that_is_not_known_is_none_and_never_nothing() -> None:
+    total = Total()
+    assert total.cost_usd == 0
+    total.add(an_entry(1, cost_usd=None))
+    assert total.cost_usd is None
+    total.add(an_entry(2, cost_usd=0.0))
+    assert (total.cost_usd, total.unpriced) == (0.0, 1)
+
+
+async def test_a_debate_pauses_before_the_call_above_the_limit_and_goes_on_exactly_there(
+    bench: Bench,
+) -> None:
+    bench.models.otherwise = lambda request: CENTS
+    await limit(bench, 0.1)
+    session_id = await bench.run(a_setup(2, rounds=3))
+    session = bench.debate_of(session_id)
+    assert (session.status, session.reason) == (PAUSED, "budget_month")
+    assert len(bench.models.requests) == 3
+    assert (session.debate.round, session.debate.turn) == (2, 1)
+    assert [state for _, state in bench.states(session_id)] == [DONE] * 3
+    notice = next(one for one in bench.events if isinstance(one, Notice))
+    assert notice.details == {"name": "Claude", "kind": "budget_month", "detail": "$0.12 / $0.10"}
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    assert len(bench.models.requests) == 3
+    await limit(bench, 1)
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    assert bench.debate_of(session_id).status == COMPLETED
+    assert len(bench.models.requests) == 6
+    assert [name for name, _ in bench.states(session_id)] == ["GPT", "Claude"] * 3
+
+
+async def test_a_chat_pauses_at_the_limit_and_answers_once_it_is_raised(bench: Bench) -> None:
+    bench.models.otherwise = lambda request: CENTS
+    await limit(bench, 0.04)
+    session_id = await bench.engine.chats.start("ann", "One")
+    await bench.engine.wait(session_id)
+    await bench.engine.chats.send(session_id, "Two")
+    session = await bench.engine.wait(session_id)
+    assert (session.status, session.reason) == (PAUSED, "budget_month")
+    assert len(bench.models.requests) == 1
+    await limit(bench, 0)
+    await bench.engine.resume(session_id)
+    assert (await bench.engine.wait(session_id)).status == IDLE
+    assert [state for name, state in bench.states(session_id) if name == "Ann"] == [DONE, DONE]
+
+
+async def test_a_model_that_is_free_goes_on_and_one_without_a_price_does_not(bench: Bench) -> None:
+    bench.models.prices = {"model-0": Price()}
+    bench.models.otherwise = lambda request: CENTS
+    await limit(bench, 0.01)
+    bench.engine.usage.note(an_entry())
+    session_id = await bench.run(a_setup(2, rounds=1))
+    assert [request.model for request in bench.models.requests] == ["model-0"]
+    assert bench.debate_of(session_id).reason == "budget_month"
+
+
+async def test_an_answer_that_was_cut_is_paid_for_as_well(bench: Bench) -> None:
+    end = Finished(reason="truncated", input_tokens=7, output_tokens=0, cost_usd=0.01)
+    bench.models.script = [[end]]
+    session_id = await bench.engine.chats.start("ann", "One")
+    await bench.engine.wait(session_id)
+    assert bench.states(session_id)[-1] == ("Ann", FAILED)
+    assert (await bench.engine.usage.this_month()).known_usd == 0.01
+    assert STOPPED not in [state for _, state in bench.states(session_id)]
+
+
+async def test_the_month_is_what_counts_and_the_next_begins_at_nothing() -> None:
+    now = ["2026-11-30T23:59:59.000Z"]
+    settings = Settings(max_month_usd=1)
+    book = UsageBook(MemoryLedger(), ScriptedModels(), lambda: settings, EventBus(), lambda: now[0])
+    book.note(an_entry(1, at=now[0], cost_usd=1.0))
+    request = ModelRequest(provider="openai", model="gpt-5.2", messages=())
+    with pytest.raises(ProviderError) as refused:
+        await book.check(request)
+    assert (refused.value.kind, refused.value.detail) == ("budget_month", "$1.00 / $1.00")
+    now[0] = "2026-12-01T00:00:00.000Z"
+    await book.check(request)
+    assert [month for month, _ in await book.months()] == ["2026-12", "2026-11"]

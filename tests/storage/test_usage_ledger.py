@@ -1,0 +1,178 @@
+"""The ledger of what calls used, on a real disk: torn, damaged, missing, and beside a second reader."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.events import EventBus
+from app.core.message import Usage
+from app.core.store import StoredSession
+from app.core.usage import UsageEntry
+from app.engine.live_session import LiveSession
+from app.storage.autosave import autosave
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+from app.storage.usage_ledger import UsageFile
+from tests.builders import a_debate, a_session, people, said
+
+
+class Place:
+    """A data directory with a store and a ledger on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = DataPaths(folder)
+        self.begin()
+
+    def begin(self) -> None:
+        """Open both anew, as after a start."""
+        self.store = JsonLogStore(self.paths)
+        self.ledger = UsageFile(self.paths, self.store.in_turn)
+
+    async def end(self) -> None:
+        await self.ledger.close()
+        await self.store.close()
+
+    async def restart(self) -> None:
+        await self.end()
+        self.begin()
+
+    async def costs(self) -> dict[str, float]:
+        """Return the dollars of each month, as a start finds them."""
+        return {month: total.known_usd for month, total in (await self.ledger.months()).items()}
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    await place.end()
+
+
+def an_entry(number: int, month: str = "2026-11", cost: float | None = 0.5) -> UsageEntry:
+    return UsageEntry(
+        message_id=f"e{number}",
+        at=f"{month}-03T10:00:00.000Z",
+        session_id="s",
+        author="관리자",
+        provider="openai",
+        model="gpt-5.2",
+        input_tokens=10,
+        output_tokens=2,
+        cost_usd=cost,
+    )
+
+
+async def test_calls_are_there_after_a_restart_and_months_do_not_count_what_came_since(place: Place) -> None:
+    for number, month in enumerate(("2026-10", "2026-11", "2026-11")):
+        place.ledger.add(an_entry(number, month))
+    assert await place.costs() == {}
+    assert [one.message_id for one in await place.ledger.entries("2026-11")] == ["e1", "e2"]
+    await place.restart()
+    assert await place.costs() == {"2026-10": 0.5, "2026-11": 1.0}
+    place.ledger.add(an_entry(4))
+    assert await place.costs() == {"2026-10": 0.5, "2026-11": 1.0}
+    assert await place.ledger.entries("2026-10") == [an_entry(0, "2026-10")]
+    assert len(await place.ledger.entries("2026-11")) == 3
+
+
+async def test_what_has_no_known_price_stays_without_one_and_free_stays_free(place: Place) -> None:
+    place.ledger.add(an_entry(1, cost=None))
+    place.ledger.add(an_entry(2, cost=0.0))
+    await place.restart()
+    assert [one.cost_usd for one in await place.ledger.entries("2026-11")] == [None, 0.0]
+
+
+async def test_a_torn_end_is_cut_and_a_damaged_line_is_passed_over(place: Place) -> None:
+    for number in range(3):
+        place.ledger.add(an_entry(number))
+    await place.end()
+    first, second, third = place.paths.usage.read_bytes().splitlines(keepends=True)
+    place.paths.usage.write_bytes(first + second.replace(b"gpt", b"GPT") + third + first[:20])
+    place.begin()
+    assert await place.costs() == {"2026-11": 1.0}
+    place.ledger.add(an_entry(9))
+    await place.restart()
+    assert await place.costs() == {"2026-11": 1.5}
+    assert place.paths.usage.read_bytes().count(b"\n") == 4
+
+
+async def test_a_line_that_lacks_only_its_newline_is_kept(place: Place) -> None:
+    place.ledger.add(an_entry(1))
+    await place.end()
+    place.paths.usage.write_bytes(place.paths.usage.read_bytes().rstrip(b"\n"))
+    place.begin()
+    place.ledger.add(an_entry(2))
+    await place.restart()
+    assert await place.costs() == {"2026-11": 1.0}
+
+
+async def test_a_message_that_was_written_twice_counts_once(place: Place) -> None:
+    place.ledger.add(an_entry(1))
+    await place.end()
+    place.paths.usage.write_bytes(place.paths.usage.read_bytes() * 2)
+    place.begin()
+    place.ledger.add(an_entry(1))
+    await place.restart()
+    assert await place.costs() == {"2026-11": 0.5}
+
+
+async def test_a_reader_beside_the_writer_sees_all_and_writes_nothing(place: Place) -> None:
+    place.ledger.add(an_entry(1))
+    assert len(await place.ledger.entries("2026-11")) == 1
+    store = JsonLogStore(place.paths, read_only=True)
+    before = place.paths.usage.read_bytes()
+    reader = UsageFile(place.paths, store.in_turn, read_only=True)
+    assert {month: one.calls for month, one in (await reader.months()).items()} == {"2026-11": 1}
+    await reader.close()
+    assert place.paths.usage.read_bytes() == before
+
+
+async def a_past(place: Place) -> list[str]:
+    """Write two debates of two answers each, one of them to the bin; return the messages' ids."""
+    bus = EventBus()
+    await place.store.open()
+    autosave(bus, place.store)
+    ids = []
+    for number in range(2):
+        session = a_session(a_debate(2), id=f"{number}" * 26)
+        live = LiveSession(StoredSession(session=session, messages=[]), bus)
+        live.begin()
+        for participant in people(2):
+            message = said(participant, '"usage":{ is a word', created_at="2026-09-01T00:00:00.000Z")
+            usage = Usage(provider="openai", model="gpt-5.2", input_tokens=9, output_tokens=1, cost_usd=0.25)
+            live.finish_message(replace(message, usage=usage))
+            live.finish_message(replace(message, usage=usage))
+            ids.append(message.id)
+        await place.store.flush(live.id)
+    await place.store.delete("1" * 26)
+    return ids
+
+
+async def test_a_ledger_that_is_not_there_is_made_from_the_sessions_those_in_the_bin_too(
+    place: Place,
+) -> None:
+    ids = await a_past(place)
+    place.ledger.add(an_entry(1))
+    place.ledger.add(replace(an_entry(2), message_id=ids[0], at="2026-09-01T00:00:00.000Z"))
+    assert await place.costs() == {"2026-09": 0.75}
+    entries = await place.ledger.entries("2026-09")
+    assert sorted(one.message_id for one in entries) == sorted(ids)
+    assert {one.session_id for one in entries} == {"0" * 26, "1" * 26, "s"}
+    await place.restart()
+    assert await place.costs() == {"2026-09": 1.25, "2026-11": 0.5}
+
+
+async def test_a_reader_of_a_directory_without_a_ledger_makes_none(place: Place) -> None:
+    await a_past(place)
+    store = JsonLogStore(place.paths, read_only=True)
+    reader = UsageFile(place.paths, store.in_turn, read_only=True)
+    assert {month: one.calls for month, one in (await reader.months()).items()} == {"2026-09": 4}
+    assert not place.paths.usage.exists()
+
+
+async def test_the_ledger_of_a_new_directory_begins_empty(place: Place) -> None:
+    assert await place.costs() == {}
+    assert await place.ledger.entries("2026-11") == []
+    assert place.paths.usage.read_bytes() == b""
