@@ -54,14 +54,12 @@ class TestResult:
 
     ok: bool
     seconds: float = 0.0
+    model: str = ""
     models: tuple[str, ...] = ()
     failure: str = ""
-    model: str = ""
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
     """The models a provider named when it was last asked for them (`models.json`)."""
@@ -85,6 +83,8 @@ class FoundServer:
     needs_key: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
     """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
 
     `opener` is text the answer must begin with (an embedded model is steered by it); it is part
@@ -161,13 +161,6 @@ class Models(Askable, Protocol):
         """Try a provider with its key: list its models and get one short answer."""
         ...
 
-    async def listens(self, provider: str) -> bool:
-        """Say whether something listens at the provider's address; sends it nothing."""
-        ...
-
-    async def price(self, provider: str, model: str) -> Price | None:
-        """Return what a model costs, None where nobody knows; asks no provider."""
-        ...
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
         """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""
         ...
@@ -180,6 +173,9 @@ class Models(Askable, Protocol):
         """Look for the known servers of models on this computer; asks loopback addresses only."""
         ...
 
+    async def listens(self, provider: str) -> bool:
+        """Say whether something listens at the provider's address; sends it nothing."""
+        ...
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None where nobody knows; asks no provider."""
