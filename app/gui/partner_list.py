@@ -30,8 +30,9 @@ from app.core.agent import Agent, Group
 from app.core.provider import ProviderStatus
 from app.gui.assistant_looks import colours_of, short_model
 from app.gui.i18n import Language
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.widgets.badge import paint_avatar, paint_tile
+from app.gui.widgets.label import plain_tip
 from app.gui.widgets.ordered_list import OrderedList
 
 ROW_HEIGHT = 34
@@ -111,7 +112,7 @@ class PartnerDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, ROW_HEIGHT)
+        return QSize(80, tall(ROW_HEIGHT))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -160,6 +161,7 @@ class PartnerList(OrderedList):
     chat_requested = Signal(str)
     duplicate_requested = Signal(str)
     share_requested = Signal(str)
+    queue_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(language, name, parent)
@@ -168,7 +170,7 @@ class PartnerList(OrderedList):
         self.setItemDelegate(PartnerDelegate(look, self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._on_clicked)
-        look.changed.connect(self.viewport().update)
+        look.changed.connect(self._fit)
         self.show_partners(())
 
     def show_partners(self, partners: Sequence[Partner]) -> None:
@@ -182,8 +184,12 @@ class PartnerList(OrderedList):
             item.setData(IN_FRONT, partner.id == self._in_front)
         if current in self.ids():
             self.setCurrentRow(self.ids().index(current), self.moving_selects())
-        self.setFixedHeight(self.count() * ROW_HEIGHT)
+        self._fit()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.count() * tall(ROW_HEIGHT))
+        self.viewport().update()
 
     def show_busy(self, row_id: str, text: str) -> None:
         """Say of one what it does now, nothing where it is free."""
@@ -197,7 +203,7 @@ class PartnerList(OrderedList):
         item.setData(PARTNER, replace(partner, busy=busy))
         said = ", ".join(part for part in (partner.said, busy) if part)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
-        item.setToolTip("\n".join(part for part in (partner.about, busy) if part))
+        item.setToolTip(plain_tip("\n".join(part for part in (partner.about, busy) if part)))
 
     def mark(self, row_id: str) -> None:
         """Mark the row of what the main area shows, "" for none."""
@@ -219,6 +225,8 @@ class PartnerList(OrderedList):
         menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
         menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))
         menu.addAction(words("assistant.share"), lambda: self.share_requested.emit(row_id))
+        if row_id in self._busy:
+            menu.addAction(words("queue.menu"), lambda: self.queue_requested.emit(row_id))
         menu.addSeparator()
         self.add_moves(menu, row_id)
         if not fixed:

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QSt
 from app.core.session import RUNNING, WAITING, SessionSummary
 from app.gui.i18n import Language
 from app.gui.session_state import failed, state_of
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
+from app.gui.widgets.label import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
@@ -66,7 +67,7 @@ class SessionRows(QAbstractListModel):
     def height(self) -> int:
         """Return how tall all rows are together."""
         headers = sum(isinstance(content, str) for content in self._rows)
-        return headers * HEADER_HEIGHT + (len(self._rows) - headers) * ROW_HEIGHT
+        return headers * tall(HEADER_HEIGHT) + (len(self._rows) - headers) * tall(ROW_HEIGHT)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._rows)
@@ -85,7 +86,7 @@ class SessionRows(QAbstractListModel):
             state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
             return f"{kind}: {content.title}, {state}"
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
-            return content.title if len(content.title) < 500 else content.title[:500] + "…"
+            return plain_tip(content.title if len(content.title) < 500 else content.title[:500] + "…")
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -109,7 +110,7 @@ class SessionRowDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT)
+        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         content = index.data(SUMMARY)
@@ -192,15 +193,19 @@ class SessionList(QListView):
         self.setFrameShape(QListView.Shape.NoFrame)
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
-        look.changed.connect(self.viewport().update)
+        look.changed.connect(self._fit)
 
     def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
         """Show these sessions, keeping the selection; those `asking` something are marked."""
         self._rows.show(summaries, asking)
-        self.setFixedHeight(self._rows.height())
+        self._fit()
         # An empty list has nothing to show the focus on.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
         self.select(self._selected)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self._rows.height())
+        self.viewport().update()
 
     def select(self, session_id: str) -> None:
         """Mark a session as the one on screen; an empty id marks none."""

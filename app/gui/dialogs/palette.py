@@ -44,7 +44,7 @@ from app.gui.dialogs.palette_entry import (
 )
 from app.gui.i18n import Language
 from app.gui.session_list import KIND_ICONS
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.controls import paint_shortcut
 from app.gui.widgets.label import plain_label
@@ -108,7 +108,7 @@ class PaletteDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, HEADER_HEIGHT if isinstance(index.data(ENTRY), str) else ROW_HEIGHT)
+        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(ENTRY), str) else ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens, rect, content = self._look.tokens, QRect(option.rect), index.data(ENTRY)
@@ -311,7 +311,7 @@ class Palette(QFrame):
     def _fit(self) -> None:
         """Be as tall as what was found, as far as the window goes."""
         lines = len([row for row in self.rows.rows if isinstance(row, Entry)])
-        rows = lines * ROW_HEIGHT + (len(self.rows.rows) - lines) * HEADER_HEIGHT
+        rows = lines * tall(ROW_HEIGHT) + (len(self.rows.rows) - lines) * tall(HEADER_HEIGHT)
         self.setFixedHeight(min(HIGHEST, self._over.height() - TOP - 60, rows + FRAME))
 
     def _step(self, step: int) -> None:

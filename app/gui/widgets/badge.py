@@ -4,7 +4,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.theme import Tokens
 
 CHIP_HEIGHT = 22
@@ -113,12 +113,12 @@ class Chip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._width_of(self._text), CHIP_HEIGHT)
+        return QSize(self._width_of(self._text), tall(CHIP_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
         if self._short:
-            return QSize(self._width_of(self._short), CHIP_HEIGHT)
-        return QSize(min(self.sizeHint().width(), 48), CHIP_HEIGHT)
+            return QSize(self._width_of(self._short), tall(CHIP_HEIGHT))
+        return QSize(min(self.sizeHint().width(), 48), tall(CHIP_HEIGHT))
 
     def shown_text(self) -> str:
         """Return what there is room for: the text, its short form, or its beginning."""
@@ -141,7 +141,7 @@ class Chip(QWidget):
             return
         paint_chip(painter, self.rect(), "", colours)
         icon = self._look.picture(self._icon, "text_2", 14, self.devicePixelRatioF())
-        painter.drawPixmap(CHIP_PADDING, 4, icon)
+        painter.drawPixmap(CHIP_PADDING, (self.height() - 14) // 2, icon)
         painter.drawText(
             self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, shown
         )

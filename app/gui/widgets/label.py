@@ -1,5 +1,6 @@
-"""Labels that never read their text as HTML: one that shortens what does not fit, one of several lines."""
+"""Labels and tool tips that never read their text as HTML: one label shortens what does not fit, one has lines."""
 
+import html
 import math
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
@@ -25,6 +26,13 @@ def plain_label(kind: str = "", parent: QWidget | None = None, *, wrap: bool = F
     if wrap:
         label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     return label
+
+
+def plain_tip(text: str) -> str:
+    """Return a tool tip that is shown letter by letter: Qt would take what looks like markup for markup."""
+    if "<" not in text and "&" not in text:
+        return text
+    return f'<span style="white-space: pre-wrap">{html.escape(text)}</span>'
 
 
 class ElidedLabel(QWidget):
@@ -60,7 +68,7 @@ class ElidedLabel(QWidget):
         painter.setPen(self.palette().color(self.foregroundRole()))
         room = self.contentsRect()
         shown = QFontMetrics(self.font()).elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
-        self.setToolTip(self._text if shown != self._text else "")
+        self.setToolTip(plain_tip(self._text) if shown != self._text else "")
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from app.core.plan import PlanItem
 from app.engine.groups import MAX_ITEM, MAX_ITEMS
 from app.gui.i18n import Language
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import IconButton, icon_button, name_button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, plain_tip
 from app.gui.widgets.queue_strip import EditBox
 
 HEIGHT = 27
@@ -45,7 +45,8 @@ class PlanRow(QFrame):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setProperty("kind", "plan_row")
-        self.setMinimumHeight(HEIGHT)
+        self.setMinimumHeight(tall(HEIGHT))
+        look.changed.connect(lambda: self.setMinimumHeight(tall(HEIGHT)))
         self._language = language
         self._look = look
         self._item = PlanItem(text="")
@@ -102,7 +103,7 @@ class PlanRow(QFrame):
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
         self.setAccessibleDescription(words("plan.keys"))
-        self.setToolTip(item.text)
+        self.setToolTip(plain_tip(item.text))
         self._box.setAccessibleName(words("plan.edit"))
         self.up.setEnabled(place > 0)
         self.down.setEnabled(place < count - 1)

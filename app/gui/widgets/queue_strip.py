@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from app.core.session import QueuedMessage
 from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -178,7 +178,7 @@ class QueueStrip(QScrollArea):
             row.show()
         self._title.setText(self._language("queue.title", count=len(queue)))
         self.setVisible(bool(queue))
-        self.setFixedHeight(min(MOST_HEIGHT, 24 + len(queue) * (ROW_HEIGHT + 4)))
+        self.setFixedHeight(min(MOST_HEIGHT, tall(24) + len(queue) * (tall(ROW_HEIGHT) + 4)))
 
     def _add(self, queued_id: str) -> QueueRow:
         row = QueueRow(self._language, self._look)

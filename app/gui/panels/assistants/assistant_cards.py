@@ -17,7 +17,7 @@ from app.core.agent import Agent
 from app.core.tool import Tool
 from app.gui.assistant_looks import model_line
 from app.gui.i18n import Language
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.widgets.badge import paint_avatar, paint_chip
 from app.gui.widgets.ordered_list import OrderedList
 
@@ -38,7 +38,7 @@ class AssistantCardDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, CARD_HEIGHT + GAP)
+        return QSize(80, tall(CARD_HEIGHT) + GAP)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -65,7 +65,7 @@ class AssistantCardDelegate(QStyledItemDelegate):
         if mark:
             painter.setFont(sized(painter.font(), 11, 500))
             width = painter.fontMetrics().horizontalAdvance(mark) + 16
-            chip = QRect(right - width, rect.center().y() - 9, width, 19)
+            chip = QRect(right - width, rect.center().y() - tall(19) // 2, width, tall(19))
             paint_chip(painter, chip, mark, (tokens.text_2, tokens.hover))
             right = chip.left()
         room = QRect(tile.right() + 12, rect.top() + 8, right - tile.right() - 18, rect.height() - 16)

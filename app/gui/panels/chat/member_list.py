@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.gui.i18n import Language
 from app.gui.panels.chat.group_work import ASKING, GONE, HELPED, WORKING, GroupWork, MemberWork
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
@@ -28,7 +28,8 @@ class MemberRow(QFrame):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setProperty("kind", "plan_row")
-        self.setMinimumHeight(HEIGHT)
+        self.setMinimumHeight(tall(HEIGHT))
+        look.changed.connect(lambda: self.setMinimumHeight(tall(HEIGHT)))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._language = language
         self._avatar = Avatar(look, 20)

@@ -4,6 +4,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QListWidget, QWidget
 
+from app.gui.style import tall
+
 ROW = 32
 MOST_ROWS = 6
 WIDTH = 240
@@ -35,7 +37,7 @@ class NameList(QListWidget):
             self.choose(0)
         # A child of the window: over everything in it, and gone with it.
         self.setParent(self._box.window())
-        height = min(MOST_ROWS, len(names)) * ROW + 10
+        height = min(MOST_ROWS, len(names)) * tall(ROW) + 10
         corner = self._box.mapTo(self._box.window(), QPoint(-4, -height - 14))
         self.setGeometry(corner.x(), corner.y(), WIDTH, height)
         self.show()

@@ -29,7 +29,7 @@ from app.core.session import PAUSED, SessionSummary
 from app.gui.i18n import Language
 from app.gui.session_list import SUMMARY, matches
 from app.gui.session_state import state_of
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label
@@ -78,12 +78,12 @@ class DebateCardDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, CARD_HEIGHT + GAP)
+        return QSize(120, tall(CARD_HEIGHT) + GAP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         summary: SessionSummary = index.data(SUMMARY)
         tokens, words = self._look.tokens, self._language
-        card = QRect(option.rect.left(), option.rect.top(), option.rect.width(), CARD_HEIGHT)
+        card = QRect(option.rect.left(), option.rect.top(), option.rect.width(), tall(CARD_HEIGHT))
         active = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         painter.save()
@@ -97,11 +97,11 @@ class DebateCardDelegate(QStyledItemDelegate):
         painter.setFont(sized(painter.font(), 12, 500))
         status, tone = state_of(summary, words)
         width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
-        chip = QRect(inner.right() - width + 1, inner.top() - 1, width, 22)
+        chip = QRect(inner.right() - width + 1, inner.top() - 1, width, tall(22))
         paint_chip(painter, chip, status, chip_colours(tokens, tone))
         painter.setFont(sized(painter.font(), 14, 620))
         painter.setPen(QColor(tokens.text))
-        room = QRect(inner.left(), inner.top(), inner.width() - width - 12, 20)
+        room = QRect(inner.left(), inner.top(), inner.width() - width - 12, tall(20))
         title = " ".join(summary.title[:200].split())
         shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
@@ -162,7 +162,7 @@ class CardActions(QFrame):
         """Lay the buttons over a debate's card."""
         self._session_id = summary.id
         self._continue.setVisible(summary.status == PAUSED and not summary.read_only)
-        self.setGeometry(card.right() - self.WIDTH - 8, card.top() + CARD_HEIGHT - 38, self.WIDTH, 30)
+        self.setGeometry(card.right() - self.WIDTH - 8, card.top() + tall(CARD_HEIGHT) - 38, self.WIDTH, 30)
         self.show()
 
     def _retranslate(self) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -192,6 +192,11 @@ class ParticipantCard(QFrame):
         width = self._name.fontMetrics().horizontalAdvance(self._name.text()) + 18
         self._name.setFixedWidth(max(46, min(150, width)))
         self._name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_name()
 
     def _on_toggled(self) -> None:
         self._show_parts()

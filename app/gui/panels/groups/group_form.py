@@ -12,10 +12,10 @@ from app.gui.assistant_looks import colours_of
 from app.gui.i18n import Language
 from app.gui.panels.assistants.assistant_cards import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.panels.assistants.assistant_form import Choices
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, plain_tip
 from app.gui.widgets.model_choice import ModelChoice
 
 MOST_NAME = 60
@@ -73,6 +73,7 @@ class GroupForm(QWidget):
         self.turns.valueChanged.connect(lambda _value: self.changed.emit())
         self.ask.toggled.connect(lambda _on: self.changed.emit())
         language.changed.connect(self._retranslate)
+        look.changed.connect(self._fit_cards)
         self._retranslate()
 
     def show_group(self, group: Group, chosen: str) -> None:
@@ -101,8 +102,11 @@ class GroupForm(QWidget):
         agents = [known.get(member, Agent(id=member, name=member, enabled=False)) for member in self.members]
         colours = colours_of(self._choices.agents)
         self.cards.show_assistants(agents, self._choices.tools, marks, chosen, colours=colours)
-        self.cards.setFixedHeight(len(agents) * (CARD_HEIGHT + GAP))
+        self._fit_cards()
         self.cards.setVisible(bool(agents))
+
+    def _fit_cards(self) -> None:
+        self.cards.setFixedHeight(self.cards.count() * (tall(CARD_HEIGHT) + GAP))
 
     def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
         """Say who can be a member, and what models there are."""
@@ -164,7 +168,7 @@ class GroupForm(QWidget):
         self._offers.clear()
         for agent in self.offers():
             action = self._offers.addAction(agent.name, partial(self.add, agent.id))
-            action.setToolTip(agent.description or agent.role)
+            action.setToolTip(plain_tip(agent.description or agent.role))
         self._offers.addSeparator()
         self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
 

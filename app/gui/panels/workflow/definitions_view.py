@@ -11,7 +11,7 @@ from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.controls import button, put_in_tab_order, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
@@ -96,7 +96,7 @@ class DefinitionsView(QWidget):
             self.list.addItem(item)
             if one.id == wanted:
                 self.list.setCurrentItem(item)
-        self.list.setFixedHeight(ROW * min(MOST_ROWS, max(1, self.list.count())) + 12)
+        self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
         self.list.blockSignals(False)
         if not wanted and definitions:
             self.list.setCurrentRow(0)

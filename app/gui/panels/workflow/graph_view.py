@@ -8,7 +8,7 @@ from app.core.workflow import WorkflowDefinition
 from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.step_looks import depths, in_order
-from app.gui.style import Look, sized
+from app.gui.style import Look, sized, tall
 
 BOX = 28
 GAP = 26
@@ -46,7 +46,7 @@ class GraphView(QWidget):
 
     def sizeHint(self) -> QSize:
         count = len(self._layers)
-        return QSize(240, max(0, count * BOX + max(0, count - 1) * GAP + 4))
+        return QSize(240, max(0, count * tall(BOX) + max(0, count - 1) * GAP + 4))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, self.sizeHint().height())
@@ -59,7 +59,7 @@ class GraphView(QWidget):
             left = (self.width() - width * len(layer) - BETWEEN * (len(layer) - 1)) / 2
             for column, place in enumerate(layer):
                 x = left + column * (width + BETWEEN)
-                found[place] = QRectF(x, row * (BOX + GAP) + 1.5, max(8.0, width), BOX)
+                found[place] = QRectF(x, row * (tall(BOX) + GAP) + 1.5, max(8.0, width), tall(BOX))
         return found
 
     def paintEvent(self, event: QPaintEvent) -> None:
