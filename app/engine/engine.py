@@ -119,6 +119,7 @@ class Engine:
             Availability(self._policy), clock=clock, sleep=sleep, changed=self._on_availability
         )
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
         self.debates = Debates(documents, self._sessions, store, prompts, self.providers)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
@@ -127,8 +128,6 @@ class Engine:
             self._sessions,
             self._cast,
             self.assistants,
-        self.queues = Queues(self._slots, self._cast, bus)
-        self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
             prompts,
             bus,
             self._language,
