@@ -3,20 +3,20 @@
 A plain start opens the window, and nothing that the window does not need is imported before it shows.
 """
 
+import os
 import sys
 from pathlib import Path
 
 BAD_INPUT = 2
+CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host")
 
 
 def main() -> int:
     """Do what the command line asks; return the exit status."""
-    if getattr(sys, "frozen", False) and sys.argv[1:2] in (
-        ["--model-host"],
-        ["--embedded-server"],
-        ["--tool-host"],
-    ):
-        return _child_program(sys.argv[1])
+    if getattr(sys, "frozen", False):
+        _leave_bundle()
+        if sys.argv[1:] and sys.argv[1] in CHILD_PROGRAMS:
+            return _child_program(sys.argv[1])
     if not sys.argv[1:]:
         return _open_window()
 
@@ -53,6 +53,21 @@ def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str
     from app.storage.paths import default_data_dir
 
     return run_window(data_dir or default_data_dir(), language=language, theme=theme)
+
+
+def _leave_bundle() -> None:
+    """Take out of the environment what a frozen build starts with: a browser or a server of tools that we
+    start must load the system's libraries, not ours. Ours are found by now, and our children begin anew.
+    """
+    for name in [name for name in os.environ if name.startswith("_PYI_")]:
+        del os.environ[name]
+    for name in ("LD_LIBRARY_PATH", "QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):
+        os.environ.pop(name, None)
+    if "LD_LIBRARY_PATH_ORIG" in os.environ:
+        os.environ["LD_LIBRARY_PATH"] = os.environ.pop("LD_LIBRARY_PATH_ORIG")
+    if sys.stderr is None:
+        # A program of the window has no streams at all on Windows; what is written goes nowhere.
+        sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def _child_program(name: str) -> int:

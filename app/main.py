@@ -84,6 +84,7 @@ def _show_outline(paths: DataPaths, theme: str) -> "MainWindow":
 
 async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme: str) -> "MainWindow":
     """Furnish the window and bring it to life; where that fails it is closed again."""
+    from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
     from app.core.errors import MootError
@@ -98,6 +99,7 @@ async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme
     words.setParent(window)
     look.setParent(window)
     window.furnish(words, look)
+    window.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
     try:
         await _bring_to_life(window, paths)
     except MootError:

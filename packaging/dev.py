@@ -1,4 +1,4 @@
-"""Makes what Moot needs on a machine with only Python, then runs it: `dev.py run`, `dev.py test`.
+"""Makes what Moot needs on a machine with only Python, then runs, tests or builds it: `dev.py run`.
 
 Standard library only, for any Python 3.11 or newer on Linux, macOS and Windows. Everything it makes
 is inside the checkout (.venv, .tools, .model) but for Debian's packages, which it names first.
@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
   run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
   test [ARGUMENTS]    run the tests; arguments go to pytest
   bench [--short]     measure speed and memory against the promises, as a table
+  build [--folder]    make the double-click builds in build/dist; --folder: no .deb and no archive
   setup [--webui]     only make the environment (.venv) and fetch the built-in model; --webui adds what
                       shows the pages of MCP servers (175 MB)
   lock                write requirements.lock and packaging/*.lock anew (needs uv)
@@ -37,6 +39,7 @@ TOOLS = ROOT / ".tools"
 LOCK = ROOT / "requirements.lock"
 BOOTSTRAP = ROOT / "packaging" / "bootstrap.lock"
 WEBUI = ROOT / "packaging" / "webui.lock"
+BUNDLE = ROOT / "packaging" / "bundle.lock"
 STAMP = VENV / "moot-environment"
 WINDOWS = sys.platform == "win32"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
@@ -44,6 +47,9 @@ STARTED = time.monotonic()
 
 # What llama.cpp loads besides what Qt does, and what Debian and Fedora call its package.
 OPENMP = ("libgomp.so.1", "libgomp1", "libgomp")
+# Programs, and what Debian and Fedora call their package: for a window without a screen, and for builds.
+SCREEN = (("Xvfb", "xvfb", "xorg-x11-server-Xvfb"),)
+BUILDERS = (("objdump", "binutils", "binutils"), ("zstd", "zstd", "zstd"))
 MISSING_SYSTEM_PARTS = 3
 
 
@@ -53,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
         say(f"Moot needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
         return MISSING_SYSTEM_PARTS
     command, rest = (arguments[0] if arguments else ""), list(arguments[1:])
-    if command not in ("run", "test", "bench", "setup", "lock"):
+    if command not in ("run", "test", "bench", "build", "setup", "lock"):
         print(USAGE, end="")
         return 0 if command in ("-h", "--help") else 2
     os.chdir(ROOT)
@@ -62,11 +68,13 @@ def main(arguments: Sequence[str]) -> int:
             write_locks()
             return 0
         virtual_screen = command == "run" and wants_window(rest) and not has_screen()
-        need_system_parts(["Xvfb"] if virtual_screen else [])
+        need_system_parts(SCREEN if virtual_screen else BUILDERS if command == "build" else ())
         make_environment()
         if command == "setup" and "--webui" in rest:
             add_webui()
         fetch_model()
+        if command == "build":
+            fetch_builder()
     except subprocess.CalledProcessError as error:
         say(f"stopped: {' '.join(map(str, error.cmd[:6]))} … ended with {error.returncode}.")
         return 1
@@ -76,6 +84,8 @@ def main(arguments: Sequence[str]) -> int:
         return call([PYTHON, "-m", "pytest", *rest])
     if command == "bench":
         return call([PYTHON, "-m", "tests.benchmarks", *rest])
+    if command == "build":
+        return call([PYTHON, ROOT / "packaging" / "bundle.py", *rest], {"PYTHONPATH": str(TOOLS / "bundle")})
     return 0
 
 
@@ -95,7 +105,7 @@ def has_screen() -> bool:
     return any(os.environ.get(name) for name in names)
 
 
-def need_system_parts(programs: Sequence[str]) -> None:
+def need_system_parts(programs: Sequence[tuple[str, str, str]]) -> None:
     """Install what is missing from the system, or say what to install and exit with 3."""
     if not sys.platform.startswith("linux"):
         return
@@ -105,7 +115,9 @@ def need_system_parts(programs: Sequence[str]) -> None:
         ctypes.CDLL(OPENMP[0])
     except OSError:
         missing.append(OPENMP)
-    missing += [(name, name.lower(), name) for name in programs if shutil.which(name) is None]
+    missing += [row for row in programs if shutil.which(row[0]) is None]
+    if programs is BUILDERS and not has_python_library():
+        missing.append(python_library())
     if find_uv() is None and importlib.util.find_spec("pip") is None:
         missing.append(("pip", "python3-pip", "python3-pip"))
     if not missing:
@@ -128,6 +140,22 @@ def need_system_parts(programs: Sequence[str]) -> None:
     environment = {"DEBIAN_FRONTEND": "noninteractive"}
     run([*prefix, "apt-get", "update", "-qq"], environment)
     run([*prefix, *install.split(), "-qq", "-o", "Dpkg::Use-Pty=0"], environment, show=False)
+
+
+def python_library() -> tuple[str, str, str]:
+    """Return Python's own library, which a build takes along, and what Debian and Fedora call its package."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return (f"libpython{version}.so.1.0", f"libpython{version}", "python3-libs")
+
+
+def has_python_library() -> bool:
+    """Say whether Python's own library is there: beside this Python, or where the system keeps libraries."""
+    name = python_library()[0]
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return (Path(sysconfig.get_config_var("LIBDIR") or "") / name).is_file()
+    return True
 
 
 # The environment -----------------------------------------------------------------------------
@@ -196,6 +224,19 @@ def add_webui() -> None:
     run([*command, "-q", "--no-deps", "--require-hashes", "-r", WEBUI])
 
 
+def fetch_builder() -> None:
+    """Fetch PyInstaller into .tools: beside the environment, which stays what requirements.lock says."""
+    target = TOOLS / "bundle"
+    if (target / "bundle.lock").is_file() and (target / "bundle.lock").read_bytes() == BUNDLE.read_bytes():
+        return
+    say("fetching what makes the builds into .tools")
+    shutil.rmtree(target, ignore_errors=True)
+    uv = find_uv()
+    install = [uv, "pip", "install", "--python", PYTHON] if uv else [sys.executable, "-m", "pip", "install"]
+    run([*install, "-q", "--no-deps", "--require-hashes", "--target", target, "-r", BUNDLE])
+    shutil.copyfile(BUNDLE, target / "bundle.lock")
+
+
 def fingerprint() -> str:
     """Return what the environment depends on, as one hash."""
     digest = hashlib.sha256(str(ROOT).encode())
@@ -230,8 +271,9 @@ def load_by_path(path: Path) -> ModuleType:
 
 
 def write_locks() -> None:
-    """Resolve pyproject.toml into requirements.lock, uv itself into packaging/bootstrap.lock, and the extra
-    `webui` into packaging/webui.lock: the part of Qt that goes with the locked one, and nothing else.
+    """Resolve pyproject.toml into requirements.lock, uv itself into packaging/bootstrap.lock, the extra
+    `webui` into packaging/webui.lock (the part of Qt that goes with the locked one, and nothing else), and
+    what makes the builds into packaging/bundle.lock.
     """
     uv = find_uv()
     if uv is None:
@@ -250,7 +292,8 @@ def write_locks() -> None:
     source = ROOT / "build" / "webui.in"
     source.write_text(f"pyside6-addons=={qt[1]}\n", encoding="utf-8")
     run([uv, "pip", "compile", source, "--no-deps", *options, "-o", WEBUI])
-    for path in (LOCK, BOOTSTRAP, WEBUI):
+    run([uv, "pip", "compile", "--group", "bundle", "--constraints", LOCK, *options, "-o", BUNDLE])
+    for path in (LOCK, BOOTSTRAP, WEBUI, BUNDLE):
         if re.search(r"https?://|^--", path.read_text(encoding="utf-8"), re.MULTILINE):
             raise SystemExit(f"{path.name} names an index; it must hold names, versions and hashes only")
 
