@@ -67,13 +67,13 @@ class MemoryDocuments(Documents):
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         self._providers = providers
 
-    def agents(self) -> tuple[Agent, ...]:
     def model_lists(self) -> tuple[ModelList, ...]:
         return self._model_lists
 
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
         self._model_lists = lists
 
+    def agents(self) -> tuple[Agent, ...]:
         return self._agents
 
     async def save_agent(self, agent: Agent) -> Agent:

@@ -137,6 +137,14 @@ class Documents(Protocol):
         """Write `providers.json`, keeping unknown fields and a previous copy."""
         ...
 
+    def model_lists(self) -> tuple[ModelList, ...]:
+        """Return the lists of models of `models.json`, which were fetched from the providers."""
+        ...
+
+    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
+        """Write `models.json`. Raises StorageError."""
+        ...
+
     def agents(self) -> tuple[Agent, ...]:
         """Return the assistants of `assistants/`."""
         ...
@@ -166,14 +174,6 @@ class Documents(Protocol):
 
     async def delete_group(self, group_id: str) -> None:
         """Take a group away; saving it again brings it back."""
-    def model_lists(self) -> tuple[ModelList, ...]:
-        """Return the lists of models of `models.json`, which were fetched from the providers."""
-        ...
-
-    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        """Write `models.json`. Raises StorageError."""
-        ...
-
         ...
 
     def workflows(self) -> tuple[WorkflowDefinition, ...]:

@@ -111,6 +111,15 @@ class JsonDocuments:
         """
         await self._write_in_thread(lambda: self._save_providers(providers))
 
+    def model_lists(self) -> tuple[ModelList, ...]:
+        """Return the lists of models that were fetched from the providers."""
+        return self._model_lists
+
+    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
+        """Write `models.json`, which can always be fetched again. Raises StorageError."""
+        self._model_lists = lists
+        await self._write_in_thread(lambda: save_model_lists(self._disk, self._paths.models, lists))
+
     def agents(self) -> tuple[Agent, ...]:
         """Return the assistants of `assistants/`."""
         return self._agents
@@ -125,15 +134,6 @@ class JsonDocuments:
             saved = self._assistants.save(agent)
             self._load_agents()
             return saved
-    def model_lists(self) -> tuple[ModelList, ...]:
-        """Return the lists of models that were fetched from the providers."""
-        return self._model_lists
-
-    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        """Write `models.json`, which can always be fetched again. Raises StorageError."""
-        self._model_lists = lists
-        await self._write_in_thread(lambda: save_model_lists(self._disk, self._paths.models, lists))
-
 
         return await self._write_in_thread(save)
 
@@ -235,6 +235,7 @@ class JsonDocuments:
     def _load(self) -> None:
         self.load_settings()
         self._load_providers()
+        self._model_lists = read_model_lists(self._paths.models)
         self._load_agents()
         self._load_groups()
         self._load_workflows()
@@ -249,7 +250,6 @@ class JsonDocuments:
             problems.append(found)
         elif found is not None:
             self._providers = tuple(config for _, config in _read_providers(found, problems))
-        self._model_lists = read_model_lists(self._paths.models)
         self._problems["providers"] = problems
 
     def _load_workflows(self) -> None:
