@@ -175,18 +175,7 @@ class TickBox(QCheckBox):
         box = QRectF(2.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
         if not self.isEnabled():
             painter.setOpacity(0.6)
-        on = self.isChecked()
-        painter.setPen(QPen(QColor(tokens.accent if on else tokens.line_strong), 1))
-        painter.setBrush(QColor(tokens.accent if on else tokens.surface))
-        painter.drawRoundedRect(box, 4.5, 4.5)
-        if on:
-            pen = QPen(QColor(tokens.on_accent), 1.8)
-            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-            pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-            painter.setPen(pen)
-            left, top = box.left(), box.top()
-            points = ((3.8, 7.9), (6.6, 10.6), (11.4, 4.9))
-            painter.drawPolyline([QPointF(left + x, top + y) for x, y in points])
+        paint_tick(painter, self._look, box, self.isChecked())
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(tokens.accent), 1.5))
@@ -194,6 +183,22 @@ class TickBox(QCheckBox):
         painter.setPen(QColor(tokens.text))
         text = self.rect().adjusted(TICK + 12, 0, 0, 0)
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+
+
+def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
+    """Paint the box of a tick, in the accent and with its tick where it is on."""
+    tokens = look.tokens
+    painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
+    painter.setBrush(QColor(tokens.accent if on else tokens.surface))
+    painter.drawRoundedRect(box, 4.5, 4.5)
+    if on:
+        pen = QPen(QColor(tokens.on_accent), 1.8)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        left, top = box.left(), box.top()
+        points = ((3.8, 7.9), (6.6, 10.6), (11.4, 4.9))
+        painter.drawPolyline([QPointF(left + x, top + y) for x, y in points])
 
 
 class Choice(QComboBox):
