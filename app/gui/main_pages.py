@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.session import Session, SessionSummary
 from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.widgets.label import plain_tip
 
 
 class MainPages(QObject):
@@ -78,5 +79,5 @@ class MainPages(QObject):
         top.cost.set_text(
             view.spending.text(window.language), short=view.spending.short_text(window.language)
         )
-        top.cost.setToolTip(view.spending.lines(window.language))
+        top.cost.setToolTip(plain_tip(view.spending.lines(window.language)))
         top.fit()

@@ -39,6 +39,7 @@ from app.gui.chat.transcript_keys import Target, moved, targets
 from app.gui.chat.transcript_menu import Item, build
 from app.gui.chat.transcript_selecting import TranscriptSelecting
 from app.gui.theme import Tokens
+from app.gui.widgets.label import plain_tip
 
 AUTO_SCROLL_MS = 40
 REST_MS = 150
@@ -393,7 +394,7 @@ class TranscriptView(TranscriptSelecting):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             hit = self._hit(event.pos())
             tip = (hit[0].link_at(hit[1])[0] or hit[0].tip_at(hit[1])) if hit else ""
-            QToolTip.showText(event.globalPos(), tip.replace("<", "‹").replace("&", "＆"), self.viewport())
+            QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
             return True
         return super().viewportEvent(event)
 

@@ -10,7 +10,7 @@ from app.gui.dialogs.two_lines import TwoLineDelegate
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
 
 class ReadyGroupsDialog(QDialog):
@@ -39,7 +39,7 @@ class ReadyGroupsDialog(QDialog):
             item = QListWidgetItem(f"{shared.group.name}\n{about}")
             item.setData(Qt.ItemDataRole.UserRole, stem)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.group.name}, {about}")
-            item.setToolTip(about)
+            item.setToolTip(plain_tip(about))
             self._list.addItem(item)
         self._members = Paragraph("card_text")
         cancel = button("", "ready_cancel")

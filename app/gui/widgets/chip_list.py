@@ -15,7 +15,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.controls import Button, button, name_button
 from app.gui.widgets.flow_layout import FlowLayout
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, plain_tip
 
 MOST_TEXT = 40
 CHIP_HEIGHT = 24
@@ -39,7 +39,7 @@ class ChipButton(Button):
         self.setProperty("tone", offer.tone)
         self.setText(offer.text if len(offer.text) <= MOST_TEXT else offer.text[:MOST_TEXT] + "…")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setToolTip(offer.help)
+        self.setToolTip(plain_tip(offer.help))
         if fixed:
             self.setAccessibleName(offer.text)
             self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -173,4 +173,4 @@ class ChipList(QWidget):
                 group = offer.group
                 self._menu.addSection(group)
             action = self._menu.addAction(offer.text, partial(self.choose, offer.key))
-            action.setToolTip(offer.help)
+            action.setToolTip(plain_tip(offer.help))

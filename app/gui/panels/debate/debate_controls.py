@@ -15,7 +15,7 @@ from app.gui.session_state import failed, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
 EXHAUSTED = "exhausted"
 
@@ -108,7 +108,7 @@ class DebateControls(QFrame):
             # What runs and what is paused already says so: by its round, by the line below.
             self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
-        self._cost.setToolTip(self._spending.lines(words))
+        self._cost.setToolTip(plain_tip(self._spending.lines(words)))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self.resume.setText(words("discussion.resume"))
         self.stop.setText(words("discussion.stop"))

@@ -14,7 +14,7 @@ from app.gui.style import Look
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
 
 MARK = 14
 INDENT = 20
@@ -131,7 +131,7 @@ class StepRow(QFrame):
         said = words("step.said", name=shown.name, who=shown.who, state=words(f"step.{shown.state}"))
         self.setAccessibleName(said)
         self.setAccessibleDescription(self._why.text())
-        self.setToolTip(words("step.role", role=shown.role))
+        self.setToolTip(plain_tip(words("step.role", role=shown.role)))
 
     def indent(self) -> int:
         """Return how far the step stands from the left, in pixels."""
