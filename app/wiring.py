@@ -12,6 +12,7 @@ from app.engine.provider_list import configured, key_place, provider_of
 from app.engine.workflows import read_built_in as read_workflows
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
+from app.storage.archive import FileArchive
 from app.storage.autosave import autosave
 from app.storage.documents import JsonDocuments
 from app.storage.lock import WriterLock
@@ -107,6 +108,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         secrets=secrets,
         models=models,
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
+        archive=FileArchive(paths, store, documents),
         bus=bus,
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,

@@ -28,7 +28,7 @@ from app.engine.prompts import Prompts
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from tests.memory import MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
 
 PROMPTS = Prompts(Path(__file__).parent.parent / "resources" / "prompts")
 NAMES = ("GPT", "Claude", "Gemini", "Llama", "Mistral", "Qwen")
@@ -237,6 +237,7 @@ def a_bench(
         secrets=secrets or MemorySecrets(),
         models=models,
         ledger=ledger or MemoryLedger(),
+        archive=MemoryArchive(),
         bus=bus,
         prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),

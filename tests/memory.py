@@ -1,16 +1,18 @@
 """The engine's plugs in memory, for tests of the engine alone: documents, secrets, tools, a store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.core.agent import Agent, Group
-from app.core.errors import NotFound, StorageError
+from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import STOPPED, STREAMING, Message
 from app.core.provider import ModelList, ProviderConfig
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
-from app.core.store import Documents, Hit, Problem, SessionStore, StoredSession, UsageLedger
+from app.core.store import ArchiveFiles, Documents, Hit, Problem, SessionStore, StoredSession, UsageLedger
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
@@ -49,8 +51,8 @@ class MemoryDocuments(Documents):
 
     def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
         self._providers = tuple(providers)
-        self._agents = tuple(agents)
         self._model_lists: tuple[ModelList, ...] = ()
+        self._agents = tuple(agents)
         self._groups: tuple[Group, ...] = ()
         self._workflows: tuple[WorkflowDefinition, ...] = ()
         self._settings = Settings()
@@ -181,6 +183,10 @@ class MemoryStore(SessionStore):
             self.fails -= 1
             raise StorageError("disk_full")
 
+    async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
+        said = (MessageFinished(session_id=session.id, message=message) for message in messages)
+        self.batches.append((SessionStarted(session_id=session.id, session=session), *said))
+
     async def search(self, text: str, limit: int) -> list[Hit]:
         return []
 
@@ -211,6 +217,48 @@ class MemoryStore(SessionStore):
             session = replace(session, status=PAUSED, reason="app_restart")
         mended = [replace(one, state=STOPPED) if one.state == STREAMING else one for one in messages.values()]
         return StoredSession(session=session, messages=mended)
+
+
+class MemoryArchive(ArchiveFiles):
+    """Keeps no copies; says so by having none."""
+
+    async def back_up(self, why: str, target: str = "") -> Backup:
+        return Backup(path=target, made_at="", why=why, size=0)
+
+    async def back_up_if_due(self) -> Backup | None:
+        return None
+
+    async def backups(self) -> tuple[Backup, ...]:
+        return ()
+
+    async def contents(self, path: str) -> BackupContents:
+        raise BadInput("not_a_backup", name=path)
+
+    async def restore(
+        self, path: str, sessions: Collection[str], *, documents: bool, replace: bool
+    ) -> Restored:
+        raise BadInput("not_a_backup", name=path)
+
+    async def thrown(self) -> tuple[Thrown, ...]:
+        return ()
+
+    async def take_out(self, file: str) -> str:
+        raise NotFound("bin_not_found", name=file)
+
+    async def remove_thrown(self, files: Collection[str]) -> None:
+        return None
+
+    async def sizes(self) -> tuple[PartSize, ...]:
+        return ()
+
+    async def read_foreign(self, path: str) -> list[Any]:
+        raise BadInput("file_unreadable", name=path, detail="")
+
+    def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
+        raise BadInput("import_wrong", where="session", detail="")
+
+    async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
+        return None
 
 
 class MemoryLedger(UsageLedger):

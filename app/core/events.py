@@ -52,9 +52,7 @@ class SessionDeleted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRestored(Event):
-    """The session came back from the bin."""
-
-    session: Session
+    """The session came back, from the bin or a backup, or came from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Identifiers that sort by the time they were made (ULID), monotonic within a process."""
 
+import hashlib
 import os
 import threading
 import time
@@ -27,7 +28,16 @@ _CLOCK = _Clock()
 
 def new_id() -> str:
     """Return a new identifier: 26 characters of Crockford's base 32, in lower case."""
-    number = _CLOCK.next()
+    return _in_base_32(_CLOCK.next())
+
+
+def derived_id(*parts: str) -> str:
+    """Return the identifier of what came from elsewhere: the same for the same texts, and nobody's choice."""
+    digest = hashlib.sha256("\0".join(parts).encode(errors="backslashreplace")).digest()
+    return _in_base_32(int.from_bytes(digest[:16], "big"))
+
+
+def _in_base_32(number: int) -> str:
     characters = []
     for _ in range(26):
         number, digit = divmod(number, 32)

@@ -78,7 +78,8 @@ class Debate:
 class Session:
     """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`).
 
-    `plan` is what the assistants set out to do, None where they made none.
+    `plan` is what the assistants set out to do, None where they made none. `source` says which
+    conversation of which other program it was ("chatgpt/<its id>"), "" for one of Moot's own.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Session:
     updated_at: str = ""
     version: int = 1
     plan: Plan | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,11 @@
 """The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.core.agent import Agent, Group
+from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ModelList, ProviderConfig
@@ -85,6 +87,10 @@ class SessionStore(Protocol):
 
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the bin."""
+        ...
+
+    async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
+        """Keep a session that came from elsewhere, whole or not at all; its id is not taken."""
         ...
 
     async def search(self, text: str, limit: int) -> list[Hit]:
@@ -234,4 +240,70 @@ class Secrets(Protocol):
 
     def redact(self, text: str) -> str:
         """Return the text with every known key and key-like string removed."""
+        ...
+
+
+class ArchiveFiles(Protocol):
+    """Keeps backups, the bin, and the files that come from elsewhere and go there; all off the loop's thread.
+
+    Everything raises BadInput for a file that is not what it should be, and StorageError.
+    """
+
+    async def back_up(self, why: str, target: str = "") -> Backup:
+        """Pack everything that is the user's into one file, in the data directory or where `target` says."""
+        ...
+
+    async def back_up_if_due(self) -> Backup | None:
+        """Make the backup of the day; None where there is one, or nothing has changed since the last."""
+        ...
+
+    async def backups(self) -> tuple[Backup, ...]:
+        """Return the backups of the data directory, the newest first."""
+        ...
+
+    async def contents(self, path: str) -> BackupContents:
+        """Say what is in a backup, compared with what is here; nothing is changed."""
+        ...
+
+    async def restore(
+        self, path: str, sessions: Collection[str], *, documents: bool, replace: bool
+    ) -> Restored:
+        """Bring these sessions back, and with `documents` what else is missing; nothing here is lost.
+
+        With `replace` a document that is another one here is replaced as well.
+        """
+        ...
+
+    async def thrown(self) -> tuple[Thrown, ...]:
+        """Return what is in the bin, the newest first."""
+        ...
+
+    async def take_out(self, file: str) -> str:
+        """Take a file of the bin out of it again; return the session's id, "" for a definition.
+
+        Raises NotFound, and BadInput where there is another one in its place.
+        """
+        ...
+
+    async def remove_thrown(self, files: Collection[str]) -> None:
+        """Delete these files of the bin for good."""
+        ...
+
+    async def sizes(self) -> tuple[PartSize, ...]:
+        """Say how much room each part of the data directory takes, the largest first."""
+        ...
+
+    async def read_foreign(self, path: str) -> list[Any]:
+        """Return the JSON values of a file that another program wrote, or of those in a zip.
+
+        Of a file that is one long list its items are the values.
+        """
+        ...
+
+    def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
+        """Return a session as Moot's own JSON export holds it, mended. Raises BadInput."""
+        ...
+
+    async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
+        """Write a zip of these (name, bytes), whole or not at all; they are made one by one, elsewhere."""
         ...

@@ -10,7 +10,6 @@ from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.events import (
-    AvailabilityChanged,
     EventBus,
     ServersChanged,
     SessionDeleted,
@@ -29,16 +28,17 @@ from app.core.session import (
     WorkflowSession,
 )
 from app.core.settings import Settings
-from app.core.store import Documents, Hit, Problem, Secrets, SessionStore, UsageLedger
+from app.core.store import ArchiveFiles, Documents, Hit, Problem, Secrets, SessionStore, UsageLedger
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
+from app.engine.archive import Archive
 from app.engine.assistants import Assistants
-from app.engine.availability import PARALLEL, Availability, policy_of
+from app.engine.availability import MADE_FOR, PARALLEL, Availability, policy_of
 from app.engine.cast import Cast
 from app.engine.chat_run import ChatRun, ChatTerms
-from app.engine.connections import Connections
 from app.engine.chats import Chats
+from app.engine.connections import Connections
 from app.engine.debate_run import DebateRun
 from app.engine.debates import Debates
 from app.engine.event_lines import session_document
@@ -57,6 +57,7 @@ from app.engine.provider_list import (
     provider_of,
     status_of,
 )
+from app.engine.queues import Queues
 from app.engine.runner import Run, Surroundings
 from app.engine.sessions import Sessions, check_open
 from app.engine.setup import DebateSetup, Seat
@@ -90,6 +91,7 @@ class Engine:
         secrets: Secrets,
         models: Models,
         ledger: UsageLedger,
+        archive: ArchiveFiles,
         bus: EventBus,
         prompts: Prompts,
         tools: Tools,
@@ -116,10 +118,15 @@ class Engine:
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in)
         self._slots = Slots(
-            Availability(self._policy), clock=clock, sleep=sleep, changed=self._on_availability
+            Availability(self._policy),
+            clock=clock,
+            sleep=sleep,
+            changed=lambda agent_id: self.queues.tell(agent_id),
         )
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        self.queues = Queues(self._slots, self._cast, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
+        self.archive = Archive(archive, bus)
         self.debates = Debates(documents, self._sessions, store, prompts, self.providers)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
@@ -181,8 +188,8 @@ class Engine:
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the bin."""
         await self._store.restore(session_id)
-        live = await self.open(session_id)
-        self.bus.publish(SessionRestored(session_id=session_id, session=live.session))
+        await self.open(session_id)
+        self.bus.publish(SessionRestored(session_id=session_id))
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
@@ -325,17 +332,7 @@ class Engine:
     def _policy(self, agent_id: str) -> Busy:
         agent = self._cast.agent(agent_id)
         return policy_of(
-            agent.busy if agent else None, agent.role if agent else agent_id.removeprefix("role-")
-        )
-
-    def _on_availability(self, agent_id: str) -> None:
-        if self._cast.agent(agent_id) is None:
-            return
-        running, queued, waiting = self._slots.counts(agent_id)
-        self.bus.publish(
-            AvailabilityChanged(
-                session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
-            )
+            agent.busy if agent else None, agent.role if agent else agent_id.removeprefix(MADE_FOR)
         )
 
     def _language(self) -> str:

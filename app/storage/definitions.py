@@ -117,6 +117,11 @@ class DefinitionFolder(Generic[Definition]):
                 agents.append(agent)
         return tuple(agents)
 
+    def fits(self, path: Path, data: bytes) -> bool:
+        """Say whether these bytes are a definition that can be used."""
+        file = parse_json(path, data)
+        return isinstance(file, JsonFile) and self._read(file, []) is not None
+
     def _place(self, agent_id: str) -> Path:
         """Return the file of an assistant: the one it was read from, else one named after it."""
         if not is_name(agent_id):

@@ -33,7 +33,7 @@ from app.storage.document_file import (
     validated,
 )
 from app.storage.file_system import FileSystem, RealFileSystem
-from app.storage.json_file import Field, JsonFile, read_json_file
+from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
 from app.storage.mcp_file import SERVERS, read_servers, with_servers
 from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
@@ -80,6 +80,20 @@ class JsonDocuments:
     async def load(self) -> None:
         """Read everything, off the loop's thread."""
         await asyncio.wrap_future(run_in_thread(self._load, "moot-documents"))
+
+    def fits(self, name: str, data: bytes) -> bool:
+        """Say whether what should become a document of this name could be used; may block."""
+        folders: dict[str, DefinitionFolder[Any]] = {
+            "assistants": self._assistants,
+            "groups": self._group_files,
+            "workflows": self._workflow_files,
+        }
+        folder = folders.get(name.partition("/")[0])
+        path = self._paths.root / name
+        if folder is None:
+            found = parse_json(path, data)
+            return isinstance(found, JsonFile) and not is_newer(found)
+        return folder.fits(path, data)
 
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""

@@ -7,6 +7,7 @@ what it should have written stays queued.
 import contextlib
 import errno
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.session import SessionSummary
+from app.core.message import Message
+from app.core.session import Session, SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
 from app.storage.log import READER, VERSION, Op, decode_line, encode_line, read_lines
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
@@ -47,6 +49,19 @@ class _Streaming:
     text: list[str] = field(default_factory=list)
     thinking_offset: int = 0
     thinking: list[str] = field(default_factory=list)
+
+
+def log_of(session: Session, messages: Sequence[Message]) -> bytes:
+    """Return the whole log of a session that did not come to be here. Raises ValueError for one unfit to read."""
+    record = plain(session)
+    check_session(record)
+    head: Op = {"op": "head", "version": VERSION, "min_reader": READER, "id": session.id}
+    lines = [encode_line(1, [head, {"op": "session", "patch": record}])]
+    for message in messages:
+        said = plain(message)
+        check_message(said)
+        lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
+    return b"".join(lines)
 
 
 class SessionLog:

@@ -8,7 +8,7 @@ import contextlib
 import operator
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
@@ -26,20 +26,21 @@ from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.store import Hit, StoredSession
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error
+from app.storage.bin import remove_old
+from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
 from app.storage.index import IndexEntry, load_index, save_index
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
 from app.storage.records import APP_RESTART, summary_of, summary_record
 from app.storage.replay import load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
+from app.storage.session_log import log_of
 from app.storage.threads import run_in_thread
 from app.storage.writer import LogWriter
 
 Result = TypeVar("Result")
 
 STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageFinished)
-TRASH_DAYS = 30
 
 
 class JsonLogStore:
@@ -215,6 +216,37 @@ class JsonLogStore:
         if summary is not None:
             self._summaries[session_id] = summary
 
+    async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
+        """Keep a session that came from elsewhere, whole or not at all. Raises StorageError."""
+        await self.put(session.id, lambda: log_of(session, messages))
+
+    async def put(self, session_id: str, make: Callable[[], bytes]) -> None:
+        """Put a log in place that is not there yet; what it holds has been checked. Raises StorageError."""
+        path = self._path(session_id)
+
+        def write() -> SessionSummary | None:
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.stat(path)
+                raise StorageError("disk_error", path=str(path), detail="it is there already")
+            try:
+                data = make()
+            except ValueError as error:
+                detail = " ".join(str(error).splitlines()[:2])
+                raise StorageError("invalid_record", path=str(path), detail=detail) from error
+            write_whole(self._disk, path, data)
+            # One of this id may have been written before, and lie in the bin now.
+            if (before := self._writer.logs.pop(session_id, None)) is not None:
+                before.close()
+            return read_summary(self._disk, path)
+
+        self.prepare()
+        summary = await self._run(write, path)
+        self._appended.discard(session_id)
+        self._live.pop(session_id, None)
+        self._forget_entry(session_id)
+        if summary is not None:
+            self._summaries[session_id] = summary
+
     async def search(self, text: str, limit: int) -> list[Hit]:
         """Find a text in titles and finished messages, newest session first, off the loop's thread.
 
@@ -345,14 +377,10 @@ class JsonLogStore:
 
     def _tidy(self) -> None:
         """Remove what a crash left half made, and what lay in the bin for long enough."""
-        oldest = time.time() - TRASH_DAYS * 86_400
         try:
             for one in self._disk.scan(self._paths.sessions):
                 if one.name.endswith(".tmp"):
                     self._disk.remove(self._paths.sessions / one.name)
-            for one in self._disk.scan(self._paths.trash):
-                thrown_at = one.name.rsplit(".", 2)[-2:-1]  # An assistant's id may hold dots.
-                if thrown_at and thrown_at[0].isdecimal() and int(thrown_at[0]) < oldest:
-                    self._disk.remove(self._paths.trash / one.name)
+            remove_old(self._paths, self._disk)
         except OSError:
             pass

@@ -29,7 +29,7 @@ from tests.benchmarks import model_calls
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.builders import PROMPTS
-from tests.memory import MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
 from tests.wire import Answer, Recorded, Reply, WireCall, WireServer
 
 CALLS = 10
@@ -100,6 +100,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         secrets=MemorySecrets(),
         models=models,
         ledger=MemoryLedger(),
+        archive=MemoryArchive(),
         bus=bus,
         prompts=PROMPTS,
         tools=MemoryTools(*tools),

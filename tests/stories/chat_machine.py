@@ -33,7 +33,7 @@ from app.storage.sessions import JsonLogStore
 from tests.builders import PROMPTS
 from tests.engine.group_tools import PLAN_TOOLS
 from tests.engine.test_turn import _asker, a_tool
-from tests.memory import MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
 from tests.wire import Answer, Fault, WireCall, WireServer
 from tests.wire.fixtures import FOUR
 from tests.wire.replies import Reply
@@ -176,6 +176,7 @@ class ChatPlay:
             secrets=MemorySecrets(**{kind: self.servers[kind].key for kind in KINDS}),
             models=self.models,
             ledger=MemoryLedger(),
+            archive=MemoryArchive(),
             bus=bus,
             prompts=PROMPTS,
             tools=MemoryTools(*TOOLS),

@@ -1,0 +1,100 @@
+"""What is kept of what is kept: backups, the bin, and how large each part is; what storage tells the window."""
+
+from dataclasses import dataclass
+from typing import Final
+
+DAILY: Final = "daily"
+BY_HAND: Final = "by_hand"
+BEFORE_RESTORE: Final = "before_restore"
+BEFORE_UPGRADE: Final = "before_upgrade"
+
+MISSING: Final = "missing"
+SAME: Final = "same"
+CHANGED: Final = "changed"
+UNREADABLE: Final = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """One file of backups: `why` it was made, when (ISO 8601 UTC), and its size in bytes."""
+
+    path: str
+    made_at: str
+    why: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedSession:
+    """A session in a backup; `state` compares it with now.
+
+    missing: it is not here. same: all of it is here, perhaps with more. changed: both have something
+    the other lacks. unreadable: the backup's log is damaged.
+    """
+
+    id: str
+    kind: str
+    title: str
+    updated_at: str
+    messages: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedDocument:
+    """A small document in a backup: its name below the data directory, and its `state` as of a session."""
+
+    name: str
+    state: str
+
+    @property
+    def part(self) -> str:
+        """What it is of: assistants, groups, workflows, settings, providers, mcp or usage."""
+        return self.name.partition("/")[0].partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupContents:
+    """What is in a backup, each part compared with what is here now."""
+
+    backup: Backup
+    sessions: tuple[PackedSession, ...]
+    documents: tuple[PackedDocument, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What came back: ids of sessions, ids of copies beside changed ones, names of documents.
+
+    `backup` is the file that holds the state from before.
+    """
+
+    sessions: tuple[str, ...]
+    copies: tuple[str, ...]
+    documents: tuple[str, ...]
+    backup: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thrown:
+    """Something in the bin: `file` is its name there, `session_id` is "" for what is no session.
+
+    `days_left` is how long it is kept yet.
+    """
+
+    file: str
+    session_id: str
+    kind: str
+    title: str
+    thrown_at: str
+    days_left: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSize:
+    """How much room a part of the data directory takes: its name, bytes and number of files."""
+
+    name: str
+    size: int
+    files: int

@@ -1,0 +1,48 @@
+"""Asks before something that cannot be taken back; cancelling is what Enter does."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class ConfirmDialog(QDialog):
+    """Says what would happen; emits `agreed`."""
+
+    agreed = Signal()
+
+    def __init__(self, words: Language, title: str, text: str, agree: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("confirm_dialog")
+        self.setWindowTitle(title)
+        heading = plain_label("page_title", wrap=True)
+        heading.setText(title)
+        body = plain_label("card_text", wrap=True)
+        body.setText(text)
+        cancel = button("", "confirm_cancel")
+        cancel.setText(words("dialog.cancel"))
+        cancel.setDefault(True)
+        go = button("primary", "confirm_agree")
+        go.setText(agree)
+        go.setAutoDefault(False)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        column.addWidget(heading)
+        column.addWidget(body)
+        column.addSpacing(6)
+        column.addLayout(foot)
+        self.resize(420, self.sizeHint().height())
+        cancel.clicked.connect(self.reject)
+        go.clicked.connect(self._on_agree)
+
+    def _on_agree(self) -> None:
+        self.accept()
+        self.agreed.emit()

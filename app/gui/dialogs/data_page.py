@@ -1,0 +1,303 @@
+"""The data in the settings: where it is and how large, backups, import and export, the bin, faulty files."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.archive import BackupContents, Thrown
+from app.core.errors import MootError
+from app.engine.engine import Engine
+from app.gui.dialogs.confirm_dialog import ConfirmDialog
+from app.gui.dialogs.file_sizes import size_text
+from app.gui.dialogs.kept_list import KeptList
+from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.label import Paragraph, plain_label
+
+ZIP = "ZIP (*.zip)"
+
+
+class DataPage(QWidget):
+    """Shows what is kept and where; `refresh` reads it anew. Emits `restored` when documents came back."""
+
+    restored = Signal()
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
+        super().__init__()
+        self._language = language
+        self._look = look
+        self._engine = engine
+        self._tasks = tasks
+        self._data_dir = data_dir
+        self._thrown: tuple[Thrown, ...] = ()
+        self._gone = False
+        self._lead = Paragraph("card_text")
+        self._path = plain_label("value", wrap=True)
+        self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._open_folder = button("", "data_open_folder")
+        self._sizes = plain_label("hint", wrap=True)
+        self.said = plain_label("hint", wrap=True)
+        self.said.setObjectName("data_said")
+        self.backups = KeptList(
+            look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
+        )
+        self.bin = KeptList(look, "data_bin", (("restore", True), ("remove", True), ("empty", True)))
+        self._problems_title = plain_label("field")
+        self._problems = plain_label("hint", wrap=True)
+        self._lay_out()
+        self._open_folder.clicked.connect(self._on_open_folder)
+        self.backups.asked.connect(self._on_backups)
+        self.bin.asked.connect(self._on_bin)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Read what is kept anew."""
+        if not self._gone:
+            self._tasks.replace("data page", self._read())
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("settings.data.text"))
+        self._path.setText(str(self._data_dir))
+        self._open_folder.setText(words("settings.data.open"))
+        self.backups.set_words(
+            words("data.backups"),
+            words("data.backups.text"),
+            words("data.backups.none"),
+            (words("data.restore"), words("data.back_up"), words("data.restore_file")),
+        )
+        self.bin.set_words(
+            words("data.bin"),
+            words("data.bin.text"),
+            words("data.bin.none"),
+            (words("data.bin.restore"), words("data.bin.remove"), words("data.bin.empty")),
+        )
+        problems = [words.file_problem(problem) for problem in self._engine.problems()]
+        self._problems_title.setText(words("settings.data.problems"))
+        self._problems.setText("\n".join(problems))
+        self._problems_title.setVisible(bool(problems))
+        self._problems.setVisible(bool(problems))
+
+    def leave(self) -> None:
+        """Show nothing more: the dialog is closing, whatever is still under way."""
+        self._gone = True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        place = QHBoxLayout()
+        place.setSpacing(10)
+        place.addWidget(self._path, 1)
+        place.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignTop)
+        body = QWidget()
+        inner = QVBoxLayout(body)
+        inner.setContentsMargins(22, 20, 22, 14)
+        inner.setSpacing(10)
+        inner.addWidget(self._lead)
+        inner.addLayout(place)
+        inner.addWidget(self._sizes)
+        inner.addSpacing(8)
+        inner.addWidget(self.backups)
+        inner.addSpacing(8)
+        inner.addWidget(self.bin)
+        inner.addSpacing(8)
+        inner.addWidget(self._problems_title)
+        inner.addWidget(self._problems)
+        inner.addStretch(1)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(22, 4, 22, 0)
+        foot.addWidget(self.said, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scrolling(body, keeps_bar=True), 1)
+        column.addLayout(foot)
+
+    async def _read(self) -> None:
+        words = self._language
+        try:
+            archive = self._engine.archive
+            backups, self._thrown, sizes = (
+                await archive.backups(),
+                await archive.thrown(),
+                await archive.sizes(),
+            )
+        except MootError as error:
+            self._say(words.problem(error.code, **error.details))
+            return
+        if self._gone:
+            return
+        whole = size_text(sum(part.size for part in sizes))
+        parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in sizes)
+        self._sizes.setText(words("data.size", whole=whole, parts=parts))
+        self.backups.show_rows(
+            [
+                (one.path, words.day_and_time(one.made_at), f"{self._why(one.why)} · {size_text(one.size)}")
+                for one in backups
+            ]
+        )
+        self.bin.show_rows(
+            [
+                (
+                    one.file,
+                    one.title,
+                    words(
+                        "data.bin.row",
+                        day=words.day_and_time(one.thrown_at),
+                        left=words("data.bin.left", count=one.days_left),
+                        size=size_text(one.size),
+                    ),
+                )
+                for one in self._thrown
+            ]
+        )
+
+    def _why(self, why: str) -> str:
+        key = f"data.why.{why}"
+        return self._language(key) if key in self._language.texts else why
+
+    def _on_open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
+
+    # Backups
+
+    def _on_backups(self, what: str, path: str) -> None:
+        if what == "restore":
+            self._tasks.start("look into backup", self._look_into(path))
+        elif what == "from_file":
+            self._ask_for_file(
+                self._language("data.restore_file"),
+                ZIP,
+                lambda chosen: self._tasks.start("look into backup", self._look_into(chosen)),
+            )
+        else:
+            self._ask_where(
+                self._language("data.back_up"),
+                "moot-backup",
+                "zip",
+                lambda chosen: self._tasks.start("back up", self._back_up(chosen)),
+            )
+
+    async def _back_up(self, path: str) -> None:
+        self._say(self._language("data.working"))
+        await self._do(
+            self._engine.archive.back_up(path), self._language("data.backed_up", name=Path(path).name)
+        )
+
+    async def _look_into(self, path: str) -> None:
+        self._say(self._language("data.looking"))
+        try:
+            contents = await self._engine.archive.contents(path)
+        except MootError as error:
+            self._say(self._language.problem(error.code, **error.details))
+            return
+        if self._gone:
+            return
+        self._say("")
+        dialog = RestoreDialog(self._language, self._look, contents, self)
+        dialog.agreed.connect(
+            lambda: self._tasks.start(
+                "restore",
+                self._restore(
+                    contents, dialog.sessions(), documents=dialog.documents(), replace=dialog.replace()
+                ),
+            )
+        )
+        dialog.open()
+
+    async def _restore(
+        self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
+    ) -> None:
+        words = self._language
+        self._say(words("data.working"))
+        try:
+            back = await self._engine.archive.restore(
+                contents.backup.path, sessions, documents=documents, replace=replace
+            )
+        except MootError as error:
+            self._say(words.problem(error.code, **error.details))
+        else:
+            self._say(
+                words(
+                    "data.restored",
+                    sessions=len(back.sessions),
+                    copies=len(back.copies),
+                    documents=len(back.documents),
+                )
+            )
+            if back.documents:
+                self.restored.emit()
+        self.refresh()
+
+    # The bin
+
+    def _on_bin(self, what: str, file: str) -> None:
+        words = self._language
+        if what == "restore":
+            self._tasks.start("restore from bin", self._take_out(file))
+            return
+        files = [file] if what == "remove" else [one.file for one in self._thrown]
+        dialog = ConfirmDialog(
+            words,
+            words("data.bin.remove"),
+            words("data.bin.sure", count=len(files)),
+            words("data.bin.remove"),
+            self,
+        )
+        dialog.agreed.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
+        dialog.open()
+
+    async def _take_out(self, file: str) -> None:
+        thrown = next((one for one in self._thrown if one.file == file), None)
+        if thrown is not None:
+            await self._do(
+                self._engine.archive.take_out(file), self._language("data.bin.back", title=thrown.title)
+            )
+
+    async def _remove(self, files: list[str]) -> None:
+        words = self._language
+        await self._do(self._engine.archive.remove_thrown(files), words("data.bin.removed", count=len(files)))
+
+    # What all have in common
+
+    async def _do(self, work: Awaitable[object], done: str) -> None:
+        """Await a change, say how it went, and show what is kept then."""
+        try:
+            await work
+        except MootError as error:
+            self._say(self._language.problem(error.code, **error.details))
+        else:
+            self._say(done)
+        self.refresh()
+
+    def _ask_for_file(self, title: str, kinds: str, then: Callable[[str], object]) -> None:
+        dialog = QFileDialog(self, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(kinds)
+        dialog.fileSelected.connect(then)
+        dialog.open()
+
+    def _ask_where(self, title: str, name: str, suffix: str, then: Callable[[str], object]) -> None:
+        dialog = QFileDialog(self, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix)
+        dialog.selectFile(f"{name}-{datetime.now().astimezone():%Y%m%d}")
+        dialog.fileSelected.connect(then)
+        dialog.open()
+
+    def _say(self, text: str) -> None:
+        if not self._gone:
+            self.said.setText(text)

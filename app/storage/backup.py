@@ -1,0 +1,205 @@
+"""Packs everything that is the user's into one zip file; keys, consents, caches and logs stay out.
+
+A log may grow meanwhile: it is packed up to its last whole line. Used by the archive and by upgrades.
+"""
+
+import contextlib
+import hashlib
+import json
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.core.archive import Backup
+from app.core.errors import StorageError
+from app.core.events import utc_now
+from app.core.ids import is_id
+from app.storage.document_file import as_bytes
+from app.storage.file_system import FileSystem, storage_error, write_all
+from app.storage.paths import DataPaths
+
+MANIFEST = "moot-backup.json"
+BACKUP_VERSION = 1
+KEPT = 7
+# What unpacks to more than this many times its size is stored as it is: whoever reads a zip refuses more.
+MOST_RATIO = 50
+
+_MOST_NAME = 100
+
+
+def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
+    """Return (name in the zip, file) of everything that is the user's, in a fixed order."""
+    found = [
+        (f"sessions/{one.name}", paths.sessions / one.name)
+        for one in disk.scan(paths.sessions)
+        if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
+    ]
+    for folder in (paths.assistants, paths.groups, paths.workflows):
+        # A person may have put a link there: what it leads to is the user's as well.
+        files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
+        found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
+    found += [(file.name, file) for file in (paths.settings, paths.providers, paths.mcp, paths.usage)]
+    return sorted((name, file) for name, file in found if may_be_packed(name))
+
+
+def may_be_packed(name: str) -> bool:
+    """Say whether a backup may hold a file of this name: only such are written and only such are read."""
+    if name in ("settings.json", "providers.json", "mcp.json", "usage.jsonl"):
+        return True
+    match name.split("/"):
+        case ["sessions", file]:
+            return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
+        case ["assistants" | "groups" | "workflows", file]:
+            return _is_file_name(file) and file.endswith(".json")
+        case ["assistants" | "groups" | "workflows", ".versions", folder, file]:
+            number = file.removesuffix(".json")
+            return _is_file_name(folder) and file.endswith(".json") and number.isdecimal()
+    return False
+
+
+def _is_file_name(text: str) -> bool:
+    return (
+        0 < len(text.encode(errors="replace")) <= _MOST_NAME
+        and text[0] not in ". "
+        and text[-1] not in ". "
+        and text.isprintable()
+        and not any(character in '<>:"/\\|?*' for character in text)
+    )
+
+
+def state_of(files: Iterable[tuple[str, Path]]) -> str:
+    """Return what tells one state of the files from another: a digest of names, sizes and times."""
+    digest = hashlib.sha256()
+    for name, file in files:
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            digest.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+class _Sink:
+    """The end of a file that a zip is written to; it cannot go back."""
+
+    def __init__(self, disk: FileSystem, descriptor: int) -> None:
+        self._disk = disk
+        self._descriptor = descriptor
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        write_all(self._disk, self._descriptor, data)
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Every write has gone out already."""
+
+
+def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
+    """Put a zip of these entries in place, so that after a crash there is all of it or what was there.
+
+    Returns its size in bytes; raises OSError.
+    """
+    disk.make_folder(target.parent)
+    fresh = target.with_name(target.name + ".tmp")
+    with contextlib.suppress(FileNotFoundError):
+        disk.remove(fresh)
+    descriptor = disk.create(fresh)
+    try:
+        sink = _Sink(disk, descriptor)
+        with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
+            for name, data in entries:
+                info = zipfile.ZipInfo(name, time.localtime()[:6])
+                info.external_attr = 0o600 << 16
+                file.writestr(info, data, _way_of(data))
+        disk.sync(descriptor)
+    finally:
+        disk.close(descriptor)
+    disk.replace(fresh, target)
+    disk.sync_folder(target.parent)
+    return sink.size
+
+
+def _way_of(data: bytes) -> int:
+    if len(data) < 1_000:
+        return zipfile.ZIP_STORED
+    small = zlib.compress(data[:1_000_000], 1)
+    return zipfile.ZIP_STORED if min(len(data), 1_000_000) > MOST_RATIO * len(small) else zipfile.ZIP_DEFLATED
+
+
+def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | None = None) -> Backup:
+    """Write a backup, in `backups/` or where the user wants it; there the newest seven of each kind stay.
+
+    Raises StorageError; then there is no new file.
+    """
+    files = packed_files(paths, disk)
+    made_at = utc_now()
+    own = target is None
+    if target is None:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        target = paths.backups / f"moot-{stamp}-{why}.zip"
+    manifest = {"version": BACKUP_VERSION, "made_at": made_at, "why": why, "state": state_of(files)}
+    try:
+        size = write_zip(disk, target, _entries(disk, manifest, files))
+        if own:
+            _forget_oldest(paths, disk, why)
+    except OSError as error:
+        raise storage_error(error, target) from error
+    return Backup(path=str(target), made_at=made_at, why=why, size=size)
+
+
+def _entries(
+    disk: FileSystem, manifest: dict[str, Any], files: list[tuple[str, Path]]
+) -> Iterator[tuple[str, bytes]]:
+    packed = 0
+    for name, file in files:
+        try:
+            data = disk.read(file.resolve())
+        except FileNotFoundError:
+            continue
+        if name.startswith("sessions/"):
+            data = data[: data.rfind(b"\n") + 1]
+        packed += 1
+        yield name, data
+    # Last, so that a zip that was cut off has none.
+    yield MANIFEST, as_bytes({**manifest, "files": packed})
+
+
+def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
+    """Return the files of `backups/`, the newest first; what they are is said by their names."""
+    found = []
+    for one in disk.scan(paths.backups):
+        match one.name.removesuffix(".zip").split("-", 4):
+            case ["moot", day, clock, part, why] if one.name.endswith(".zip"):
+                with contextlib.suppress(ValueError):
+                    moment = datetime.strptime(f"{day}{clock}{part}", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
+                    made_at = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                    path = str(paths.backups / one.name)
+                    found.append(Backup(path=path, made_at=made_at, why=why, size=one.size))
+    return sorted(found, key=lambda backup: backup.made_at, reverse=True)
+
+
+def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
+    """Say whether a backup of the day is due: none was made today, and something has changed since."""
+    last = next((one for one in own_backups(paths, disk) if one.why == why), None)
+    files = packed_files(paths, disk)
+    if last is None:
+        return any(file.is_file() for _, file in files)
+    made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
+    if made.date() >= datetime.now().astimezone().date():
+        return False
+    try:
+        with zipfile.ZipFile(last.path) as file:
+            manifest = json.loads(file.read(MANIFEST))
+        return bool(manifest["state"] != state_of(files))
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile, StorageError):
+        return True
+
+
+def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
+    same = [one for one in own_backups(paths, disk) if one.why == why]
+    for old in same[KEPT:]:
+        disk.remove(Path(old.path))

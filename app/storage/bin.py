@@ -1,0 +1,70 @@
+"""The bin: what was thrown away and is kept for thirty days; used by the archive and the session store."""
+
+import contextlib
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.core.archive import Thrown
+from app.core.ids import is_id
+from app.storage.file_system import FileStat, FileSystem
+from app.storage.json_file import JsonFile, read_json_file
+from app.storage.paths import DataPaths
+from app.storage.replay import read_summary
+
+TRASH_DAYS = 30
+_DAY = 86_400
+
+
+def thrown_at(file: str) -> int | None:
+    """Return when a file of the bin was thrown away, in seconds since 1970; None for a foreign file."""
+    parts = file.rsplit(".", 2)  # An assistant's id may hold dots.
+    return int(parts[1]) if len(parts) == 3 and parts[1].isdecimal() else None
+
+
+def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
+    """Return what is in the bin, the newest first. Raises OSError."""
+    found = [
+        _thrown(paths, disk, one, moment)
+        for one in disk.scan(paths.trash)
+        if (moment := thrown_at(one.name)) is not None
+    ]
+    return tuple(sorted(found, key=lambda one: (one.thrown_at, one.file), reverse=True))
+
+
+def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> Thrown:
+    name = one.name.rsplit(".", 2)[0]
+    title, kind, session_id = name, "", ""
+    if one.name.endswith(".jsonl") and is_id(name):
+        session_id = name
+        with contextlib.suppress(OSError):
+            if summary := read_summary(disk, paths.trash / one.name):
+                title, kind = summary.title, summary.kind
+    elif one.name.endswith(".json"):
+        title, kind = _definition(paths.trash / one.name, name)
+    return Thrown(
+        file=one.name,
+        session_id=session_id,
+        kind=kind,
+        title=title,
+        thrown_at=datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        days_left=max(0, TRASH_DAYS - int(time.time() - moment) // _DAY),
+        size=one.size,
+    )
+
+
+def _definition(path: Path, name: str) -> tuple[str, str]:
+    found = read_json_file(path)
+    value = found.value if isinstance(found, JsonFile) else {}
+    kind = "workflow_file" if "steps" in value else "group_file" if "members" in value else "assistant"
+    title = value.get("name")
+    return title if isinstance(title, str) else name, kind
+
+
+def remove_old(paths: DataPaths, disk: FileSystem) -> None:
+    """Delete for good what lay in the bin for long enough. Raises OSError."""
+    oldest = time.time() - TRASH_DAYS * _DAY
+    for one in disk.scan(paths.trash):
+        moment = thrown_at(one.name)
+        if moment is not None and moment < oldest:
+            disk.remove(paths.trash / one.name)

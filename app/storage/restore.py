@@ -1,0 +1,156 @@
+"""Reads a backup: what is in it, compared with what is here, and its parts ready to be put in place.
+
+A backup may come from anywhere: nothing of it counts before the usual readers have taken it.
+"""
+
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app.core.archive import (
+    CHANGED,
+    MISSING,
+    SAME,
+    UNREADABLE,
+    Backup,
+    BackupContents,
+    PackedDocument,
+    PackedSession,
+)
+from app.core.errors import BadInput
+from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
+from app.storage.checked_zip import CheckedZip, Limits
+from app.storage.file_system import FileSystem
+from app.storage.json_file import JsonFile, parse_json
+from app.storage.log import encode_line, read_lines
+from app.storage.paths import DataPaths
+from app.storage.records import MessageReader, read_session, summary_of
+from app.storage.replay import Replay
+
+# A year of work may be large; a single log or document is not.
+LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
+
+_SESSIONS = "sessions/"
+_APPENDED = ("usage.jsonl",)
+
+
+class OpenBackup:
+    """A backup that is being read, beside the data directory it would come back to; everything may block."""
+
+    def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
+        self._paths = paths
+        self._disk = disk
+        self._path = path
+        self._zip = CheckedZip(path, LIMITS)
+
+    def __enter__(self) -> "OpenBackup":
+        self._zip.__enter__()
+        try:
+            self.backup = self._read_manifest()
+        except BaseException:
+            self._zip.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._zip.__exit__(*error)
+
+    def contents(self) -> BackupContents:
+        """Return what is in it, each part compared with what is here."""
+        sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
+        sessions.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        documents = tuple(
+            PackedDocument(name=name, state=self.document_state(name, data))
+            for name, data in self.documents()
+        )
+        return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
+
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """Yield name and bytes of everything that is no session."""
+        for name in self._zip.names:
+            if name != MANIFEST and not name.startswith(_SESSIONS):
+                yield name, self._zip.read(name)
+
+    def log(self, session_id: str) -> bytes:
+        """Return the log of a session, whole and taken by the usual reader. Raises BadInput."""
+        name = f"{_SESSIONS}{session_id}.jsonl"
+        if name not in self._zip.names:
+            raise BadInput("backup_lacks", name=self._path.name, entry=name)
+        data = self._zip.read(name)
+        reader = MessageReader()
+        replay = Replay(reader.read).add_all(read_lines(io.BytesIO(data)))
+        session, _ = read_session(session_id, replay.session)
+        if session.kind == "unknown":
+            raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
+        return data
+
+    def session_state(self, session_id: str, data: bytes) -> str:
+        """Compare a session's log with the one that is here."""
+        path = self._paths.session(session_id)
+        try:
+            here = self._disk.read(path, 0, len(data))
+        except FileNotFoundError:
+            return MISSING
+        except OSError:
+            return CHANGED
+        # A log only grows: one that begins with all of this holds all of this.
+        return SAME if here == data else CHANGED
+
+    def document_state(self, name: str, data: bytes) -> str:
+        """Compare a document with the one that is here."""
+        path = self._paths.root / name
+        here = b""
+        with contextlib.suppress(OSError):
+            here = path.read_bytes()
+        if not here.strip():
+            return MISSING
+        if name in _APPENDED:
+            return SAME if here.startswith(data) else CHANGED
+        found = parse_json(path, data)
+        if not isinstance(found, JsonFile):
+            return UNREADABLE
+        now = parse_json(path, here)
+        return SAME if isinstance(now, JsonFile) and now.value == found.value else CHANGED
+
+    def _session(self, name: str) -> PackedSession:
+        session_id = name.removeprefix(_SESSIONS).removesuffix(".jsonl")
+        data = self._zip.read(name)
+        replay = Replay().add_all(read_lines(io.BytesIO(data)))
+        summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
+        return PackedSession(
+            id=session_id,
+            kind=summary.kind,
+            title=summary.title,
+            updated_at=summary.updated_at,
+            messages=summary.messages,
+            state=self.session_state(session_id, data) if replay.session else UNREADABLE,
+        )
+
+    def _read_manifest(self) -> Backup:
+        if MANIFEST not in self._zip.names:
+            raise BadInput("not_a_backup", name=self._path.name)
+        for name in self._zip.names:
+            if name != MANIFEST and not may_be_packed(name):
+                raise BadInput("zip_odd_entry", name=self._path.name, entry=name[:120])
+        found = parse_json(self._path, self._zip.read(MANIFEST))
+        manifest: dict[str, Any] = found.value if isinstance(found, JsonFile) else {}
+        version, made_at, why = (manifest.get(key) for key in ("version", "made_at", "why"))
+        if type(version) is not int or not isinstance(made_at, str) or not isinstance(why, str):
+            raise BadInput("not_a_backup", name=self._path.name)
+        if version > BACKUP_VERSION:
+            raise BadInput("backup_newer", name=self._path.name)
+        if manifest.get("files") != len(self._zip.names) - 1:
+            raise BadInput("zip_damaged", name=self._path.name, detail=MANIFEST)
+        size = self._path.stat().st_size
+        return Backup(path=str(self._path), made_at=made_at[:40], why=why[:40], size=size)
+
+
+def renamed(data: bytes, made_at: str) -> bytes:
+    """Return a log with the day it was packed behind its title, so that a copy can be told from the other."""
+    replay = Replay().add_all(read_lines(io.BytesIO(data)))
+    title = f"{replay.session.get('title', '')} · {made_at[:10]}"
+    op = {"op": "session", "patch": {"title": title}}
+    whole = data if data.endswith(b"\n") or not data else data + b"\n"
+    return whole + encode_line(replay.last_number + 1, [op])
