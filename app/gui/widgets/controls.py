@@ -188,7 +188,7 @@ class TickBox(QCheckBox):
 def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
     """Paint the box of a tick, in the accent and with its tick where it is on."""
     tokens = look.tokens
-    painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
+    painter.setPen(QPen(QColor(tokens.accent if on else tokens.line_strong), 1))
     painter.setBrush(QColor(tokens.accent if on else tokens.surface))
     painter.drawRoundedRect(box, 4.5, 4.5)
     if on:
