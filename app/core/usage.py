@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.core.message import Usage
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
@@ -50,7 +52,7 @@ class Total:
     known_usd: float = 0.0
     unpriced: int = 0
 
-    def add(self, entry: UsageEntry) -> None:
+    def add(self, entry: UsageEntry | Usage) -> None:
         """Count one more call."""
         self.calls += 1
         self.input_tokens += entry.input_tokens

@@ -3,8 +3,10 @@
 What a call used is noted where its message is finished, once, before the session itself is written.
 """
 
+import csv
+import io
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from app.core.errors import BUDGET_MONTH, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc_now
@@ -76,9 +78,15 @@ class UsageBook:
             sessions=_shares((one.session_id, one) for one in entries),
         )
 
-    async def entries(self, month: str) -> list[UsageEntry]:
-        """Return every call of a month, oldest first. Raises StorageError."""
-        return await self._ledger.entries(month)
+    async def csv(self, month: str) -> str:
+        """Return every call of a month as a table for a spreadsheet, oldest first. Raises StorageError."""
+        sheet = io.StringIO()
+        names = [field.name for field in fields(UsageEntry)]
+        rows = csv.writer(sheet)
+        rows.writerow(names)
+        for entry in await self._ledger.entries(month):
+            rows.writerow([_cell(getattr(entry, name)) for name in names])
+        return sheet.getvalue()
 
     async def check(self, request: ModelRequest) -> None:
         """Raise ProviderError (budget_month) where the month's limit forbids a call.
@@ -136,6 +144,13 @@ class UsageBook:
                         cost_usd=usage.cost_usd,
                     )
                 )
+
+
+def _cell(value: object) -> object:
+    """Return what stands in a cell: no name is a formula, and a price that is not known is not 0."""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
+        return f"'{value}"
+    return "n/a" if value is None else value
 
 
 def _shares(named: Iterable[tuple[str, UsageEntry]]) -> tuple[Share, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from app.core.message import Message, Usage
+from app.core.usage import Total
 from app.gui.i18n import Language
 
 
@@ -50,15 +51,26 @@ class Spending:
         return "\n".join(parts)
 
 
+def amount_text(usd: float) -> str:
+    """Return dollars as digits: `1.25`, `0.0040`; what costs something never reads as nothing."""
+    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
+
+
+def money_text(language: Language, total: Total, part: str = "cost.least") -> str:
+    """Return what calls cost in words; `part` is the text for a sum of which a part is not known."""
+    known = total.known_usd
+    if not total.calls:
+        return language("cost.money", amount=amount_text(0))
+    if total.cost_usd is None or (not known and total.unpriced):
+        return language("cost.unknown")
+    if total.unpriced:
+        return language(part, amount=amount_text(known))
+    return language("cost.money", amount=amount_text(known)) if known else language("cost.free")
+
+
 def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> tuple[str, str]:
-    """Return money and tokens in words; `part` is the text for a sum of which a part is not known."""
-    tokens = tokens_text(sum(usage.input_tokens + usage.output_tokens for usage in usages))
-    known = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    total = sum(known)
-    # What costs something never reads as nothing.
-    amount = f"{total:.2f}" if total >= 0.01 else f"{max(total, 0.0001):.4f}"
-    if not known or (total == 0 and len(known) < len(usages)):
-        return language("cost.unknown"), tokens
-    if len(known) < len(usages):
-        return language(part, amount=amount), tokens
-    return language("cost.free") if total == 0 else language("cost.money", amount=amount), tokens
+    """Return money and tokens in words."""
+    total = Total()
+    for usage in usages:
+        total.add(usage)
+    return money_text(language, total, part), tokens_text(total.tokens)

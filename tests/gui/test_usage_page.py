@@ -1,0 +1,129 @@
+"""The settings' page of usage: months, who and what cost, the limit and how much of it is used."""
+
+import csv
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.core.events import utc_now
+from app.core.settings import Settings
+from app.core.usage import UsageEntry
+from app.gui.dialogs.usage_page import UsagePage
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.label import ElidedLabel
+from tests.app_driver import until
+from tests.builders import a_bench
+from tests.memory import MemoryStore
+
+
+RESOURCES = Path(__file__).parents[2] / "resources"
+
+
+@pytest.fixture
+def engine():
+    return a_bench(MemoryStore()).engine
+
+
+def spend(engine, *costs: float | None, model: str = "gpt-5.2", author: str = "GPT", at: str = "") -> None:
+    for number, cost in enumerate(costs):
+        engine.usage.note(
+            UsageEntry(
+                message_id=f"{author}{model}{at}{number}",
+                at=at or utc_now(),
+                session_id="0" * 26,
+                author=author,
+                provider="openai",
+                model=model,
+                input_tokens=1_000,
+                output_tokens=500,
+                cost_usd=cost,
+            )
+        )
+
+
+@pytest.fixture
+async def page(qapp, engine):
+    tasks = Tasks(lambda _name, _error: None)
+    look = Look(qapp, RESOURCES, "light")
+    page = UsagePage(Language(RESOURCES / "i18n", "en"), look, engine, tasks)
+    page.resize(610, 560)
+    yield page
+    await tasks.close()
+    page.close()
+    page.deleteLater()
+
+
+async def shown(page) -> UsagePage:
+    page.show()
+    await until(lambda: page._report is not None and not page._tasks.running("usage"))
+    return page
+
+
+def names(page, table: str) -> list[str]:
+    return [label.text() for label in page.tables[table]._card.findChildren(ElidedLabel)]
+
+
+async def test_a_month_in_money_tokens_and_shares(engine, page):
+    spend(engine, 0.5, 0.25)
+    spend(engine, 1.0, model="claude-opus-4-5", author="Claude")
+    await shown(page)
+    assert page.total.text() == "$1.75"
+    assert page._tokens.text() == "3 calls of models · 3.0k tokens read · 1.5k written"
+    assert names(page, "models") == ["openai/claude-opus-4-5", "openai/gpt-5.2"]
+    assert names(page, "authors") == ["Claude", "GPT"]
+    assert names(page, "sessions") == ["Deleted session"]
+    assert not page._unpriced.isVisible()
+    assert not page.bar.isVisible()
+    now = datetime.now(UTC)
+    assert page.month.currentText() == f"{page._language(f'month.{now.month}')} {now.year}"
+
+
+async def test_what_is_not_known_is_said_and_never_nothing(engine, page):
+    spend(engine, None)
+    await shown(page)
+    assert page.total.text() == "n/a"
+    spend(engine, 0.5, model="other")
+    page.refresh()
+    await until(lambda: page.total.text() == "≥ $0.50")
+    assert page._unpriced.isVisible()
+
+
+async def test_the_limit_and_how_much_of_it_is_used(engine, page):
+    await engine.save_settings(Settings(max_month_usd=2.0))
+    spend(engine, 0.5)
+    await shown(page)
+    assert page.bar.isVisible()
+    assert page.used.text() == "$0.50 of $2.00 used this month"
+    chosen = []
+    page.chosen.connect(chosen.append)
+    page.limit.rows["max_month_usd"].control.setValue(0.4)
+    assert chosen == [{"max_month_usd": 0.4}]
+    assert "paid models wait" in page.used.text()
+    assert page.bar._part == 1.0
+
+
+async def test_another_month_can_be_looked_at_and_kept_as_a_table(engine, page, tmp_path):
+    spend(engine, 0.5)
+    spend(engine, 0.125, None, author="=SUM(A1)", at="2025-02-03T10:00:00.000Z")
+    await shown(page)
+    assert page.month.count() == 2
+    page.month.setCurrentIndex(1)
+    page.month.activated.emit(1)
+    await until(lambda: page.total.text() == "≥ $0.12")
+    assert names(page, "authors") == ["=SUM(A1)"]
+    file = tmp_path / "february.csv"
+    await page.write(file, "2025-02")
+    with file.open(encoding="utf-8-sig", newline="") as sheet:
+        rows = list(csv.DictReader(sheet))
+    assert [row["cost_usd"] for row in rows] == ["0.125", "n/a"]
+    assert [row["author"] for row in rows] == ["'=SUM(A1)"] * 2
+
+
+async def test_of_many_the_last_stand_in_one_line(engine, page):
+    for number in range(12):
+        spend(engine, 12.0 - number, author=f"A{number}")
+    await shown(page)
+    assert names(page, "authors") == [*(f"A{number}" for number in range(7)), "5 others"]
