@@ -1,4 +1,4 @@
-"""The look: every token is used rightly, text can be read, icons follow the theme."""
+"""The look: every token is used rightly; theme, text size and motion are followed, icons too."""
 
 import re
 from dataclasses import fields, replace
@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QIcon, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle
 
-from app.gui.style import Look, style_sheet
+from app.core.texts import Texts
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.style import Look, sized, style_sheet, tall
 from app.gui.theme import DARK, LIGHT
 from app.gui.widgets.controls import icon_button
+from tests.gui.test_transcript_view import SESSION, many
 
 ROOT = Path(__file__).parent.parent.parent
 RESOURCES = ROOT / "resources"
@@ -35,30 +38,6 @@ def test_an_unknown_token_is_refused():
         style_sheet("QLabel { color: @nosuch; }", LIGHT)
 
 
-def luminance(name: str) -> float:
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
-
-    colour = QColor(name)
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-def test_text_that_must_be_read_has_contrast(tokens):
-    for ground in (tokens.bg, tokens.side, tokens.surface, tokens.hover):
-        for text in (tokens.text, tokens.text_2):
-            assert contrast(text, ground) >= 4.5, (text, ground)
-    for tone in ("accent", "ok", "warn", "error"):
-        ground = getattr(tokens, f"{tone}_bg")
-        assert contrast(getattr(tokens, tone), ground) >= 4.5, tone
-    assert contrast(tokens.on_accent, tokens.accent) >= 4.5
-
-
 def test_the_theme_is_switched_while_the_window_is_open(look):
     heard = []
     look.changed.connect(lambda: heard.append(look.tokens.dark))
@@ -69,6 +48,50 @@ def test_the_theme_is_switched_while_the_window_is_open(look):
     assert DARK.surface in QApplication.instance().styleSheet()
     look.choose("light")
     assert QApplication.palette().color(QPalette.ColorRole.Window).name() == LIGHT.bg.lower()
+
+
+@pytest.mark.parametrize("percent", [85, 115, 130, 150])
+def test_every_text_grows_and_shrinks_while_the_window_is_open(look, qtbot, percent):
+    label, box = QLabel("x"), QPushButton("x")
+    label.setProperty("kind", "hint")
+    view = TranscriptView(look.tokens, Texts.load(RESOURCES / "i18n", "en"))
+    for widget in (label, box, view):
+        qtbot.addWidget(widget)
+        widget.show()
+    look.changed.connect(lambda: view.set_theme(look.tokens))
+    view.show_session(SESSION, many(9))
+    plain = view._scroller.heights.total
+    widths = {text: QFontMetrics(text.font()).horizontalAdvance("words") for text in (label, box)}
+    look.choose_size(percent)
+    for text, width in widths.items():
+        grown = QFontMetrics(text.font()).horizontalAdvance("words") / width
+        assert grown == pytest.approx(percent / 100, abs=0.09)
+    assert view._style.font.pixelSize() == round(14 * percent / 100)
+    assert (view._scroller.heights.total > plain) is (percent > 100)
+    assert sized(QFont(), 13).pixelSize() == round(13 * round(14 * percent / 100) / 14)
+    assert tall(20) == (20 if percent < 100 else round(20 * round(14 * percent / 100) / 14))
+    look.choose_size(100)
+    assert view._scroller.heights.total == plain
+
+
+def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
+    view = TranscriptView(look.tokens, Texts.load(RESOURCES / "i18n", "en"))
+    qtbot.addWidget(view)
+    view.show()
+
+    def duration() -> int:
+        return view.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, view)
+
+    assert look.moves and duration() > 0 and view._typing._animated()
+    look.choose_motion("reduced")
+    assert not look.moves and duration() == 0 and not view._typing._animated()
+    look.choose_motion("system")
+    assert look.moves
+    look._system_motion.reduced = True
+    look._system_motion.changed.emit()
+    assert not look.moves and duration() == 0
+    look.choose_motion("full")
+    assert look.moves and duration() > 0
 
 
 def colour_of(icon: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal, state: QIcon.State = QIcon.State.Off) -> str:

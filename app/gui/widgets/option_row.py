@@ -57,7 +57,7 @@ class OptionRow(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         on = self.isChecked()
-        border = tokens.accent if on or self.hasFocus() else tokens.line_strong
+        border = tokens.accent if on or self.hasFocus() else tokens.edge
         painter.setPen(QPen(QColor(border), 1.5 if self.hasFocus() else 1))
         painter.setBrush(
             QColor(tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface)
@@ -73,7 +73,7 @@ class OptionRow(QAbstractButton):
     def _paint_tick(self, painter: QPainter, on: bool) -> None:
         tokens = self._look.tokens
         box = QRectF(12.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
-        painter.setPen(QPen(QColor(tokens.accent if on else tokens.line_strong), 1))
+        painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
         painter.setBrush(QColor(tokens.accent if on else tokens.surface))
         painter.drawRoundedRect(box, 4.5, 4.5)
         if on:
