@@ -18,7 +18,6 @@ from tests.app_driver import until
 from tests.builders import a_bench
 from tests.memory import MemoryStore
 
-
 RESOURCES = Path(__file__).parents[2] / "resources"
 
 

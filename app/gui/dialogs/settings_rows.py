@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.settings import Rule, Settings, rules
 from app.gui.i18n import Language
@@ -39,7 +39,6 @@ class AmountBox(QDoubleSpinBox):
         self.setRange(rule.least, rule.most)
         self.setSingleStep(rule.step)
         self.setKeyboardTracking(False)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setFixedWidth(NUMBER_WIDTH)
 

@@ -181,4 +181,3 @@ class _Stream:
         if self._outlet.spoke:
             return Classified(kind=errors.STALL, detail=f"silent for {self._limits.idle:g} s")
         return Classified(kind=errors.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s")
-
