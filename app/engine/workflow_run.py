@@ -49,12 +49,19 @@ class WorkflowRun(ChatRun):
 
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one step, or somebody it has called."""
-        for step_id, task in self._at_work.items():
+        for step_id in self._at_work:
             if self._live.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
-                self._stopped.add(step_id)
-                task.cancel()
-                return True
+                return self.stop_step(step_id)
         return super().stop_turn(turn_id)
+
+    def stop_step(self, step_id: str) -> bool:
+        """Stop a step that runs or waits for its turn; false where it does neither."""
+        task = self._at_work.get(step_id)
+        if task is None or task.done():
+            return False
+        self._stopped.add(step_id)
+        task.cancel()
+        return True
 
     def _begin(self) -> None:
         super()._begin()

@@ -36,6 +36,7 @@ from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
 from app.engine.sessions import Sessions
 from app.engine.workflow import WORKFLOW, begun, reopened, with_step
+from app.engine.workflow_run import WorkflowRun
 
 BY_USER = "by_user"
 
@@ -179,6 +180,13 @@ class Workflows:
         self._change(
             live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old), closed=state
         )
+
+    async def stop_step(self, session_id: str, step_id: str) -> None:
+        """Stop one step; what does not depend on it goes on. It can be retried or skipped."""
+        live, _ = await self._at(session_id, step_id)
+        run = self._sessions.running(live.id)
+        if not (isinstance(run, WorkflowRun) and run.stop_step(step_id)):
+            raise BadInput("step_not_running", step=step_id)
 
     async def skip(self, session_id: str, step_id: str) -> None:
         """Leave a step out; what depends on it goes on or is blocked, as the definition says."""

@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
 from app.core.errors import MootError
-from app.core.events import AvailabilityChanged, Event
+from app.core.events import Event
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState
-from app.engine.availability import policy_of, role_of
+from app.engine.availability import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow import call_id, work_turn
@@ -26,8 +26,9 @@ from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.workflow.busy_list import BusyRow, busy_text
-from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, counts_in, looks_of
-from app.gui.panels.workflow.workflow_panel import WorkflowPanel
+from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.queue_desk import QueueDesk
 from app.gui.tasks import Tasks
 
 TICK_MS = 1_000
@@ -59,8 +60,8 @@ class WorkflowDesk(QObject):
         self._pages = pages
         self._tasks = tasks
         self._numbers = count(1)
-        self._counts: dict[str, tuple[int, int, int]] = {}
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
+        self.queues = QueueDesk(window, engine, bridge)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
         window.splitter.addWidget(self.panel)
         window.splitter.setCollapsible(window.splitter.indexOf(self.panel), False)
@@ -84,9 +85,19 @@ class WorkflowDesk(QObject):
         self._definitions.refresh()
         self._show_work()
 
+    def show_definition(self, definition_id: str = "") -> None:
+        """Show a definition where it is edited, a new one without an id."""
+        self._window.top_bar.workflow_button.setChecked(True)
+        self.panel.tabs.choose(DEFINITIONS)
+        if definition_id:
+            self.panel.definitions.show_definition(definition_id)
+        else:
+            self.panel.definitions.new_requested.emit()
+
     async def close(self) -> None:
         """Save what is being written, and end what runs."""
         self._clock.stop()
+        self.queues.close()
         await self._definitions.close()
 
     # Wiring
@@ -95,12 +106,15 @@ class WorkflowDesk(QObject):
         top, panel, work = self._window.top_bar, self.panel, self.panel.work
         for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
             changed.connect(self._on_changed)
-        bridge.availability_changed.connect(self._on_availability)
+        self.queues.changed.connect(self._show_busy)
+        self.queues.session_requested.connect(self.session_requested)
+        self._window.side_bar.assistants.queue_requested.connect(self.queues.show)
+        work.busy.queue_requested.connect(self.queues.show)
         bridge.workflows_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
         self._pages.shown.connect(lambda _page: self._show_work())
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
-        self._language.changed.connect(self._on_language_changed)
+        self._language.changed.connect(self.refresh)
         panel.close_requested.connect(lambda: top.workflow_button.setChecked(False))
         top.workflow_toggled.connect(self._on_toggled)
         for other in (top.panel_toggled, top.plan_toggled):
@@ -162,8 +176,8 @@ class WorkflowDesk(QObject):
             self._start(workflows.skip(session_id, step_id))
         elif action == ANSWER:
             self._answer(step_id)
-        elif turn_id := self._turn_of(step_id):
-            self._start(self._engine.chats.stop_turn(session_id, turn_id))
+        else:
+            self._start(workflows.stop_step(session_id, step_id))
 
     def _answer(self, step_id: str) -> None:
         """Go to the question a step waits for."""
@@ -205,21 +219,6 @@ class WorkflowDesk(QObject):
     def _on_changed(self, event: Event) -> None:
         if event.session_id == self._page.session_id:
             self._show_work()
-
-    def _on_availability(self, event: AvailabilityChanged) -> None:
-        self._counts[event.assistant_id] = (event.running, event.queued, event.waiting)
-        self._say_busy(event.assistant_id)
-        self._show_busy()
-
-    def _say_busy(self, assistant_id: str) -> None:
-        counts = self._counts[assistant_id]
-        text = busy_text(counts, self._language) if any(counts) else ""
-        self._window.side_bar.assistants.show_busy(assistant_id, text)
-
-    def _on_language_changed(self) -> None:
-        for assistant_id in self._counts:
-            self._say_busy(assistant_id)
-        self.refresh()
 
     def _on_toggled(self, shown: bool) -> None:
         top = self._window.top_bar
@@ -268,15 +267,13 @@ class WorkflowDesk(QObject):
                 one
                 for one in agents.values()
                 if one.enabled and role in (role_of(one.role), one.id.casefold())
-            ] or [Agent(id=f"role-{role}", name=step.role, role=step.role)]
+            ] or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
             for agent in those:
                 policy = policy_of(agent.busy, agent.role)
                 rows[agent.id] = BusyRow(
                     name=agent.name,
                     strategy=self._language(f"busy.strategy.{policy.strategy}"),
-                    text=busy_text(
-                        self._counts.get(agent.id) or counts_in(session, agent.id), self._language
-                    ),
+                    text=busy_text(self._engine.queues.counts(agent.id), self._language),
                     colour=colours.get(agent.id),
                 )
         self.panel.work.busy.show_rows(list(rows.values()))

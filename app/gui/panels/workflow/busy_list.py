@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
 
@@ -33,7 +34,9 @@ def busy_text(counts: tuple[int, int, int], words: Language) -> str:
 
 
 class BusyList(QFrame):
-    """A card with a line for each assistant."""
+    """A card with a line for each assistant. Emits queue_requested() to see what waits, and for how long."""
+
+    queue_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -48,7 +51,12 @@ class BusyList(QFrame):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(14, 11, 14, 12)
         self._column.setSpacing(7)
-        self._column.addWidget(self._title)
+        self.queue = button("link", "workflow_queue")
+        self.queue.clicked.connect(lambda: self.queue_requested.emit())
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self.queue)
+        self._column.addLayout(head)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -85,4 +93,5 @@ class BusyList(QFrame):
 
     def _retranslate(self) -> None:
         self._title.setText(self._language("busy.title"))
+        self.queue.setText(self._language("queue.show"))
         self.setAccessibleName(self._language("busy.title"))

@@ -172,13 +172,6 @@ def done_count(session: WorkflowSession) -> int:
     return sum(state.state in (DONE, SKIPPED) for state in session.workflow.steps)
 
 
-def counts_in(session: WorkflowSession, assistant_id: str) -> tuple[int, int, int]:
-    """Return what somebody made for a role does in a workflow: (running, queued, 0)."""
-    own = [state for state in session.workflow.steps if state.assistant_id == assistant_id]
-    waits = sum(state.state == WAITING and state.reason == BUSY for state in own)
-    return sum(state.state == RUNNING for state in own), waits, 0
-
-
 def any_runs(session: WorkflowSession) -> bool:
     """Say whether a step is at work."""
     return any(state.state == RUNNING for state in session.workflow.steps)

@@ -9,7 +9,7 @@ from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.work_view import WorkView
 from app.gui.style import Look
 
-WORK = 0
+WORK, DEFINITIONS = 0, 1
 
 
 class WorkflowPanel(RightPanel):
@@ -26,7 +26,7 @@ class WorkflowPanel(RightPanel):
             (work, definitions),
             "workflow_tabs",
             words="panel.tabs.workflow",
-            shortcut="Ctrl+E",
+            command="workflow",
         )
         self.work, self.definitions = work, definitions
 

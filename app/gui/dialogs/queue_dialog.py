@@ -1,0 +1,168 @@
+"""What the assistants do and what waits for them, with what can be done about it (rows W1, W2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from app.gui.chat.call_words import visible
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.badge import Avatar
+from app.gui.widgets.controls import Button, button, name_button, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRow:
+    """A task: its words and how it stands. `place` is None for what runs; `takers` are (id, name) pairs."""
+
+    id: str
+    session_id: str
+    title: str
+    state: str
+    place: int | None
+    takers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSection:
+    """An assistant with its tasks; `held` where the user lets it begin nothing more."""
+
+    agent_id: str
+    name: str
+    text: str
+    held: bool
+    rows: tuple[QueueRow, ...]
+    colour: int | None = None
+
+
+class QueueDialog(QDialog):
+    """Shows the queues and emits what the user wants of them.
+
+    Signals: opened(session id), moved_up(task id), taken_out(task id), given(task id, assistant id),
+    held(assistant id, whether).
+    """
+
+    opened = Signal(str)
+    moved_up = Signal(str)
+    taken_out = Signal(str)
+    given = Signal(str, str)
+    held = Signal(str, bool)
+
+    def __init__(self, words: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("queue_dialog")
+        self.setWindowTitle(words("queue.title"))
+        self._words, self._look = words, look
+        self._shown: tuple[QueueSection, ...] | None = None
+        self._states: dict[str, ElidedLabel] = {}
+        self._nothing = Paragraph("hint")
+        self._nothing.setText(words("queue.nothing"))
+        self._body = QWidget()
+        self._column = QVBoxLayout(self._body)
+        self._column.setContentsMargins(18, 16, 18, 8)
+        self._column.setSpacing(12)
+        self._close = button("", "queue_close")
+        self._close.setText(words("settings.close"))
+        self._close.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(18, 8, 18, 14)
+        foot.addStretch(1)
+        foot.addWidget(self._close)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolling(self._body), 1)
+        whole.addLayout(foot)
+        self.resize(620, 420)
+
+    def show_queues(self, sections: Sequence[QueueSection]) -> None:
+        """Show these; what stands under a pointer stays where it is while only the time goes on."""
+        plain = tuple(
+            replace(one, rows=tuple(replace(row, state="") for row in one.rows)) for one in sections
+        )
+        if plain != self._shown:
+            self._shown = plain
+            self._rebuild(sections)
+        for one in sections:
+            for row in one.rows:
+                self._states[row.id].setText(row.state)
+
+    def _rebuild(self, sections: Sequence[QueueSection]) -> None:
+        focused = self.focusWidget().objectName() if self.focusWidget() else ""
+        while item := self._column.takeAt(0):
+            if (widget := item.widget()) and widget is not self._nothing:
+                widget.hide()
+                widget.deleteLater()
+        self._states = {}
+        self._column.addWidget(self._nothing)
+        self._nothing.setVisible(not sections)
+        for one in sections:
+            self._column.addWidget(self._section(one))
+        self._column.addStretch(1)
+        again = self.findChild(QWidget, focused) if focused else None
+        (again or self._close).setFocus()
+
+    def _section(self, shown: QueueSection) -> QWidget:
+        words, card = self._words, QFrame()
+        card.setProperty("kind", "big_card")
+        column = QVBoxLayout(card)
+        column.setContentsMargins(14, 11, 14, 12)
+        column.setSpacing(9)
+        avatar, name, text = Avatar(self._look, 20), ElidedLabel("name"), plain_label("hint")
+        avatar.set_speaker(shown.name, shown.colour)
+        name.setText(visible(shown.name))
+        text.setText(words("queue.held") if shown.held else shown.text)
+        hold = button("link", f"queue_hold_{shown.agent_id}")
+        key = "queue.go_on" if shown.held else "queue.hold"
+        hold.setText(words(key))
+        hold.setAccessibleName(f"{words(key)}: {shown.name}")
+        hold.setToolTip(words(f"{key}.hint"))
+        hold.clicked.connect(partial(self.held.emit, shown.agent_id, not shown.held))
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        for widget, stretch in ((avatar, 0), (name, 1), (text, 0), (hold, 0)):
+            head.addWidget(widget, stretch)
+        column.addLayout(head)
+        for row in shown.rows:
+            column.addWidget(self._row(row))
+        return card
+
+    def _row(self, shown: QueueRow) -> QWidget:
+        line = QWidget()
+        title, state = ElidedLabel("value"), ElidedLabel("hint")
+        title.setText(visible(shown.title))
+        self._states[shown.id] = state
+        texts = QVBoxLayout()
+        texts.setSpacing(1)
+        texts.addWidget(title)
+        texts.addWidget(state)
+        row = QHBoxLayout(line)
+        row.setContentsMargins(28, 0, 0, 0)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        if shown.place is None:
+            self._add(row, shown, "open", partial(self.opened.emit, shown.session_id))
+            return line
+        if shown.place:
+            self._add(row, shown, "front", partial(self.moved_up.emit, shown.id))
+        if shown.takers:
+            give = self._add(row, shown, "give", None)
+            menu = QMenu(give)
+            for agent_id, name in shown.takers:
+                menu.addAction(visible(name), partial(self.given.emit, shown.id, agent_id))
+            give.setMenu(menu)
+        self._add(row, shown, "out", partial(self.taken_out.emit, shown.id))
+        return line
+
+    def _add(self, row: QHBoxLayout, shown: QueueRow, what: str, act: "partial[None] | None") -> Button:
+        made = button("", f"queue_{what}_{shown.id}")
+        made.setText(self._words(f"queue.{what}"))
+        name_button(made, f"{self._words(f'queue.{what}')}: {shown.title}")
+        if act is not None:
+            made.clicked.connect(act)
+        row.addWidget(made)
+        return made

@@ -1,0 +1,125 @@
+"""Work that waits, and steps that run, as a person steers them by click: against a local provider that is slow."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from app.core.agent import Busy
+from app.core.session import COMPLETED, IDLE, PAUSED, STOPPED
+from app.core.workflow import WorkflowDefinition, WorkflowStep
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import architect
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=120.0)
+MODEL = "openai-wire"
+DONE = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
+ONE = architect(model=MODEL, role="Architect", tools=(), sub_agents=(), busy=Busy(strategy="queue", depth=5))
+
+
+class Pace:
+    """What the server does: it answers slowly until it is told to hurry."""
+
+    def __init__(self) -> None:
+        self.slow = True
+
+    def __call__(self, _request: object) -> Answer:
+        return Answer(DONE, pace=0.4, pieces=30) if self.slow else Answer(DONE)
+
+
+def jobs(person: Person) -> list[tuple[str, int | None]]:
+    return [(one.id, one.place) for one in person.window.desk.engine.queues.jobs(ONE.id)]
+
+
+def status(person: Person, session_id: str) -> str:
+    live = person.window.desk.engine.live(session_id)
+    return live.session.status if live else ""
+
+
+@pytest.fixture
+async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    """Give a person at the window, an assistant that answers one after the other, and the server's pace."""
+    pace = Pace()
+    wire_servers["openai"].script(MODEL, pace)
+    async with at_window(data_dir) as person:
+        engine = person.window.desk.engine
+        await engine.assistants.save(ONE)
+        await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
+        yield person, pace
+
+
+async def test_what_waits_is_moved_given_away_and_taken_out(busy):
+    person, pace = busy
+    engine = person.window.desk.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three", "Four")]
+    await until(lambda: len(jobs(person)) == 4)
+    side = person.window.side_bar.assistants
+    await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).toolTip())
+    person.window.desk.workflows.queues.show(ONE.id)
+    await person.settle()
+    dialog = person.find("queue_dialog")
+    assert dialog.isVisible()
+    (running, _), second, third, fourth = jobs(person)
+    assert person.sees(f"queue_open_{running}") and not person.sees(f"queue_out_{running}")
+    assert not person.sees(f"queue_front_{second[0]}"), "the next is at the front already"
+    await person.click(f"queue_front_{fourth[0]}")
+    assert [one for one, place in jobs(person) if place is not None] == [fourth[0], second[0], third[0]]
+    await person.click(f"queue_out_{third[0]}")
+    await until(lambda: status(person, sessions[2]) == IDLE)
+    give = person.find(f"queue_give_{second[0]}")
+    next(action for action in give.menu().actions() if action.text() == "Other").trigger()
+    await until(lambda: engine.queues.jobs("other"))
+    assert "waiting for" in dialog._states[fourth[0]].text()
+    await person.click(f"queue_hold_{ONE.id}")
+    pace.slow = False
+    await until(lambda: status(person, sessions[0]) == IDLE)
+    assert jobs(person) == [(fourth[0], 0)], "held back, it begins nothing more"
+    await person.click(f"queue_hold_{ONE.id}")
+    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    assert not dialog.findChildren(type(give), f"queue_out_{fourth[0]}")
+    other = engine.live(sessions[1])
+    assert other is not None
+    assert other.messages[-1].author.id == "other"
+
+
+async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_cancelled(busy):
+    person, pace = busy
+    engine = person.window.desk.engine
+    steps = (
+        WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
+        WorkflowStep(id="two", name="Second", role="Tester", prompt="Do it."),
+        WorkflowStep(id="three", name="Third", role="Tester", prompt="Do it.", depends_on=("one",)),
+        WorkflowStep(id="four", name="Fourth", role="Tester", prompt="Do it.", depends_on=("three",)),
+    )
+    await engine.workflows.save(
+        WorkflowDefinition(id="trio", name="Trio", keywords=("diamond",), steps=steps)
+    )
+    await person.click("workflow_button")
+    await person.write("workflow_command", "Cut the diamond")
+    await person.click("workflow_start")
+    page = person.window.desk.chat_page
+
+    def states() -> list[str]:
+        return [one.state for one in page.session.workflow.steps] if page.session else []
+
+    await until(lambda: states() == ["running", "running", "pending", "pending"])
+    await person.click("step_action_one")
+    await until(lambda: states() == ["cancelled", "running", "skipped", "skipped"])
+    await person.click("step_action_one")
+    await until(lambda: states() == ["running", "running", "pending", "pending"])
+    pace.slow = False
+    await person.click("workflow_pause")
+    await until(lambda: page.session.status == PAUSED)
+    pace.slow = True
+    await person.click("workflow_resume")
+    await until(lambda: states()[2:] == ["running", "pending"])
+    rows = person.window.desk.workflows.panel.work.steps.rows
+    words = person.window.language("step.do.skip")
+    next(one for one in rows["four"].menu.actions() if one.text() == words).trigger()
+    await until(lambda: states()[3] == "skipped")
+    await person.click("workflow_cancel")
+    await until(lambda: page.session.status in (STOPPED, COMPLETED))
+    assert not {"running", "waiting", "ready"} & set(states())
