@@ -40,7 +40,7 @@ def lm_studio(path: str, models: tuple[str, ...], key: str) -> Answer:
 def llama_cpp(path: str, models: tuple[str, ...], key: str) -> Answer:
     """C++: Ollama's list and OpenAI's in one; the rest wants its key, where it has one."""
     if path == "/v1/models":
-        status, kind, text = _list(models, "llamacpp", created=1_718_000_000)
+        status, _, text = _list(models, "llamacpp", created=1_718_000_000)
         body = json.loads(text)
         body["models"] = [{"name": name, "model": name, "details": {"format": "gguf"}} for name in models]
         return status, "application/json; charset=utf-8", json.dumps(body)

@@ -1,0 +1,151 @@
+"""The models in the settings as a person uses them: searched, ticked, fetched, added by hand."""
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QVBoxLayout
+
+from app.gui.dialogs.model_rows import MODEL, NOTE, TICKED
+from app.gui.dialogs.models_page import ModelsPage
+from tests import app_driver
+from tests.app_driver import at_window
+from tests.wire import write_providers
+from tests.wire.fixtures import wire_servers  # noqa: F401
+from tests.wire.server import WireServer
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+class Shown:
+    """The page in a window of its own, over a running Moot."""
+
+    def __init__(self, person) -> None:
+        window = person.window
+        self.engine = window.desk.engine
+        self.dialog = QDialog(window)
+        self.page = ModelsPage(window.language, window.look, self.engine, window.desk.tasks)
+        QVBoxLayout(self.dialog).addWidget(self.page)
+        self.dialog.resize(610, 560)
+        self.dialog.show()
+
+    def rows(self, *, hidden: bool = False) -> dict[str, bool]:
+        """Return the models that are shown, each with its tick."""
+        items = [self.page.list.item(row) for row in range(self.page.list.count())]
+        return {
+            one.data(MODEL): bool(one.data(TICKED))
+            for one in items
+            if one.data(MODEL) and (hidden or not one.isHidden())
+        }
+
+    def item(self, model: str):
+        return next(
+            item
+            for item in (self.page.list.item(row) for row in range(self.page.list.count()))
+            if item.data(MODEL) == model
+        )
+
+    def click(self, model: str, x: int = 18) -> None:
+        place = self.page.list.visualItemRect(self.item(model))
+        point = QPoint(place.left() + x, place.center().y())
+        QTest.mouseClick(self.page.list.viewport(), Qt.MouseButton.LeftButton, pos=point)
+
+    def models(self, provider: str) -> tuple[str, ...]:
+        return next(one.models for one in self.engine.providers() if one.config.id == provider)
+
+
+@pytest.fixture
+async def moot(qapp, data_dir, monkeypatch):
+    names = ("wire-1", *(f"vendor-{number % 7}/model-{number:03}" for number in range(400)))
+    with WireServer("openai", models=names) as server, WireServer("ollama") as other:
+        for name, value in write_providers(data_dir, [server, other]).items():
+            monkeypatch.setenv(name, value)
+        path = data_dir / "providers.json"
+        path.write_text(path.read_text().replace(f'"{names[-1]}"', '"wire-own"'))
+        text = path.read_text()
+        start, end = text.index('"wire-1"'), text.index('"wire-own"')
+        path.write_text(text[:start] + '"wire-1", ' + text[end:])
+        async with at_window(data_dir) as person:
+            yield person, server, data_dir
+
+
+@pytest.mark.timeout(180)
+async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restart(moot):
+    person, server, data_dir = moot
+    shown = Shown(person)
+    assert shown.rows() == {
+        "wire-1": True,
+        "wire-own": True,
+        "ollama-wire": True,
+        "ollama-other": True,
+        "smollm2-135m": True,
+    }
+    await person.click("models_refresh")
+    await until(lambda: "up to date" in shown.page.result.text())
+    assert server.listings == 1
+    assert not server.requests, "no model is asked for anything"
+    assert len(shown.rows()) == 405
+    assert "added by hand" in shown.item("wire-own").data(NOTE)
+    await person.write("models_search", "vendor-3 model-01")
+    assert set(shown.rows()) == {"vendor-3/model-010", "vendor-3/model-017"}
+    shown.click("vendor-3/model-017")
+    await until(lambda: shown.models("openai") == ("wire-1", "wire-own", "vendor-3/model-017"))
+    await until(lambda: shown.rows() == {"vendor-3/model-017": True, "vendor-3/model-010": False})
+    shown.page.list.setCurrentItem(shown.item("vendor-3/model-017"))
+    await person.click("models_first")
+    await until(lambda: shown.models("openai") == ("vendor-3/model-017", "wire-1", "wire-own"))
+    await person.press("models_list", Qt.Key.Key_Space)
+    await until(lambda: shown.models("openai") == ("wire-1", "wire-own"))
+    shown.dialog.close()
+    assert (data_dir / "models.json").is_file()
+    documents = type(person.window.desk.engine._documents)(person.window.desk.engine._documents._paths)
+    await documents.load()
+    assert {one.provider: len(one.models) for one in documents.model_lists()} == {
+        "openai": 401,
+        "ollama": 2,
+        "embedded": 1,
+    }
+
+
+@pytest.mark.timeout(180)
+async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
+    person, _server, _ = moot
+    shown = Shown(person)
+    await person.write("models_own", "  brand-new-model ")
+    await person.press("models_own", Qt.Key.Key_Return)
+    await until(lambda: shown.models("openai") == ("wire-1", "wire-own", "brand-new-model"))
+    await until(lambda: shown.page.own.text() == "")
+    assert shown.page.list.currentItem().data(MODEL) == "brand-new-model"
+    await person.click("models_refresh")
+    await until(lambda: "up to date" in shown.page.result.text())
+    await person.click("models_remove")
+    await until(lambda: shown.models("openai") == ("wire-1", "wire-own"))
+    await until(lambda: "brand-new-model" not in shown.rows())
+    shown.dialog.close()
+
+
+async def test_the_last_model_of_a_provider_stays(moot):
+    person, _server, _ = moot
+    shown = Shown(person)
+    for model in ("smollm2-135m", "ollama-wire", "ollama-other"):
+        shown.click(model)
+        await until(lambda: not person.window.desk.tasks._running)
+    assert shown.models("ollama") == ("ollama-other",)
+    assert shown.models("embedded") == ("smollm2-135m",)
+    assert "keeps at least one model" in shown.page.result.text()
+    shown.dialog.close()
+
+
+@pytest.mark.timeout(180)
+async def test_a_provider_that_cannot_be_reached_is_named_and_keeps_its_list(moot):
+    person, server, _ = moot
+    shown = Shown(person)
+    await person.click("models_refresh")
+    await until(lambda: "up to date" in shown.page.result.text())
+    server.close()
+    await person.click("models_refresh")
+    await until(lambda: shown.page.result.property("kind") == "error")
+    assert shown.page.result.text().startswith("OpenAI: The provider could not be reached")
+    assert len(shown.rows()) == 405
+    shown.dialog.close()
