@@ -1,7 +1,10 @@
-"""The commands of what is kept: backups, the bin, how large it all is; `engine.archive` for the faces."""
+"""The commands of what is kept: backups, import and export of all, the bin; `engine.archive` for the faces."""
 
-from collections.abc import Collection
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 
+from app.core.agent import Agent
 from app.core.archive import BY_HAND, Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.events import (
     AssistantsChanged,
@@ -11,15 +14,33 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
-from app.core.store import ArchiveFiles
+from app.core.session import ChatSession, DebateSession
+from app.core.store import ArchiveFiles, SessionStore
+from app.engine.export import export
+from app.engine.export_parts import escape_markdown
+from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
 
 
 class Archive:
     """What a face may do with what is kept; everything raises BadInput, NotFound or StorageError in words."""
 
-    def __init__(self, files: ArchiveFiles, bus: EventBus) -> None:
+    def __init__(
+        self,
+        files: ArchiveFiles,
+        store: SessionStore,
+        bus: EventBus,
+        prompts: Prompts,
+        agents: Callable[[], Sequence[Agent]],
+        language: Callable[[], str],
+    ) -> None:
         self._files = files
+        self._store = store
         self._bus = bus
+        self._prompts = prompts
+        self._agents = agents
+        self._language = language
 
     # Backups
 
@@ -52,6 +73,63 @@ class Archive:
         if restored.documents:
             self._announce_documents()
         return restored
+
+    # What comes from elsewhere, and goes there
+
+    async def look_at(self, path: str) -> Arrivals:
+        """Say which sessions a file would bring: an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot.
+
+        Nothing is kept yet; what the file is shows by what is in it. Raises BadInput.
+        """
+        values = await self._files.read_foreign(path)
+        around = Surroundings(
+            words=self._prompts.lines(self._language(), "import"),
+            language=self._language(),
+            agent=next(iter(self._agents()), None),
+            taken={summary.id for summary in self._store.summaries()},
+            read_exported=self._files.read_exported,
+        )
+        return await asyncio.to_thread(arrivals, Path(path).name, values, around)
+
+    async def bring_in(
+        self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Keep these sessions, one after the other; return their ids. `progress` is told how many are kept."""
+        kept: list[str] = []
+        try:
+            for arrival in sessions:
+                session, messages = await asyncio.to_thread(arrival.make)
+                await self._store.bring_in(session, messages)
+                kept.append(session.id)
+                progress(len(kept))
+        finally:
+            self._announce(*kept)
+        return tuple(kept)
+
+    async def export_all(self, path: str, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Write every session as Markdown and as JSON into one zip; return how many.
+
+        `progress` is told how many are in it.
+        """
+        loop = asyncio.get_running_loop()
+        summaries = self._store.summaries()
+
+        def entries() -> Iterator[tuple[str, bytes]]:
+            lines = []
+            for count, summary in enumerate(summaries, 1):
+                stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
+                live = LiveSession(stored, EventBus())
+                # A title may hold anything; what a file is called is ours.
+                name = f"{summary.created_at[:10] or 'session'}-{summary.id}"
+                if isinstance(stored.session, ChatSession | DebateSession):
+                    yield f"{name}.md", export(live, "md", self._prompts).encode()
+                    lines.append(f"- [{escape_markdown(summary.title)}]({name}.md)\n")
+                yield f"{name}.json", export(live, "json", self._prompts).encode()
+                loop.call_soon_threadsafe(progress, count)
+            yield "index.md", "".join(lines).encode()
+
+        await self._files.write_zip(path, entries())
+        return len(summaries)
 
     # The bin
 

@@ -41,6 +41,7 @@ from app.engine.chats import Chats
 from app.engine.connections import Connections
 from app.engine.debate_run import DebateRun
 from app.engine.debates import Debates
+from app.engine.estimates import Estimates
 from app.engine.event_lines import session_document
 from app.engine.export import export
 from app.engine.group_run import GroupRun
@@ -126,7 +127,8 @@ class Engine:
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
-        self.archive = Archive(archive, bus)
+        self.archive = Archive(archive, store, bus, prompts, self._cast.agents, self._language)
+        self.estimates = Estimates(models, self._cast, prompts, self.providers)
         self.debates = Debates(documents, self._sessions, store, prompts, self.providers)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)

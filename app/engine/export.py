@@ -1,6 +1,7 @@
 """A session as a document for people: Markdown or one HTML file, or JSON for programs; used by the engine."""
 
 import json
+from dataclasses import asdict, replace
 from html import escape
 
 from app.core.errors import BadInput
@@ -14,17 +15,27 @@ from app.engine.prompts import Prompts
 from app.engine.roles import role_name
 
 FORMATS: tuple[str, ...] = ("md", "html", "json")
+MOOT_SESSION = "moot-session"
 
 
 def export(live: LiveSession, file_format: str, prompts: Prompts) -> str:
     """Return a session in one of FORMATS. Raises BadInput for another."""
     if file_format == "json":
-        return json.dumps(session_document(live), ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(_whole(live), ensure_ascii=False, indent=2) + "\n"
     if file_format not in FORMATS:
         raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
     is_chat = isinstance(live.session, ChatSession)
     document = ChatDocument(live, prompts) if is_chat else _Document(live, prompts)
     return document.markdown() if file_format == "md" else document.html()
+
+
+def _whole(live: LiveSession) -> dict[str, object]:
+    """Return what `moot show --json` says, and beside it the session whole, so that it can come back."""
+    session = live.session
+    if isinstance(session, ChatSession):
+        # What was allowed here is allowed here only.
+        session = replace(session, chat=replace(session.chat, always=()))
+    return {"format": MOOT_SESSION, **session_document(live), "session": asdict(session)}
 
 
 class _Document:

@@ -1,0 +1,1 @@
+"""Reads what other programs export, each format in a file of its own; pure."""

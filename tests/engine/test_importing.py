@@ -1,0 +1,185 @@
+"""What other programs export comes in: texts, roles and dates; what is malformed is said with its place."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.agent import Agent
+from app.core.errors import BadInput
+from app.core.events import EventBus
+from app.core.session import IDLE
+from app.core.store import StoredSession
+from app.engine.branches import shown
+from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
+from app.engine.live_session import LiveSession
+from tests.builders import PROMPTS
+from tests.engine import foreign_exports as exports
+
+ADA = Agent(id="ada", name="Ada")
+
+
+def never(_session: object, _messages: Sequence[object]) -> StoredSession:
+    raise AssertionError("no session of Moot's")
+
+
+def read(*values: Any, taken: Sequence[str] = ()) -> Arrivals:
+    around = Surroundings(
+        words=PROMPTS.lines("en", "import"), language="en", agent=ADA, taken=taken, read_exported=never
+    )
+    return arrivals("file.json", values, around)
+
+
+def said(found: Arrivals, place: int = 0) -> list[tuple[str, str, str]]:
+    """Return role, speaker and text of what is shown of a session."""
+    session, messages = found.sessions[place].make()
+    live = LiveSession(StoredSession(session=session, messages=list(messages)), EventBus())
+    assert session.status == IDLE
+    assert live.chat_session.chat.assistant_id == "ada"
+    return [(one.role, one.author.name, one.content) for one in shown(live)]
+
+
+def test_chatgpt_brings_the_path_that_was_shown():
+    found = read(exports.chatgpt())
+    (one,) = found.sessions
+    assert (one.app, one.title, one.messages) == ("ChatGPT", "Cars in cities", 4)
+    assert (one.first, one.last) == ("2024-05-14T18:18:10.494Z", "2024-05-14T18:18:16.000Z")
+    assert said(found) == [
+        ("user", "User", "(a picture was here)\n\nWhat is this? 안녕 \ufffd\n\n(a file was here: plan.pdf)"),
+        ("assistant", "gpt-4o", "```python\nprint(1)\n```"),
+        ("assistant", "python", "```\n1\n```"),
+        ("assistant", "gpt-4o", "A **car**."),
+    ]
+
+
+def test_chatgpt_without_the_current_node_takes_the_newest_leaf():
+    value = exports.chatgpt()
+    value["current_node"] = "gone"
+    assert said(read(value))[-1][2] == "A **car**."
+
+
+def test_claude_brings_blocks_in_order_and_names_files():
+    found = read(exports.claude())
+    assert found.sessions[0].title == "Read this"
+    assert said(found) == [
+        ("user", "User", "Read this\n\n(a file was here: notes.txt)\n\n(a picture was here)"),
+        ("assistant", "Claude", "(used web_search)\n\nIt says abc."),
+    ]
+
+
+def test_claude_with_versions_brings_the_one_that_was_shown():
+    value = exports.claude()
+    first, second = value["chat_messages"]
+    first["parent_message_uuid"] = "00000000-0000-4000-8000-000000000000"
+    second["parent_message_uuid"] = "m1"
+    other = {**second, "uuid": "m3", "content": [{"type": "text", "text": "Another version"}]}
+    value["chat_messages"].append(other)
+    value["current_leaf_message_uuid"] = "m2"
+    assert [text for _, _, text in said(read(value))][-1].endswith("It says abc.")
+
+
+def test_open_webui_brings_the_path_that_was_shown():
+    expected = [("user", "User", "Hello\n\n(a picture was here)"), ("assistant", "Qwen 3", "Hi there")]
+    assert said(read(exports.open_webui())) == expected
+    assert said(read(exports.open_webui()["chat"])) == expected
+    flat = exports.open_webui()
+    del flat["chat"]["history"]
+    assert said(read(flat)) == expected
+
+
+def test_lobe_chat_brings_a_conversation_for_each_topic():
+    found = read(exports.lobe_chat())
+    assert [one.title for one in found.sessions] == ["Help wanted", "Tutor"]
+    assert said(found) == [
+        ("user", "User", "Could you help?\n\n(a file was here: ?)"),
+        ("assistant", "gpt-4o-mini", "Of course."),
+    ]
+    assert [text for *_, text in said(read(exports.lobe_database()))] == ["Could you help?", "Of course."]
+
+
+def test_each_program_is_known_by_what_is_in_its_file():
+    values = (exports.chatgpt(), exports.claude(), exports.open_webui(), exports.lobe_chat())
+    for place, value in enumerate(values):
+        assert [app.is_of(value) for app in APPS] == [other == place for other in range(len(APPS))]
+    assert [one.app for one in read(*values).sessions] == [
+        "ChatGPT",
+        "Claude",
+        "Open WebUI",
+        "LobeChat",
+        "LobeChat",
+    ]
+
+
+def test_the_same_conversation_is_recognised():
+    once = read(exports.chatgpt(), exports.chatgpt(), exports.chatgpt("another"))
+    assert len(once.sessions) == len(once.fresh) == 2
+    again = read(exports.chatgpt(), taken=[once.sessions[0].session_id])
+    assert again.sessions[0].known
+    assert again.fresh == ()
+    session, _ = once.sessions[0].make()
+    assert session.source == "chatgpt/6626ebf6-fb45-4d5b-a6e8-f77b0d9b77fa"
+
+
+def test_one_malformed_conversation_does_not_hold_up_the_others():
+    bad = exports.chatgpt()
+    bad["mapping"]["a3"]["message"]["content"] = ["no"]
+    found = read(bad, exports.claude())
+    assert [one.app for one in found.sessions] == ["Claude"]
+    assert found.faults[0].details["where"] == "[0] mapping.a3.message.content"
+    with pytest.raises(BadInput) as refused:
+        read(bad)
+    assert refused.value.code == "import_wrong"
+
+
+@pytest.mark.parametrize("values", [(), ({"user": 1},), (3, "x", None, [])])
+def test_a_file_of_nobody_is_refused(values: tuple[Any, ...]):
+    with pytest.raises(BadInput, match="import_unknown"):
+        read(*values)
+
+
+def test_a_file_of_empty_conversations_is_said_to_be_one():
+    with pytest.raises(BadInput, match="import_nothing"):
+        read({"uuid": "x", "chat_messages": []})
+
+
+def test_rings_end():
+    ring = exports.chatgpt()
+    ring["mapping"]["u1"]["parent"] = "a3"
+    assert len(said(read(ring))) == 4
+    tree = exports.open_webui()
+    tree["chat"]["history"]["messages"]["q"]["parentId"] = "a"
+    assert len(said(read(tree))) == 2
+
+
+SCRAPS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_whatever_is_in_a_field_is_read_or_refused_in_words(data: st.DataObject):
+    """Any field of any export replaced by anything: a session, or BadInput."""
+    value = data.draw(
+        st.sampled_from(
+            [exports.chatgpt, exports.claude, exports.open_webui, exports.lobe_chat, exports.lobe_database]
+        )
+    )()
+    inside = value
+    while True:
+        key = data.draw(st.sampled_from(sorted(inside) if isinstance(inside, dict) else range(len(inside))))
+        deeper = inside[key]
+        if not isinstance(deeper, dict | list) or not deeper or data.draw(st.integers(0, 3)) == 0:
+            inside[key] = data.draw(SCRAPS)
+            break
+        inside = deeper
+    try:
+        found = read(value)
+    except BadInput:
+        return
+    for one in found.sessions:
+        one.make()
