@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from app.core.message import Message, Usage
 from app.core.usage import Total
+from app.engine.estimate import Estimate
 from app.gui.i18n import Language
 
 
@@ -66,6 +67,37 @@ def money_text(language: Language, total: Total, part: str = "cost.least") -> st
     if total.unpriced:
         return language(part, amount=amount_text(known))
     return language("cost.money", amount=amount_text(known)) if known else language("cost.free")
+
+
+def estimate_text(language: Language, estimate: Estimate) -> str:
+    """Return what is to come in one line: how many turns, tokens and money, from the least to the most."""
+    if estimate.free:
+        return language("estimate.free", count=estimate.turns)
+    least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
+    tokens = most if least == most else language("estimate.range", least=least, most=most)
+    money = price_range(language, estimate)
+    return language("estimate.turns", count=estimate.turns, tokens=tokens, money=money)
+
+
+def price_range(language: Language, estimate: Estimate) -> str:
+    """Return what is to come in money: a range, … while prices are asked for, n/a without one."""
+    if estimate.unasked:
+        return language("estimate.asking")
+    if estimate.usd is None:
+        return language("cost.unknown")
+    least, most = estimate.usd
+    if most >= 0.01 > least:
+        text = language("estimate.up_to", most=amount_text(most))
+    else:
+        text = language("estimate.money", least=amount_text(least), most=amount_text(most))
+    return language("estimate.partly", money=text) if estimate.partly else text
+
+
+def rough_tokens(tokens: int) -> str:
+    """Return a number of tokens that is not known exactly: `400`, `9k`, `1.3M`."""
+    if tokens < 1_000:
+        return str(round(tokens, -2))
+    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
 def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> tuple[str, str]:

@@ -98,6 +98,7 @@ class DebateDesk(QObject):
         panel.setup.start_requested.connect(self._on_start)
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
+        panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.setup.draft_changed.connect(lambda text: self._state.keep_draft(TOPIC, text))
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
@@ -123,6 +124,10 @@ class DebateDesk(QObject):
             self._panel.setup.set_starting(False)
         self._panel.setup.set_topic("")
         await self.show_discussion(session_id)
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._panel.setup.refresh_estimate()
 
     def _on_history_open(self, session_id: str) -> None:
         self._tasks.replace("open in the panel", self.show_discussion(session_id))

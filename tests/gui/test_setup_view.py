@@ -8,6 +8,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
+from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.setup_view import is_hangul
 from app.gui.widgets.composer import TextBox
@@ -235,3 +236,32 @@ async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(pers
         if acts and not widget.objectName().startswith("qt_"):
             words = widget.accessibleName() or (widget.text() if hasattr(widget, "text") else "")
             assert words, f"{type(widget).__name__} {widget.objectName()} has no words"
+
+
+async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_set_up(person, monkeypatch):
+    setup, engine = person.window.desk.panel.setup, person.window.desk.engine
+    asked = []
+
+    async def price(provider: str, model: str) -> Price | None:
+        asked.append((provider, model))
+        known = {"openai": Price(input_usd=0.000002, output_usd=0.00001), "embedded": Price()}
+        return known.get(provider)
+
+    monkeypatch.setattr(engine.estimates._models, "price", price)
+    await person.write("debate_topic", "Tabs or spaces?")
+    await until(lambda: setup._estimate.text() == "About 6 turns · free on this computer")
+    for provider in ("openai", "anthropic"):
+        await engine.set_key(provider, "sk-canary-typed-by-hand")
+    setup.refresh_seats()
+    assert setup._estimate.text().startswith("6 turns · ")
+    await until(lambda: setup._estimate.text().endswith(" + n/a"))
+    card_of(person, "anthropic").tick.setChecked(False)
+    for card in cards(person):
+        if card.seat.participant.provider == "openai":
+            card.tick.setChecked(True)
+    setup.add_voice(card_of(person, "openai").seat)
+    await until(lambda: "$" in setup._estimate.text() and "n/a" not in setup._estimate.text())
+    before = setup._estimate.text()
+    setup.rounds.setValue(10)
+    assert setup._estimate.text() != before
+    assert len(asked) == len(set(asked))

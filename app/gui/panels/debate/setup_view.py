@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -18,7 +19,7 @@ from app.core.session import (
     ROUND_ROBIN,
 )
 from app.engine.engine import DebateSetup, Engine, Seat
-from app.gui.amounts import tokens_text
+from app.gui.amounts import estimate_text, tokens_text
 from app.gui.context_files import size_in_tokens
 from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.i18n import BUILT_IN_ROLES, Language
@@ -33,12 +34,16 @@ MODES = (ROUND_ROBIN, FREE, ROLES)
 
 
 class SetupView(QWidget):
-    """Where a debate is set up; emits `start_requested` with the setup and the context's paths."""
+    """Where a debate is set up; emits `start_requested` with the setup and the context's paths.
+
+    `prices_wanted` names models whose prices the estimate lacks.
+    """
 
     start_requested = Signal(object, tuple)
     provider_requested = Signal(str)
     context_chosen = Signal(tuple)
     draft_changed = Signal(str)
+    prices_wanted = Signal(tuple)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -131,6 +136,10 @@ class SetupView(QWidget):
             language=self._language.name,
         )
 
+    def refresh_estimate(self) -> None:
+        """Say anew what the debate will cost: prices have come."""
+        self._refresh()
+
     def set_starting(self, starting: bool) -> None:
         """Show that the debate is being started, so that it is not started twice."""
         self._starting = starting
@@ -139,6 +148,10 @@ class SetupView(QWidget):
     def show_problem(self, text: str) -> None:
         """Say at the foot why the debate was not started."""
         self._show_estimate(text, "error")
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh()
 
     def _lay_out(self) -> None:
         body = QWidget()
@@ -249,9 +262,11 @@ class SetupView(QWidget):
         if problem:
             self._show_estimate(problem, "meta")
             return
-        local = all(card.seat.status.local for card in chosen)
-        key = "setup.estimate.free" if local else "setup.estimate.paid"
-        self._show_estimate(words(key, count=len(chosen) * self.rounds.value()), "meta")
+        context = size_in_tokens(paths) if self.context.isChecked() else 0
+        estimate = self._engine.estimates.debate(self.setup(), context)
+        self._show_estimate(estimate_text(words, estimate), "meta")
+        if estimate.unasked and self.isVisible():
+            self.prices_wanted.emit(estimate.unasked)
 
     def _problem(self, chosen: list[ParticipantCard]) -> str:
         if not self.topic.text():

@@ -1,0 +1,86 @@
+"""What turns to come will use and cost, as pure arithmetic; used by the estimates of debates and groups.
+
+What a model will say, and think, is not known: every sum is one for short answers and one for long ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from app.core.usage import Price
+from app.engine.perspective import WINDOW
+
+Pair = tuple[str, str]
+
+# Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
+SAID = (120, 450)
+WRITTEN = (120, 800)
+
+_LATIN = 4.0
+_OTHER = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker:
+    """Whoever takes turns: its provider and model, and the tokens of all it is sent but what was said.
+
+    `said` and `written` are the tokens of a short and of a long answer; others read what is `said`.
+    """
+
+    pair: Pair
+    sent: int
+    said: tuple[int, int] = SAID
+    written: tuple[int, int] = WRITTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What turns will use, at least and at most.
+
+    `usd` is None where not one price is known, `partly` says that one is not, and `free` that nothing
+    costs anything. `unasked` are the models whose price nobody has asked for yet.
+    """
+
+    turns: int
+    tokens: tuple[int, int]
+    usd: tuple[float, float] | None
+    partly: bool = False
+    free: bool = False
+    unasked: tuple[Pair, ...] = ()
+
+
+def tokens_of(text: str) -> int:
+    """Return about how many tokens a text has; letters that are not Latin take more of them."""
+    latin = sum(letter.isascii() for letter in text)
+    return ceil(latin / _LATIN + (len(text) - latin) / _OTHER)
+
+
+def estimate(speakers: Sequence[Speaker], turns: int, prices: Mapping[Pair, Price | None]) -> Estimate:
+    """Return what turns will use that speakers take one after the other, the last messages before them."""
+    tokens, usd = [], []
+    for length in (0, 1):
+        said: list[int] = []
+        used, cost = 0, 0.0
+        for turn in range(turns):
+            speaker = speakers[turn % len(speakers)]
+            read = speaker.sent + sum(said[-WINDOW:])
+            written = speaker.written[length]
+            used += read + written
+            price = prices.get(speaker.pair)
+            if price is not None:
+                cost += read * price.input_usd + written * price.output_usd
+            said.append(speaker.said[length])
+        tokens.append(used)
+        usd.append(cost)
+    taking = [speaker.pair for speaker in speakers[:turns]]
+    known = [price for pair in taking if (price := prices.get(pair)) is not None]
+    paid = any(not price.free for price in known)
+    partly = len(known) < len(taking)
+    return Estimate(
+        turns=turns,
+        tokens=(tokens[0], tokens[1]),
+        usd=(usd[0], usd[1]) if known and (paid or not partly) else None,
+        partly=partly,
+        free=not partly and not paid,
+        unasked=tuple(dict.fromkeys(pair for pair in taking if pair not in prices)),
+    )

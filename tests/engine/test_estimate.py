@@ -1,0 +1,99 @@
+"""What is to come is estimated by arithmetic that can be checked by hand, and is honest about prices."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.agent import Agent, Group
+from app.core.usage import Price
+from app.engine.estimate import SAID, WRITTEN, Speaker, estimate, tokens_of
+from tests.builders import a_bench, a_setup
+from tests.memory import MemoryStore
+
+A, B = ("p", "a"), ("p", "b")
+CENT = Price(input_usd=0.00001, output_usd=0.0001)
+
+
+def two(**fields: object) -> list[Speaker]:
+    return [Speaker(pair=pair, sent=100, **fields) for pair in (A, B)]  # type: ignore[arg-type]
+
+
+def test_the_sum_of_three_turns_by_hand() -> None:
+    found = estimate(two(), 3, {A: CENT, B: CENT})
+    read = [3 * 100 + (0 + 1 + 2) * said for said in SAID]
+    written = [3 * one for one in WRITTEN]
+    assert found.tokens == (read[0] + written[0], read[1] + written[1])
+    assert found.usd == pytest.approx(
+        tuple(r * CENT.input_usd + w * CENT.output_usd for r, w in zip(read, written, strict=True))
+    )
+    assert (found.turns, found.partly, found.free, found.unasked) == (3, False, False, ())
+
+
+def test_of_what_was_said_only_the_window_is_read_again() -> None:
+    some = [Speaker(pair=A, sent=0, said=(1, 1), written=(0, 0))]
+    assert estimate(some, 40, {}).tokens[0] == sum(min(turn, 15) for turn in range(40))
+
+
+def test_free_is_free_an_unknown_price_is_none_and_one_not_asked_for_is_named() -> None:
+    assert estimate(two(), 2, {A: Price(), B: Price()}).free
+    unknown = estimate(two(), 2, {A: None, B: None})
+    assert (unknown.usd, unknown.partly, unknown.free, unknown.unasked) == (None, True, False, ())
+    beside = estimate(two(), 2, {A: Price(), B: None})
+    assert (beside.usd, beside.partly, beside.free) == (None, True, False)
+    partly = estimate(two(), 2, {A: CENT, B: None})
+    assert partly.usd is not None
+    assert partly.partly
+    assert estimate(two(), 2, {A: CENT}).unasked == (B,)
+
+
+def test_korean_takes_more_tokens_than_letters_do() -> None:
+    assert tokens_of("토론") == 2
+    assert tokens_of("abcdefgh") == 2
+    assert tokens_of("") == 0
+
+
+async def test_a_debate_costs_more_with_rounds_people_and_context() -> None:
+    bench = a_bench(MemoryStore())
+    bench.models.prices = {f"model-{place}": CENT for place in range(3)}
+    estimates = bench.engine.estimates
+    small = estimates.debate(a_setup(2), 0)
+    assert small.turns == 4
+    assert small.unasked == (("remote0", "model-0"), ("remote1", "model-1"))
+    await estimates.ask(small.unasked)
+    small = estimates.debate(a_setup(2), 0)
+    assert (small.unasked, small.partly) == ((), False)
+    assert small.usd is not None
+    assert 0 < small.usd[0] < small.usd[1]
+    for larger in (a_setup(3), a_setup(2, rounds=4)):
+        assert estimates.debate(larger, 0).tokens[0] > small.tokens[0]
+    with_context = estimates.debate(a_setup(2), 1_000)
+    assert with_context.tokens == tuple(one + 4 * 1_000 for one in small.tokens)
+
+
+async def test_a_small_model_of_this_computer_is_free_and_says_little() -> None:
+    bench = a_bench(MemoryStore())
+    bench.models.prices = {"smollm2-135m": Price()}
+    setup = a_setup(2)
+    own = replace(
+        setup,
+        participants=tuple(
+            replace(one, provider="embedded", model="smollm2-135m") for one in setup.participants
+        ),
+    )
+    await bench.engine.estimates.ask((("embedded", "smollm2-135m"),))
+    found = bench.engine.estimates.debate(own, 0)
+    assert found.free
+    assert found.tokens[1] < bench.engine.estimates.debate(setup, 0).tokens[0]
+
+
+async def test_a_group_costs_at_most_a_hand_over_for_each_of_its_turns() -> None:
+    agents = (
+        Agent(id="ann", name="Ann", provider="remote0", model="model-0"),
+        Agent(id="bob", name="Bob", provider="remote1", model="model-1"),
+    )
+    bench = a_bench(MemoryStore(), agents=agents)
+    group = Group(id="g", name="G", members=("ann", "bob", "gone"), turns_limit=5)
+    found = bench.engine.estimates.group(group)
+    assert found.turns == 10
+    assert set(found.unasked) == {("remote0", "model-0"), ("remote1", "model-1")}
+    assert bench.engine.estimates.group(replace(group, members=())).turns == 0
