@@ -44,6 +44,20 @@ def step_complete(text: str) -> StepComplete | None:
     return _body(lines[found + 1 :], "\n".join(line for line, _ in lines[:found]).strip())
 
 
+def read_by_people(text: str, *, ended: bool) -> tuple[str, str]:
+    """Return a step's text without the lines that say it is done, and what it made.
+
+    Of one that is still being written, from where these lines may have begun nothing is shown.
+    """
+    if ended:
+        complete = step_complete(text) if MARKER in text else None
+        return (complete.before, complete.artifacts) if complete else (text, "")
+    start = text.rfind("\n[") + 1
+    line = text[start:].partition("\n")[0].rstrip()
+    begins = line.startswith("[") and (line == MARKER or (MARKER.startswith(line) and text.endswith(line)))
+    return (text[:start].rstrip() if begins else text), ""
+
+
 def from_call(messages: Sequence[Message]) -> StepComplete | None:
     """Return what the tool was told in a step's turn, None where it was not called with success."""
     ended = {one.tool_call_id for one in messages if one.role == TOOL and one.state == DONE}

@@ -116,7 +116,7 @@ class QueueDesk(QObject):
         return [
             QueueSection(
                 agent_id=agent_id,
-                name=agents[agent_id].name if agent_id in agents else agent_id.removeprefix(MADE_FOR),
+                name=agents[agent_id].name if agent_id in agents else _role_name(agent_id),
                 text=busy_text(queues.counts(agent_id), words),
                 held=queues.is_held(agent_id),
                 colour=colours.get(agent_id),
@@ -146,3 +146,9 @@ class QueueDesk(QObject):
             place=job.place,
             takers=takers,
         )
+
+
+def _role_name(agent_id: str) -> str:
+    """Return the name of somebody made for a role: `QA`, `Designer`."""
+    role = agent_id.removeprefix(MADE_FOR)
+    return role.upper() if len(role) < 4 else role.capitalize()

@@ -14,7 +14,7 @@ from app.core.provider import ModelRequest, Text
 from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession
 from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
 from app.engine.classifier import by_keyword, choice_of
-from app.engine.step_protocol import step_complete
+from app.engine.step_protocol import read_by_people, step_complete
 from app.engine.workflow import begun
 from app.engine.workflows import read_built_in
 from tests.builders import Bench, Script, a_bench, a_log_store, until
@@ -375,3 +375,21 @@ async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_cha
         with pytest.raises(BadInput, match="workflow_asks_nothing"):
             await work
     assert status(made, session_id) == COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("text", "ended", "shown"),
+    [
+        (DONE_TEXT, True, ("It is done.", "patch.diff")),
+        ("It is done.", True, ("It is done.", "")),
+        ("```\n[STEP_COMPLETE]\n```", True, ("```\n[STEP_COMPLETE]\n```", "")),
+        ("It is done.\n\n[STEP_", False, ("It is done.", "")),
+        ("It is done.\n[STEP_COMPLETE]\nartifacts: a", False, ("It is done.", "")),
+        ("See\n[1] and", False, ("See\n[1] and", "")),
+        ("- [x] all\n[Link](https://a)", False, ("- [x] all\n[Link](https://a)", "")),
+    ],
+)
+def test_people_do_not_read_the_lines_that_end_a_step(
+    text: str, ended: bool, shown: tuple[str, str]
+) -> None:
+    assert read_by_people(text, ended=ended) == shown

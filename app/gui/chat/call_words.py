@@ -15,6 +15,7 @@ _HIDDEN = re.compile(
 SUB_AGENT = "subAgent"
 SWITCH_ASSISTANT = "switchAssistant"
 SET_PLAN = "setPlan"
+STEP = "step"
 LONGEST_READ = 20_000
 """Characters of arguments that are read for the line; of longer ones it shows the beginning."""
 
@@ -22,6 +23,7 @@ _ICONS = {
     SUB_AGENT: "workflow",
     SWITCH_ASSISTANT: "users",
     SET_PLAN: "list-checks",
+    STEP: "spline",
     "checkDone": "list-checks",
     "clearPlan": "list-checks",
     "reportResult": "file-text",
@@ -64,6 +66,10 @@ def title(call: ToolCall, texts: Texts) -> str:
         if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
             shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))
             return f"{name} → {shown} · “{said}”"
+        step, who = values.get("step"), values.get("assistant")
+        if call.name == STEP and isinstance(step, str) and isinstance(who, str):
+            # The workflow's own: it is no tool, and has no name of one.
+            return " → ".join(_one_line(visible(text[:TITLE])) for text in (step, who))
     return f"{name}({_arguments(call, values)})"
 
 

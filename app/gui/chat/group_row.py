@@ -21,9 +21,13 @@ AVATAR = 22
 
 @dataclass(frozen=True, slots=True)
 class GroupContext:
-    """What the head says; `doing` is the last action of one that runs, empty for one that rests."""
+    """What the head says; `doing` is the last action of one that runs, empty for one that rests.
+
+    `of_step` is whether the turn is a workflow's step, not somebody's sub-agent.
+    """
 
     speaker: Speaker
+    of_step: bool = False
     path: str = ""
     steps: int = 0
     tokens: str = ""
@@ -101,7 +105,8 @@ class GroupRow(PaintedRow):
         room = max(0, (x - name_left) * 3 // 5)
         shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(shown) + 2
-        chips = [Chip(style.texts("transcript.group.sub_agent"))]
+        kind = "transcript.group.step" if context.of_step else "transcript.group.sub_agent"
+        chips = [Chip(style.texts(kind))]
         if context.guided:
             chips.append(Chip(style.texts("why.guided")))
         if context.waiting:

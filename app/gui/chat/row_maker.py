@@ -1,6 +1,8 @@
 """Makes the rows of a transcript and says what each shows besides its message."""
 
 from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.engine.step_protocol import read_by_people
+from app.engine.workflow import WORKFLOW
 from app.gui.amounts import tokens_text
 from app.gui.chat.call_words import visible
 from app.gui.chat.card_row import CardContext, CardRow
@@ -34,17 +36,17 @@ class RowMaker:
             return GroupRow(row_id, message, style, context, width)
         if isinstance(context, QuestionContext):
             return QuestionRow(row_id, message, style, context, width)
-        return MessageRow(message, model.text(index), style, context, width)
+        return MessageRow(message, self._text(index, style), style, context, width)
 
     def renew(self, index: int, row: PaintedRow) -> None:
         """Bring a row that is held up to date with the model."""
         message, context = self._model.message(index), self.context(index, row.style)
         if isinstance(row, MessageRow) and isinstance(context, RowContext):
             if message.state != STREAMING:
-                row.finish(message, message.content, context)
+                row.finish(message, self._text(index, row.style), context)
             else:
                 row.think(message, context)
-                row.feed(self._model.text(index))
+                row.feed(self._text(index, row.style))
             return
         row.message = message
         if (
@@ -64,6 +66,14 @@ class RowMaker:
         if kind == QUESTION:
             return QuestionContext(self._height_of, self._model.frame(index, style.tokens))
         return self._model.context(index, style.tokens, style.texts)
+
+    def _text(self, index: int, style: RowStyle) -> str:
+        """Return what is shown of a message: of a step's, without the lines that say it is done."""
+        text, message = self._model.text(index), self._model.message(index)
+        if not _of_step(message):
+            return text
+        shown, artifacts = read_by_people(text, ended=message.state != STREAMING)
+        return f"{shown}\n\n{style.texts('step.artifacts', text=artifacts)}" if artifacts else shown
 
     def _card(self, index: int, style: RowStyle) -> CardContext:
         model, book = self._model, self._model.book
@@ -97,6 +107,7 @@ class RowMaker:
             doing = visible(called)[:80] if called else texts("transcript.group.writing")
         return GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
+            of_step=_of_step(message),
             path=" › ".join([self._step(step) for step in self._path(message)]),
             steps=book.steps(turn_id),
             tokens=tokens_text(tokens) if tokens else "",
@@ -111,8 +122,15 @@ class RowMaker:
         )
 
     def _path(self, message: Message) -> tuple[str, ...]:
-        return message.author.path if len(message.author.path) > 1 else ()
+        path = message.author.path
+        return path if len(path) > 1 and not _of_step(message) else ()
 
     @staticmethod
     def _step(step: str) -> str:
         return " ".join(clean(step).split())[:40]
+
+
+def _of_step(message: Message) -> bool:
+    """Say whether a message is of whoever does a workflow's step."""
+    path = message.author.path
+    return len(path) == 2 and path[0] == WORKFLOW

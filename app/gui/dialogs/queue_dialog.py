@@ -92,7 +92,8 @@ class QueueDialog(QDialog):
                 self._states[row.id].setText(row.state)
 
     def _rebuild(self, sections: Sequence[QueueSection]) -> None:
-        focused = self.focusWidget().objectName() if self.focusWidget() else ""
+        focus = self.focusWidget()
+        focused = focus.objectName() if focus is not None else ""  # type: ignore[redundant-expr]
         while item := self._column.takeAt(0):
             if (widget := item.widget()) and widget is not self._nothing:
                 widget.hide()

@@ -24,6 +24,8 @@ from app.gui.i18n import Language
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 QUESTION, NO_MARKER, BLOCKED, BUSY = "question", "no_marker", "blocked", "busy"
 TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
+# A longer name does not fit into a chip.
+SHORT_NAME = 8
 CHANGED = (RUNNING, WAITING, READY, FAILED)
 
 
@@ -109,9 +111,13 @@ def looks_of(
             text = time_text(took, words)
         elif state.state == RUNNING and took is not None:
             text = words("step.working_for", time=time_text(took, words))
+        why = _why(state, who, words)
         before = next((one for one in step.depends_on if _changes(states.get(one))), "")
         if state.state == PENDING and before:
-            text, tone = words("step.waits_for", name=names.get(before, before)), "warn"
+            awaited = names.get(before, before)
+            text, tone = words("step.waits_for", name=awaited), "warn"
+            if len(awaited) > SHORT_NAME:
+                text, why = words("step.waits"), text
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
         looks.append(
             StepLook(
@@ -123,7 +129,7 @@ def looks_of(
                 depth=depth[step.id],
                 text=text,
                 tone=tone,
-                why=_why(state, who, words),
+                why=why,
                 artifacts=state.artifacts.strip(),
                 action=action,
                 others=others,
