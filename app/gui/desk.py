@@ -6,6 +6,7 @@ Made by the main window after its first paint; what is about one kind of session
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -23,6 +24,7 @@ from app.gui.chat_desk import NEW, ChatDesk
 from app.gui.debate_desk import DebateDesk
 from app.gui.desk_commands import DeskCommands
 from app.gui.dialogs.link_dialog import open_link
+from app.gui.dialogs.partners_page import GROUPS, WORKFLOWS
 from app.gui.dialogs.settings_dialog import SettingsDialog
 from app.gui.group_commands import GroupCommands
 from app.gui.group_desk import GroupDesk
@@ -32,6 +34,7 @@ from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.provider_desk import ProviderDesk
 from app.gui.session_commands import SessionCommands
 from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
@@ -94,6 +97,7 @@ class Desk(QObject):
         self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
         self.workflows = WorkflowDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
         self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats, self._state)
+        self.providers = ProviderDesk(window, engine, self.tasks)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
@@ -104,6 +108,7 @@ class Desk(QObject):
         self._list_timer.setInterval(LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._wire(self._bridge)
+        self._apply(engine.settings())
         self._restore()
         self._refresh_sessions()
         self._refresh_providers()
@@ -113,6 +118,8 @@ class Desk(QObject):
     async def close(self) -> None:
         """Keep what the window remembers, pause what runs, and let go of the engine."""
         self._remember()
+        for dialog in self.window.findChildren(SettingsDialog):
+            await dialog.tasks.close()
         for part in (self.workflows, self.group_commands, self.assistants):
             await part.close()
         await self.tasks.close()
@@ -135,7 +142,8 @@ class Desk(QObject):
         top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
         self.window.welcome.chat_requested.connect(self.show_new)
-        self.window.welcome.providers_requested.connect(lambda: self.open_settings("providers"))
+        self.providers.changed.connect(self._refresh_providers)
+        self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
@@ -150,7 +158,6 @@ class Desk(QObject):
         self.pages.shown.connect(self._on_page_shown)
         self.assistants.chat_requested.connect(self.show_new)
         self.group_commands.group_chat_requested.connect(lambda group_id: self.show_new("", group_id))
-        self.assistants.set_commands(self.desk_commands.palette_commands())
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)
@@ -176,7 +183,8 @@ class Desk(QObject):
         dialog.show_page(page, provider_id)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
-        dialog.settings_chosen.connect(self.choose_settings)
+        dialog.settings_chosen.connect(self._on_settings_chosen)
+        dialog.partner_requested.connect(self._on_partner_requested)
         dialog.open()
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
@@ -230,11 +238,32 @@ class Desk(QObject):
 
     def choose_settings(self, settings: Settings) -> None:
         """Do as these settings say from now on, and keep them."""
+        self._apply(settings)
         self._language.choose(settings.language)
         self._look.choose(settings.theme)
         self.tasks.replace("save settings", self.engine.save_settings(settings))
 
+    def _apply(self, settings: Settings) -> None:
+        """Do as those settings say that nobody could choose on the command line."""
+        self._look.choose_size(settings.text_size)
+        self._look.choose_motion(settings.motion)
+        self.desk_commands.choose(settings.shortcuts)
+
     # What has happened
+
+    def _on_settings_chosen(self, values: dict[str, Any]) -> None:
+        self.choose_settings(replace(self.engine.settings(), **values))
+
+    def _on_partner_requested(self, kind: str, partner_id: str) -> None:
+        """Show an assistant, a group or a workflow where it is edited, or make a new one."""
+        if kind == WORKFLOWS:
+            self.workflows.show_definition(partner_id)
+        elif not partner_id:
+            (self.group_commands if kind == GROUPS else self.assistants).make_new()
+        elif kind == GROUPS:
+            self.group_commands.show_page(partner_id)
+        else:
+            self.assistants.show_page(partner_id)
 
     def _on_view_changed(self, view: ConversationView) -> None:
         self.panel.refresh_buttons()
@@ -304,6 +333,7 @@ class Desk(QObject):
         """See which local servers run, and show it where that has changed."""
         if await self.engine.look_for_servers():
             self._refresh_providers()
+        await self.providers.look()
 
     def _show_problems(self) -> None:
         for problem in self.engine.problems():

@@ -3,7 +3,7 @@
 The palette, the shortcuts and the settings' list of them are all made from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,9 @@ from app.gui.dialogs.palette_entry import Command
 
 if TYPE_CHECKING:
     from app.gui.desk import Desk
+
+
+PORTABLE = QKeySequence.SequenceFormat.PortableText
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,46 @@ def all_commands() -> tuple[DeskCommand, ...]:
             "Ctrl+Shift+J",
             lambda desk: desk.window.top_bar.needs_you.open(),
         ),
+        DeskCommand("queue", "users", "Ctrl+Shift+E", lambda desk: desk.workflows.queues.show()),
         DeskCommand("side", "panel-left", "Ctrl+B", lambda desk: desk.toggle_side()),
         DeskCommand("servers", "plug", "", lambda desk: desk.open_settings("servers")),
         DeskCommand("settings", "settings", "Ctrl+,", lambda desk: desk.open_settings("appearance")),
+        DeskCommand("shortcuts", "keyboard", "F1", lambda desk: desk.open_settings("shortcuts")),
         DeskCommand("theme", "moon", "", lambda desk: desk.switch_theme()),
         DeskCommand("language", "globe", "", lambda desk: desk.switch_language()),
     )
+
+
+def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
+    """Return the keys of every command by its name, "" for none: those of `command=keys`, else its first.
+
+    What names no command counts for nothing; of two commands with the same keys the first has them.
+    """
+    keys = {one.name: one.keys for one in all_commands()}
+    for line in shortcuts:
+        name, _, wanted = line.partition("=")
+        if name in keys:
+            keys[name] = QKeySequence(wanted, PORTABLE).toString(PORTABLE)
+    taken: set[str] = set()
+    for name, wanted in keys.items():
+        keys[name] = "" if wanted in taken else wanted
+        taken.add(wanted)
+    return keys
+
+
+def kept_shortcuts(keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what of the commands' keys differs from the first ones, as `command=keys`."""
+    return tuple(f"{one.name}={keys[one.name]}" for one in all_commands() if keys[one.name] != one.keys)
+
+
+def written_keys(shortcuts: Sequence[str]) -> dict[str, str]:
+    """Return the keys of every command as they are written on this system."""
+    return {name: written(keys) for name, keys in chosen_keys(shortcuts).items()}
+
+
+def written(keys: str) -> str:
+    """Return keys as they are written on this system."""
+    return QKeySequence(keys, PORTABLE).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 class DeskCommands(QObject):
@@ -75,17 +112,29 @@ class DeskCommands(QObject):
     def __init__(self, desk: "Desk") -> None:
         super().__init__(desk)
         self._desk = desk
+        self._shortcuts: dict[str, QShortcut] = {}
         for command in all_commands():
-            if command.keys:
-                holder = desk.window.main_area if command.in_session else desk.window
-                shortcut = QShortcut(QKeySequence(command.keys), holder, partial(command.act, desk))
-                if command.in_session:
-                    shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut = QShortcut(desk.window.main_area if command.in_session else desk.window)
+            if command.in_session:
+                shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(partial(command.act, desk))
+            self._shortcuts[command.name] = shortcut
 
-    def palette_commands(self) -> tuple[Command, ...]:
-        """Return what the palette can do beside going to what it finds."""
-        return tuple(
-            Command(name=one.name, icon=one.icon, act=partial(one.act, self._desk), shortcut=one.keys)
-            for one in all_commands()
-            if one.listed
+    def choose(self, shortcuts: Sequence[str]) -> None:
+        """Let the commands have the keys of `Settings.shortcuts` from now on."""
+        for name, keys in chosen_keys(shortcuts).items():
+            self._shortcuts[name].setKey(QKeySequence(keys, PORTABLE))
+        language = self._desk.window.language
+        language.choose_keys(written_keys(shortcuts))
+        self._desk.assistants.set_commands(
+            [
+                Command(
+                    name=one.name,
+                    icon=one.icon,
+                    act=partial(one.act, self._desk),
+                    shortcut=language.keys(one.name),
+                )
+                for one in all_commands()
+                if one.listed
+            ]
         )

@@ -1,15 +1,16 @@
-"""The language of the window: the active texts, switched while it is open.
+"""The language of the window: the active texts and the names of keys, switched while it is open.
 
 Every widget that shows words gets the one `Language` of its window and draws anew on `changed`.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.catalog import EMBEDDED
-from app.core.provider import ProviderStatus
+from app.core.provider import FoundServer, ProviderStatus
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 
@@ -25,6 +26,7 @@ class Language(QObject):
         super().__init__()
         self._folder = folder
         self.texts = Texts.load(folder, choose_language(wanted))
+        self._keys: dict[str, str] = {}
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key; see `Texts`."""
@@ -42,6 +44,16 @@ class Language(QObject):
             self.texts = Texts.load(self._folder, name)
             self.changed.emit()
 
+    def keys(self, command: str) -> str:
+        """Return the keys of a command as they are written on this system, "" where it has none."""
+        return self._keys.get(command, "")
+
+    def choose_keys(self, keys: Mapping[str, str]) -> None:
+        """Take note of the keys that commands have from now on, by the commands' names."""
+        if keys != self._keys:
+            self._keys = dict(keys)
+            self.changed.emit()
+
     def role(self, role: str) -> str:
         """Return a role as people read it: a built-in one translated, own text as it is."""
         return self(f"role.{role}") if role in BUILT_IN_ROLES else role
@@ -49,6 +61,10 @@ class Language(QObject):
     def provider(self, status: ProviderStatus) -> str:
         """Return a provider's name: the model on this computer translated, all others as they are."""
         return self("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
+
+    def server(self, server: FoundServer) -> str:
+        """Return the name of a server that was found; of one that says none of itself what it is."""
+        return server.name or self("provider.compatible")
 
     def mode(self, mode: str) -> str:
         """Return the name of a debate's mode."""

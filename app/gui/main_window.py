@@ -59,6 +59,7 @@ class MainWindow(QMainWindow):
         from PySide6.QtCore import Qt
         from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout
 
+        from app.gui.desk_commands import written_keys
         from app.gui.side_bar import SideBar
         from app.gui.top_bar import TopBar
         from app.gui.welcome_page import WelcomePage
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
 
         self.language = language
         self.look = look
+        language.choose_keys(written_keys(()))
         self.setWindowTitle(language("app.name"))
         self.setPalette(QPalette())
         self.side_bar = SideBar(language, look)

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout,
 from shiboken6 import isValid
 
 from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import Button
+from app.gui.widgets.controls import Button, name_button
 from app.gui.widgets.label import plain_label
 
 WIDTH = 380
@@ -83,6 +83,7 @@ class NeedsYou(Button):
         self._list.picked.connect(self._on_picked)
         self._list.left.connect(self._on_left)
         language.changed.connect(self._refresh)
+        look.changed.connect(self._refresh)
         self.hide()
 
     def show_waiting(self, waiting: Sequence[Waiting]) -> None:
@@ -118,8 +119,7 @@ class NeedsYou(Button):
         words, count = self._language, len(self._waiting)
         self.setText(str(count))
         name = words("needs_you.count", count=count)
-        self.setAccessibleName(name)
-        self.setToolTip(f"{name}  (Ctrl+Shift+J)")
+        name_button(self, name, words.keys("needs_you"))
         self._title.setText(words("needs_you.title"))
         self._list.setAccessibleName(words("needs_you.title"))
         row = self._list.currentRow()
@@ -130,10 +130,10 @@ class NeedsYou(Button):
                 Qt.ItemDataRole.AccessibleTextRole,
                 words("needs_you.row", name=one.who, title=one.session, question=one.question),
             )
-            item.setSizeHint(QSize(WIDTH - 40, ROW))
+            item.setSizeHint(QSize(WIDTH - 40, tall(ROW)))
             self._list.addItem(item)
         self._list.setCurrentRow(min(max(0, row), count - 1))
-        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * ROW + 4)
+        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * tall(ROW) + 4)
         self._popup.setFixedWidth(WIDTH)
         self._popup.adjustSize()
         self.setVisible(bool(count))

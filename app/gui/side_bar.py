@@ -1,6 +1,7 @@
 """The side bar: something new, the search, groups, assistants and sessions, and the settings."""
 
 from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.session import SessionSummary
@@ -43,7 +44,7 @@ class SideBar(QFrame):
         self._toggle = icon_button(look, "panel-left", "side_toggle")
         self._new = button("", "new_button")
         self._new.dress(look, "plus", "text")
-        self.search = SearchField(look, "search_everything", "Ctrl+K")
+        self.search = SearchField(look, "search_everything")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
         self.group_section = SideSection(look, self.groups, "group")
@@ -52,7 +53,7 @@ class SideBar(QFrame):
         self._empty = plain_label("hint", wrap=True)
         self._empty.setContentsMargins(8, 10, 4, 0)
         self._foot_providers = FootButton(look, "plug", "providers_button")
-        self._foot_settings = FootButton(look, "settings", "settings_button", "Ctrl+,")
+        self._foot_settings = FootButton(look, "settings", "settings_button")
         self._lay_out()
         self._toggle.clicked.connect(self.hide_requested)
         self._new.clicked.connect(self.new_requested)
@@ -66,6 +67,7 @@ class SideBar(QFrame):
                 lambda _now, _before, shown=partners: self._show_current(shown)
             )
         language.changed.connect(self._retranslate)
+        look.changed.connect(self._fit_head)
         self._retranslate()
 
     def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
@@ -131,16 +133,28 @@ class SideBar(QFrame):
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
             parts.append(self._language("side.servers", count=self._servers))
-        self._foot_providers.setText(" · ".join(parts))
+        self._foot_providers.show_words(" · ".join(parts))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        """Let the button for something new be its icon alone where its word has no room."""
+        self._new.setText(self._language("side.new"))
+        wanted = self._brand.sizeHint().width() + self._toggle.width() + self._new.sizeHint().width() + 40
+        if wanted > self.width():
+            self._new.setText("")
 
     def _retranslate(self) -> None:
         words = self._language
         self._brand.setText(words("app.name"))
-        self._new.setText(words("side.new"))
-        name_button(self._new, words("side.new_session"), "Ctrl+N")
-        name_button(self._toggle, words("side.toggle"), "Ctrl+B")
+        self._fit_head()
+        name_button(self._new, words("side.new_session"), words.keys("new_chat"))
+        name_button(self._toggle, words("side.toggle"), words.keys("side"))
         self.search.setText(words("side.search"))
-        name_button(self.search, words("side.search"), "Ctrl+K")
+        self.search.set_keys(words.keys("search"))
+        name_button(self.search, words("side.search"), words.keys("search"))
         self.group_section.set_words(
             words("side.groups"),
             words("group.add"),
@@ -162,6 +176,6 @@ class SideBar(QFrame):
         )
         self.sessions.setAccessibleName(words("side.sessions"))
         self._empty.setText(words("side.empty"))
-        self._foot_settings.setText(words("side.settings"))
+        self._foot_settings.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
         self.show_sessions(self._summaries, self._asking)

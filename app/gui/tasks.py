@@ -15,6 +15,7 @@ class Tasks:
     def __init__(self, on_error: Callable[[str, MootError], None]) -> None:
         self._on_error = on_error
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._then: Callable[[], object] | None = None
 
     def start(self, name: str, work: Coroutine[object, object, object]) -> None:
         """Run `work` as the task `name`; while one of that name runs, a second is dropped."""
@@ -41,6 +42,11 @@ class Tasks:
         """Say whether a task of that name runs."""
         return name in self._running
 
+    def when_done(self, then: Callable[[], object]) -> None:
+        """Call `then` once nothing runs any more, at once where nothing does."""
+        self._then = then
+        self._look_whether_done()
+
     async def close(self) -> None:
         """Cancel what runs and wait until it has ended."""
         tasks = list(self._running.values())
@@ -59,3 +65,9 @@ class Tasks:
         finally:
             if self._running.get(name) is asyncio.current_task():
                 del self._running[name]
+            self._look_whether_done()
+
+    def _look_whether_done(self) -> None:
+        if not self._running and self._then is not None:
+            then, self._then = self._then, None
+            then()

@@ -160,10 +160,10 @@ class TopBar(QFrame):
                 chip.set_text("")
 
     def _retranslate(self) -> None:
-        name_button(self.side_button, self._language("side.toggle"), "Ctrl+B")
-        name_button(self.debate_button, self._language("top.panel"), "Ctrl+D")
-        name_button(self.workflow_button, self._language("top.workflow"), "Ctrl+E")
-        name_button(self.plan_button, self._language("top.plan"), "Ctrl+J")
+        name_button(self.side_button, self._language("side.toggle"), self._language.keys("side"))
+        name_button(self.debate_button, self._language("top.panel"), self._language.keys("panel"))
+        name_button(self.workflow_button, self._language("top.workflow"), self._language.keys("workflow"))
+        name_button(self.plan_button, self._language("top.plan"), self._language.keys("plan"))
         name_button(self._export, self._language("top.export"))
         self._export_menu.clear()
         for name in EXPORTS:

@@ -377,7 +377,7 @@ async def test_dragging_puts_a_member_elsewhere(person, data_dir):
 
 
 async def test_the_palette_makes_groups(person):
-    entries = [command for command in person.window.desk.desk_commands.palette_commands() if "group" in command.name]
+    entries = [command for command in person.window.desk.assistants._commands if "group" in command.name]
     assert [command.name for command in entries] == ["new_group", "ready_groups"]
     entries[0].act()
     await until(lambda: person.sees("group_page"))

@@ -106,11 +106,11 @@ async def test_language_and_theme_are_switched_live(person):
     window.desk.debates.show_setup()
     window.desk.open_settings("appearance")
     await until(lambda: person.sees("settings_dialog"))
-    await person.choose("settings_language", "한국어")
+    await person.choose("setting_language", "한국어")
     assert window.desk.panel.setup.start.text() == "토론 시작"
     assert window.side_bar._new.text() == "새로 만들기"
     assert window.top_bar._title.text() == "환영합니다"
-    await person.choose("settings_theme", "어둡게")
+    await person.choose("setting_theme", "어둡게")
     assert window.look.tokens.dark
     person.find("settings_dialog").accept()
     await until(lambda: not window.desk.tasks.running("save settings"))

@@ -33,7 +33,7 @@ async def open_page(person: Person) -> None:
 
 
 def page(person: Person):
-    return person.find("settings_dialog").servers
+    return person.find("settings_dialog").page("servers")
 
 
 def states(person: Person) -> dict[str, str]:
@@ -125,11 +125,10 @@ async def test_what_cannot_be_used_is_said_in_place(person):
 
 async def test_limits_are_kept(person):
     person.find("settings_dialog").show_page("limits")
-    box = person.find("max_model_calls")
+    box = person.find("setting_max_model_calls")
     box.setValue(25)
-    box.editingFinished.emit()
     await until(lambda: person.window.desk.engine.settings().max_model_calls == 25)
-    limits = person.find("settings_dialog").limits
+    limits = person.find("settings_dialog").page("limits")
     await person.choose("limits_engine", "Own SearXNG server")
     await person.write("limits_address", "searx")
     limits.address.editingFinished.emit()

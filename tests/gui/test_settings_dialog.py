@@ -73,7 +73,7 @@ async def test_a_server_is_added_and_removed(person):
     await person.click("settings_add_server")
     await until(lambda: page(person).provider_id == "server-1")
     page(person)._remove.click()
-    await until(lambda: person.find("settings_dialog").providers.count() == 5)
+    await until(lambda: person.find("settings_providers").count() == 5)
 
 
 async def test_where_the_data_is(person, data_dir):

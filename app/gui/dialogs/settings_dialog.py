@@ -1,10 +1,12 @@
-"""The settings: providers with keys, MCP servers, limits, appearance and language, where the data is."""
+"""The settings: a page for each thing there is to set up, and a search over all of them.
 
-from dataclasses import replace
+A page is made when it is first shown; what is chosen on it counts at once.
+"""
+
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -17,132 +19,187 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import MootError
-from app.core.provider import ProviderConfig
-from app.core.settings import Settings
-from app.core.texts import LANGUAGES
 from app.engine.engine import Engine
+from app.gui.desk_commands import all_commands
+from app.gui.dialogs.about_page import AboutPage
+from app.gui.dialogs.data_page import DataPage
 from app.gui.dialogs.limits_page import LimitsPage
+from app.gui.dialogs.models_page import ModelsPage
+from app.gui.dialogs.palette_entry import fits
+from app.gui.dialogs.partners_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
+from app.gui.dialogs.privacy_page import PrivacyPage
 from app.gui.dialogs.provider_page import ProviderPage
+from app.gui.dialogs.providers_page import ProvidersPage
 from app.gui.dialogs.servers_page import ServersPage
-from app.gui.dialogs.two_lines import TwoLineDelegate
+from app.gui.dialogs.settings_rows import SettingsRows, settings_of
+from app.gui.dialogs.shortcuts_page import ShortcutsPage
+from app.gui.dialogs.usage_page import UsagePage
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.tasks import Tasks
-from app.gui.widgets.controls import Choice, button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.controls import SearchBox, button, scrolling
+from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.toast import Toasts
 
-PAGES = ("providers", "servers", "limits", "appearance", "data")
-THEMES = ("system", "light", "dark")
-SERVER_KIND = "openai-compatible"
+# Every page with its icon, in the order of the list.
+PAGES = {
+    "providers": "plug",
+    "models": "cpu",
+    ASSISTANTS: "message-circle",
+    GROUPS: "users",
+    WORKFLOWS: "spline",
+    "servers": "wrench",
+    "limits": "gauge",
+    "usage": "coins",
+    "appearance": "sun",
+    "shortcuts": "keyboard",
+    "data": "database",
+    "privacy": "lock",
+    "about": "info",
+}
+# The pages whose rows can be gone to, and be made as they were at first.
+RowPage = LimitsPage | SettingsRows | ShortcutsPage
+SIDE_WIDTH = 208
+SIZE = QSize(940, 660)
+FRAME = QSize(40, 40)  # what is left of the window around the dialog
+PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class SettingsDialog(QDialog):
-    """Shows the settings; emits what was chosen as soon as it is chosen."""
+    """Shows the settings.
+
+    Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
+    partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one).
+    """
 
     providers_changed = Signal()
     settings_chosen = Signal(object)
+    partner_requested = Signal(str, str)
 
     def __init__(
         self, language: Language, look: Look, engine: Engine, data_dir: Path, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("settings_dialog")
-        self._language = language
-        self._look = look
-        self._engine = engine
-        self._data_dir = data_dir
-        # What was chosen here; the engine may still be writing it.
-        self._settings = engine.settings()
-        self._tasks = Tasks(self._on_task_failed)
+        self._language, self._look, self._engine, self._data_dir = language, look, engine, data_dir
+        self.tasks = Tasks(self._on_task_failed)
+        self._made: dict[str, QWidget] = {}
+        self._places: dict[str, int] = {}
+        self._shown = ""
+        self.search = SearchBox(look, "settings_search")
         self.pages = QListWidget()
         self.pages.setObjectName("settings_pages")
-        self.pages.setFixedWidth(190)
+        self.pages.setIconSize(QSize(16, 16))
         self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._title = ElidedLabel("page_title")
+        self._reset = button("link", "settings_reset")
+        self._title.setMinimumHeight(self._reset.sizeHint().height())
         self._stack = QStackedWidget()
-        self.providers = QListWidget()
-        self.providers.setObjectName("settings_providers")
-        self.providers.setFixedWidth(210)
-        self.providers.setItemDelegate(TwoLineDelegate(look, self.providers))
-        self.providers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._provider_stack = QStackedWidget()
-        self._lead = plain_label("card_text", wrap=True)
-        self._add = button("link", "settings_add_server")
-        self._add.dress(look, "plus", "accent")
-        self._theme = Choice(look)
-        self._theme.setObjectName("settings_theme")
-        self._language_choice = Choice(look)
-        self._language_choice.setObjectName("settings_language")
-        self._theme_label, self._language_label = plain_label("field"), plain_label("field")
-        self.servers = ServersPage(language, look, engine, self._tasks)
-        self.limits = LimitsPage(language, look, self._settings)
-        self._data_text = plain_label("card_text", wrap=True)
-        self._data_path = plain_label("value", wrap=True)
-        self._data_path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._open_folder = button("", "settings_open_folder")
-        self._problems = plain_label("hint", wrap=True)
         self._close = button("", "settings_close")
+        self._toasts = Toasts(self)
         self._lay_out()
-        self._fill_providers("")
-        self._connect()
+        self.search.textChanged.connect(lambda _text: self._list_pages())
+        self.search.returnPressed.connect(self._on_found)
+        self.pages.currentItemChanged.connect(lambda item, _before: self._on_item(item))
+        self._reset.clicked.connect(self._on_reset)
+        self._close.clicked.connect(self.accept)
+        self.finished.connect(self._on_finished)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+        language.changed.connect(self._retranslate)
+        look.changed.connect(self._list_pages)
         self._retranslate()
-        self.resize(800, 560)
+        self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
     def show_page(self, page: str, provider_id: str = "") -> None:
         """Go to a page of `PAGES`, and there to a provider."""
-        self.pages.setCurrentRow(PAGES.index(page))
-        for row in range(self.providers.count()):
-            if self.providers.item(row).data(Qt.ItemDataRole.UserRole) == provider_id:
-                self.providers.setCurrentRow(row)
+        self.search.clear()
+        self.pages.setCurrentRow(list(PAGES).index(page))
+        if provider_id:
+            providers = self.page("providers")
+            assert isinstance(providers, ProvidersPage)
+            providers.show_provider(provider_id)
+
+    def page(self, page: str) -> QWidget:
+        """Return a page of `PAGES`, made now where it has not been shown yet."""
+        if page not in self._made:
+            self._made[page], holder = self._make(page)
+            self._places[page] = self._stack.addWidget(holder)
+        return self._made[page]
 
     def provider_page(self) -> ProviderPage:
         """Return the page of the provider that is shown."""
-        page = self._provider_stack.currentWidget()
-        assert isinstance(page, ProviderPage)
-        return page
+        providers = self.page("providers")
+        assert isinstance(providers, ProvidersPage)
+        return providers.page()
+
+    def _make(self, page: str) -> tuple[QWidget, QWidget]:
+        """Return a new page, and what holds it: most scroll where they do not fit."""
+        language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
+        match page:
+            case "providers":
+                providers = ProvidersPage(language, look, engine, tasks)
+                providers.changed.connect(self.providers_changed)
+                return providers, providers
+            case "models":
+                models = ModelsPage(language, look, engine, tasks)
+                models.changed.connect(self.providers_changed)
+                return models, models
+            case "servers":
+                servers = ServersPage(language, look, engine, tasks)
+                self.finished.connect(servers.leave)
+                return servers, servers
+            case "usage":
+                usage = UsagePage(language, look, engine, tasks)
+                usage.chosen.connect(self.settings_chosen)
+                return usage, usage
+            case "data":
+                data = DataPage(language, look, engine, tasks, self._data_dir)
+                data.restored.connect(self.providers_changed)
+                self.finished.connect(data.leave)
+                return data, data
+            case "limits":
+                return self._scrolled(LimitsPage(language, look, engine.settings))
+            case "appearance":
+                return self._scrolled(SettingsRows(language, look, engine.settings, "appearance"))
+            case "shortcuts":
+                return self._scrolled(ShortcutsPage(language, look, engine.settings))
+            case "privacy":
+                privacy = PrivacyPage(language, look, engine)
+                return privacy, scrolling(_with_margins(privacy), keeps_bar=True)
+            case "about":
+                about = AboutPage(language, look)
+                return about, scrolling(_with_margins(about), keeps_bar=True)
+            case kind:
+                partners = PartnersPage(language, look, engine, kind)
+                partners.opened.connect(lambda one: self._on_partner(kind, one))
+                return partners, partners
+
+    def _scrolled(self, page: RowPage) -> tuple[QWidget, QWidget]:
+        page.chosen.connect(self.settings_chosen)
+        return page, scrolling(_with_margins(page), keeps_bar=True)
 
     def _lay_out(self) -> None:
-        providers = QWidget()
-        column = _column(providers)
-        column.addWidget(self._lead)
-        row = QHBoxLayout()
-        row.setSpacing(18)
-        left = QVBoxLayout()
-        left.addWidget(self.providers, 1)
-        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
-        row.addLayout(left)
-        row.addWidget(self._provider_stack, 1)
-        column.addLayout(row, 1)
-        appearance = QWidget()
-        column = _column(appearance)
-        for label, choice in (
-            (self._theme_label, self._theme),
-            (self._language_label, self._language_choice),
-        ):
-            column.addWidget(label)
-            column.addWidget(choice)
-            column.addSpacing(8)
-        column.addStretch(1)
-        data = QWidget()
-        column = _column(data)
-        for widget in (self._data_text, self._data_path):
-            column.addWidget(widget)
-        column.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._problems)
-        column.addStretch(1)
-        for page in (providers, self.servers, self.limits, appearance, data):
-            self._stack.addWidget(page)
         side = QFrame()
         side.setProperty("kind", "side")
+        side.setFixedWidth(SIDE_WIDTH)
         side_column = QVBoxLayout(side)
-        side_column.setContentsMargins(8, 14, 8, 8)
+        side_column.setContentsMargins(10, 14, 10, 8)
+        side_column.setSpacing(8)
+        side_column.addWidget(self.search)
         side_column.addWidget(self.pages)
+        head = QHBoxLayout()
+        head.setContentsMargins(22, 16, 22, 0)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._reset)
         foot = QHBoxLayout()
-        foot.setContentsMargins(22, 0, 22, 16)
+        foot.setContentsMargins(22, 0, 22, 14)
         foot.addStretch(1)
         foot.addWidget(self._close)
         right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addLayout(head)
         right.addWidget(self._stack, 1)
+        right.addSpacing(8)
         right.addLayout(foot)
         body = QHBoxLayout(self)
         body.setContentsMargins(0, 0, 0, 0)
@@ -150,114 +207,90 @@ class SettingsDialog(QDialog):
         body.addWidget(side)
         body.addLayout(right, 1)
 
-    def _connect(self) -> None:
-        self.pages.currentRowChanged.connect(self._stack.setCurrentIndex)
-        self.providers.currentRowChanged.connect(self._provider_stack.setCurrentIndex)
-        self._theme.activated.connect(self._on_chosen)
-        self._language_choice.activated.connect(self._on_chosen)
-        self._add.clicked.connect(lambda: self._tasks.start("add server", self._add_server()))
-        self._open_folder.clicked.connect(
-            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
-        )
-        self.limits.changed.connect(self._on_limits)
-        self._close.clicked.connect(self.accept)
-        self.finished.connect(self.servers.leave)
-        self._language.changed.connect(self._retranslate)
+    def _list_pages(self) -> None:
+        """List the pages, or what of them has the words that are searched for."""
+        words, typed = self._language, self.search.text().strip()
+        self.pages.blockSignals(True)
+        self.pages.clear()
+        for page, icon in PAGES.items():
+            title = words(f"settings.{page}")
+            if fits(f"{title} {words(f'settings.{page}.find')}", typed):
+                self._add_item(title, icon, page)
+            for row, name in self._rows_of(page) if typed else ():
+                if fits(name, typed):
+                    self._add_item(name, icon, page, row)
+        self.pages.blockSignals(False)
+        if not typed:
+            self.pages.setCurrentRow(list(PAGES).index(self._shown or "providers"))
 
-    def _fill_providers(self, chosen: str) -> None:
-        while self._provider_stack.count():
-            if page := self._provider_stack.widget(0):
-                self._provider_stack.removeWidget(page)
-                page.deleteLater()
-        self.providers.clear()
-        for status in self._engine.providers():
-            item = QListWidgetItem(status.label)
-            item.setData(Qt.ItemDataRole.UserRole, status.config.id)
-            self.providers.addItem(item)
-            page = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
-            page.changed.connect(self._on_provider_changed)
-            page.removed.connect(lambda: self._fill_providers(""))
-            self._provider_stack.addWidget(page)
-        self.providers.setCurrentRow(0)
-        if chosen:
-            self.show_page("providers", chosen)
+    def _rows_of(self, page: str) -> list[tuple[str, str]]:
+        """Return the rows of a page that can be gone to: their names, and their words."""
+        words = self._language
+        if page == "shortcuts":
+            return [(one.name, words(f"palette.{one.name}")) for one in all_commands()]
+        return [(name, words(f"setting.{name}")) for name in settings_of(page)]
 
-    async def _add_server(self) -> None:
-        taken = {status.config.id for status in self._engine.providers()}
-        number = next(number for number in range(1, 1_000) if f"server-{number}" not in taken)
-        label = f"Server {number}"
-        config = ProviderConfig(id=f"server-{number}", kind=SERVER_KIND, label=label, enabled=False)
-        await self._engine.save_provider(config)
-        self._fill_providers(config.id)
-        self.providers_changed.emit()
+    def _add_item(self, text: str, icon: str, page: str, row: str = "") -> None:
+        item = QListWidgetItem(self._look.icon(icon, side=16), text)
+        item.setData(PAGE, page)
+        item.setData(ROW, row)
+        self.pages.addItem(item)
 
-    def _on_provider_changed(self) -> None:
-        self._mark_providers()
-        self.providers_changed.emit()
+    def _on_found(self) -> None:
+        """Go to the first that was found."""
+        if self.pages.count():
+            self.pages.setCurrentRow(0)
+            self._on_item(self.pages.item(0))
 
-    def _on_chosen(self) -> None:
-        self._settings = replace(
-            self._settings,
-            theme=str(self._theme.currentData()),
-            language=str(self._language_choice.currentData()),
-        )
-        self.settings_chosen.emit(self._settings)
+    def _on_item(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        page, row = str(item.data(PAGE)), str(item.data(ROW))
+        made = self.page(page)
+        self._shown = page
+        self._stack.setCurrentIndex(self._places[page])
+        self._title.setText(self._language(f"settings.{page}"))
+        self._reset.setVisible(isinstance(made, RowPage))
+        if row and isinstance(made, RowPage):
+            made.take_focus(row)
 
-    def _on_limits(self, chosen: Settings) -> None:
-        # Theme and language may have been chosen after that page was made.
-        self._settings = replace(chosen, theme=self._settings.theme, language=self._settings.language)
-        self.settings_chosen.emit(self._settings)
+    def _on_reset(self) -> None:
+        page = self.page(self._shown)
+        assert isinstance(page, RowPage)
+        before = page.reset()
+        if before:
+            words, choose = self._language, page.choose
+            self._toasts.show_toast(words("settings.was_reset"), words("toast.undo"), lambda: choose(before))
+
+    def _on_partner(self, kind: str, partner_id: str) -> None:
+        self.accept()
+        self.partner_requested.emit(kind, partner_id)
+
+    def _on_finished(self) -> None:
+        # What a page has begun comes to its end, and then finds the page still there.
+        self.setObjectName("settings_dialog_away")
+        self.tasks.when_done(self.deleteLater)
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
-        self._lead.setText(self._language.problem(error.code, **error.details))
-
-    def _mark_providers(self) -> None:
-        for row, status in enumerate(self._engine.providers()):
-            if row < self.providers.count():
-                state = (
-                    self._language("provider.ready")
-                    if status.ready
-                    else self._language.problem(status.problem)
-                )
-                self.providers.item(row).setText(f"{self._language.provider(status)}\n{state}")
+        self._toasts.show_toast(self._language.problem(error.code, **error.details))
 
     def _retranslate(self) -> None:
         words = self._language
         self.setWindowTitle(words("settings.title"))
-        row = max(0, self.pages.currentRow())
-        self.pages.clear()
-        self.pages.addItems([words(f"settings.{page}") for page in PAGES])
-        self.pages.setCurrentRow(row)
+        self.search.setPlaceholderText(words("settings.search"))
+        self.search.setAccessibleName(words("settings.search"))
         self.pages.setAccessibleName(words("settings.title"))
-        self.providers.setAccessibleName(words("settings.providers"))
-        self._lead.setText(words("settings.providers.text"))
-        self._add.setText(words("provider.add"))
-        self._theme_label.setText(words("settings.theme"))
-        self._language_label.setText(words("settings.language"))
-        settings = self._settings
-        _offer(self._theme, [(words(f"settings.theme.{name}"), name) for name in THEMES], settings.theme)
-        languages = [(words(f"settings.language.{name}"), name) for name in ("system", *LANGUAGES)]
-        _offer(self._language_choice, languages, settings.language)
-        self._theme.setAccessibleName(words("settings.theme"))
-        self._language_choice.setAccessibleName(words("settings.language"))
-        self._data_text.setText(words("settings.data.text"))
-        self._data_path.setText(str(self._data_dir))
-        self._open_folder.setText(words("settings.data.open"))
-        problems = [words.file_problem(problem) for problem in self._engine.problems()]
-        self._problems.setText("\n".join([words("settings.data.problems"), *problems]) if problems else "")
+        self._reset.setText(words("settings.reset"))
         self._close.setText(words("settings.close"))
-        self._mark_providers()
+        self._list_pages()
+        if self._shown:
+            self._title.setText(words(f"settings.{self._shown}"))
 
 
-def _column(page: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout(page)
-    column.setContentsMargins(22, 20, 22, 14)
-    column.setSpacing(10)
-    return column
-
-
-def _offer(choice: Choice, rows: list[tuple[str, str]], chosen: str) -> None:
-    choice.clear()
-    for text, value in rows:
-        choice.addItem(text, value)
-    choice.setCurrentIndex(max(0, choice.findData(chosen)))
+def _with_margins(page: QWidget) -> QWidget:
+    body = QWidget()
+    column = QVBoxLayout(body)
+    column.setContentsMargins(22, 14, 12, 20)
+    column.addWidget(page)
+    column.addStretch(1)
+    return body

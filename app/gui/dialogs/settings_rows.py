@@ -64,13 +64,18 @@ class SettingRow(QWidget):
             self.control = choice = Choice(look)
             choice.activated.connect(lambda _row: self._on_chosen(choice.currentData()))
         else:
-            self.control = AmountBox(rule, whole=isinstance(value, int))
-            self.control.valueChanged.connect(lambda number: self._on_chosen(type(self._value)(number)))
+            whole = isinstance(value, int)
+            self.control = AmountBox(rule, whole=whole)
+            self.control.valueChanged.connect(
+                lambda number: self._on_chosen(int(number) if whole else number)
+            )
         self.control.setObjectName(f"setting_{name}")
         text = QVBoxLayout()
         text.setSpacing(2)
+        text.addStretch(1)
         text.addWidget(self._title)
         text.addWidget(self._hint)
+        text.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 10, 14, 10)
         row.setSpacing(18)
@@ -164,6 +169,10 @@ class SettingsRows(QFrame):
         if before:
             self.choose({name: defaults_of(self._page)[name] for name in before})
         return before
+
+    def take_focus(self, name: str) -> None:
+        """Go to a setting."""
+        self.rows[name].take_focus()
 
     def choose(self, values: dict[str, object]) -> None:
         """Make settings what they are to be, and show it."""

@@ -99,7 +99,7 @@ class PlanPanel(QFrame):
         plan = (session.plan if session else None) or Plan()
         editable = session is not None and not self._read_only
         self._title.setText(words("plan.title"))
-        name_button(self._close, words("panel.close"), "Ctrl+J")
+        name_button(self._close, words("panel.close"), words.keys("plan"))
         self._session_title.setText(session.title if session else "")
         self._goal_title.setText(words("plan.goal"))
         self._todo_title.setText(words("plan.todos"))

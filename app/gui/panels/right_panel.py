@@ -77,13 +77,13 @@ class RightPanel(QFrame):
         tabs_name: str,
         *,
         words: str = "panel.tabs",
-        shortcut: str = "Ctrl+D",
+        command: str = "panel",
     ) -> None:
         super().__init__()
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
         self._language = language
-        self._names, self._words, self._shortcut = names, words, shortcut
+        self._names, self._words, self._command = names, words, command
         self.tabs = TabRow(names, tabs_name)
         self._close = icon_button(look, "x", "panel_close")
         self._be_named(shown=False)
@@ -130,4 +130,4 @@ class RightPanel(QFrame):
     def _retranslate(self) -> None:
         self.tabs.set_texts(tuple(self._language(f"tab.{name}") for name in self._names))
         self.tabs.setAccessibleName(self._language(self._words))
-        name_button(self._close, self._language("panel.close"), self._shortcut)
+        name_button(self._close, self._language("panel.close"), self._language.keys(self._command))

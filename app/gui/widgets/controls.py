@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.style import Look, sized
+from app.gui.widgets.label import plain_tip
 
 TICK = 16
 ICON = 17
@@ -118,15 +119,64 @@ class SearchBox(QLineEdit):
             super().keyPressEvent(event)
 
 
-class FootButton(Button):
+class ShorteningButton(Button):
+    """A button that shortens its words where they do not fit; the tool tip has the whole of them then."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(kind, name)
+        self._words = ""
+        self._tip = ""
+        self._taken = 0
+
+    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
+        """Say `words`; `taken` is the width of what else is painted on the button."""
+        self._words, self._tip, self._taken = words, tip, taken
+        self.setAccessibleName(words)
+        super().setText(words)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        metrics = self.fontMetrics()
+        more = metrics.horizontalAdvance(self._words) - metrics.horizontalAdvance(self.text())
+        return QSize(hint.width() + more + self._taken, hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        metrics = self.fontMetrics()
+        room = metrics.horizontalAdvance(self._words) - max(0, self.sizeHint().width() - self.width())
+        shown = metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room)
+        if shown != self.text():
+            super().setText(shown)
+        self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
+
+
+class FootButton(ShorteningButton):
     """A flat line of the side bar's foot: icon, words, and the shortcut at the right."""
 
-    def __init__(self, look: Look, icon: str, name: str, shortcut: str = "") -> None:
+    def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)
         self._look = look
-        self._shortcut = shortcut
-        self.setToolTip(shortcut)
+        self._shortcut = ""
         self.dress(look, icon)
+
+    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
+        """Say `words`; `tip` are the keys, which stand at the right."""
+        self._shortcut = tip
+        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
+        super().show_words(words, tip, taken=keys)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -144,7 +194,7 @@ def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) ->
 def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
     """Give an icon's button its words: for the screen reader, and as a tool tip with the shortcut."""
     target.setAccessibleName(text)
-    target.setToolTip(f"{text}  ({shortcut})" if shortcut else text)
+    target.setToolTip(plain_tip(f"{text}  ({shortcut})" if shortcut else text))
 
 
 class TickBox(QCheckBox):
@@ -188,7 +238,7 @@ class TickBox(QCheckBox):
 def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
     """Paint the box of a tick, in the accent and with its tick where it is on."""
     tokens = look.tokens
-    painter.setPen(QPen(QColor(tokens.accent if on else tokens.line_strong), 1))
+    painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
     painter.setBrush(QColor(tokens.accent if on else tokens.surface))
     painter.drawRoundedRect(box, 4.5, 4.5)
     if on:
@@ -241,8 +291,16 @@ class NumberBox(QSpinBox):
         self.setObjectName(name)
         self.setRange(least, most)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        digits = self.fontMetrics().horizontalAdvance("0" * len(str(most)))
-        self.setFixedWidth(digits + 26)
+        self._digits = len(str(most))
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0" * self._digits) + 26)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -288,7 +346,7 @@ class Segmented(QFrame):
         """Name the segments, in the order of their values; the hints are their tool tips."""
         for index, (text, hint) in enumerate(zip(texts, hints, strict=True)):
             self._group.button(index).setText(text)
-            self._group.button(index).setToolTip(hint)
+            self._group.button(index).setToolTip(plain_tip(hint))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)

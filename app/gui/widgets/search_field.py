@@ -12,12 +12,17 @@ class SearchField(Button):
 
     typed = Signal(str)
 
-    def __init__(self, look: Look, name: str, shortcut: str) -> None:
+    def __init__(self, look: Look, name: str) -> None:
         super().__init__("search", name)
         self._look = look
-        self._shortcut = shortcut
+        self._shortcut = ""
         self.dress(look, "search", side=16, room=6)
         self.clicked.connect(lambda: self.typed.emit(""))
+
+    def set_keys(self, shortcut: str) -> None:
+        """Show these keys at the right."""
+        self._shortcut = shortcut
+        self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         text = event.text()

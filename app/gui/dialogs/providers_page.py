@@ -1,0 +1,115 @@
+"""The providers in the settings: a list of them with their states, and the page of the one that is chosen."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.provider import ProviderConfig
+from app.engine.engine import Engine
+from app.gui.dialogs.provider_page import ProviderPage
+from app.gui.dialogs.two_lines import TwoLineDelegate
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph
+
+SERVER_KIND = "openai-compatible"
+
+
+class ProvidersPage(QWidget):
+    """Lists the providers and shows one of them; emits `changed` once something was saved."""
+
+    changed = Signal()
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self._lead = Paragraph("card_text")
+        self.list = QListWidget()
+        self.list.setObjectName("settings_providers")
+        self.list.setFixedWidth(200)
+        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._pages = QStackedWidget()
+        self._add = button("link", "settings_add_server")
+        self._add.dress(look, "plus", "accent")
+        left = QVBoxLayout()
+        left.addWidget(self.list, 1)
+        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout()
+        row.setSpacing(18)
+        row.addLayout(left)
+        row.addWidget(self._pages, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 14, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addLayout(row, 1)
+        self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self._add.clicked.connect(lambda: tasks.start("add server", self._add_server()))
+        language.changed.connect(self.retranslate)
+        self.refresh()
+        self.retranslate()
+
+    def page(self) -> ProviderPage:
+        """Return the page of the provider that is shown."""
+        page = self._pages.currentWidget()
+        assert isinstance(page, ProviderPage)
+        return page
+
+    def show_provider(self, provider_id: str) -> None:
+        """Show a provider."""
+        for row in range(self.list.count()):
+            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == provider_id:
+                self.list.setCurrentRow(row)
+
+    def refresh(self) -> None:
+        """Show the providers there are now."""
+        while self._pages.count():
+            if page := self._pages.widget(0):
+                self._pages.removeWidget(page)
+                page.deleteLater()
+        self.list.clear()
+        for status in self._engine.providers():
+            item = QListWidgetItem(status.label)
+            item.setData(Qt.ItemDataRole.UserRole, status.config.id)
+            self.list.addItem(item)
+            provider = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
+            provider.changed.connect(self._on_changed)
+            provider.removed.connect(self.refresh)
+            self._pages.addWidget(provider)
+        self.list.setCurrentRow(0)
+        self._mark()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self.list.setAccessibleName(words("settings.providers"))
+        self._lead.setText(words("settings.providers.text"))
+        self._add.setText(words("provider.add"))
+        self._mark()
+
+    def _mark(self) -> None:
+        """Say of each provider how it stands."""
+        for row, status in enumerate(self._engine.providers()):
+            if row < self.list.count():
+                state = (
+                    self._language("provider.ready")
+                    if status.ready
+                    else self._language.problem(status.problem)
+                )
+                self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
+
+    async def _add_server(self) -> None:
+        taken = {status.config.id for status in self._engine.providers()}
+        number = next(number for number in range(1, 1_000) if f"server-{number}" not in taken)
+        label = f"Server {number}"
+        config = ProviderConfig(id=f"server-{number}", kind=SERVER_KIND, label=label, enabled=False)
+        await self._engine.save_provider(config)
+        self.refresh()
+        self.show_provider(config.id)
+        self.changed.emit()
+
+    def _on_changed(self) -> None:
+        self._mark()
+        self.changed.emit()
