@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 FIRST_PAINT_S = 2.0
 WARM_UP_AFTER_S = 0.4
+BACK_UP_AFTER_S = 5.0
 
 
 async def open_window(
@@ -145,6 +146,7 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
     await server.start()
     window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
     window.desk.tasks.start("model host", _warm_up(moot))
+    window.desk.tasks.start("backup of the day", _back_up(moot))
 
 
 async def _warm_up(moot: "Moot") -> None:
@@ -159,6 +161,14 @@ async def _warm_up(moot: "Moot") -> None:
         # A child half started would be nobody's: let it come up, so that closing can end it.
         await starting
         raise
+
+
+async def _back_up(moot: "Moot") -> None:
+    """Make the backup of the day, once the window and what it opens have had the disk to themselves."""
+    import asyncio
+
+    await asyncio.sleep(BACK_UP_AFTER_S)
+    await moot.engine.archive.back_up_if_due()
 
 
 async def _close(moot: "Moot", server: "ControlServer") -> None:

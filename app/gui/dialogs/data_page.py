@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 from app.core.archive import BackupContents, Thrown
 from app.core.errors import MootError
 from app.engine.engine import Engine
+from app.engine.importing.sessions import Arrival
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.file_sizes import size_text
+from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.kept_list import KeptList
 from app.gui.dialogs.restore_dialog import RestoreDialog
 from app.gui.i18n import Language
@@ -22,6 +24,7 @@ from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 
 ZIP = "ZIP (*.zip)"
+FOREIGN = "JSON, ZIP (*.json *.zip)"
 
 
 class DataPage(QWidget):
@@ -49,10 +52,16 @@ class DataPage(QWidget):
             look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
         )
         self.bin = KeptList(look, "data_bin", (("restore", True), ("remove", True), ("empty", True)))
+        self._away_title = plain_label("field")
+        self._away = plain_label("hint", wrap=True)
+        self._import = button("", "data_import")
+        self._export_all = button("", "data_export_all")
         self._problems_title = plain_label("field")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
         self._open_folder.clicked.connect(self._on_open_folder)
+        self._import.clicked.connect(self._on_import)
+        self._export_all.clicked.connect(self._on_export_all)
         self.backups.asked.connect(self._on_backups)
         self.bin.asked.connect(self._on_bin)
         language.changed.connect(self.retranslate)
@@ -62,6 +71,10 @@ class DataPage(QWidget):
         """Read what is kept anew."""
         if not self._gone:
             self._tasks.replace("data page", self._read())
+
+    def leave(self) -> None:
+        """Show nothing more: the dialog is closing, whatever is still under way."""
+        self._gone = True
 
     def retranslate(self) -> None:
         """Draw every word anew."""
@@ -81,15 +94,15 @@ class DataPage(QWidget):
             words("data.bin.none"),
             (words("data.bin.restore"), words("data.bin.remove"), words("data.bin.empty")),
         )
+        self._away_title.setText(words("data.away"))
+        self._away.setText(words("data.away.text"))
+        self._import.setText(words("data.import"))
+        self._export_all.setText(words("data.export_all"))
         problems = [words.file_problem(problem) for problem in self._engine.problems()]
         self._problems_title.setText(words("settings.data.problems"))
         self._problems.setText("\n".join(problems))
         self._problems_title.setVisible(bool(problems))
         self._problems.setVisible(bool(problems))
-
-    def leave(self) -> None:
-        """Show nothing more: the dialog is closing, whatever is still under way."""
-        self._gone = True
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -100,6 +113,11 @@ class DataPage(QWidget):
         place.setSpacing(10)
         place.addWidget(self._path, 1)
         place.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignTop)
+        away = QHBoxLayout()
+        away.setSpacing(8)
+        away.addWidget(self._import)
+        away.addWidget(self._export_all)
+        away.addStretch(1)
         body = QWidget()
         inner = QVBoxLayout(body)
         inner.setContentsMargins(22, 20, 22, 14)
@@ -109,6 +127,10 @@ class DataPage(QWidget):
         inner.addWidget(self._sizes)
         inner.addSpacing(8)
         inner.addWidget(self.backups)
+        inner.addSpacing(8)
+        inner.addWidget(self._away_title)
+        inner.addWidget(self._away)
+        inner.addLayout(away)
         inner.addSpacing(8)
         inner.addWidget(self.bin)
         inner.addSpacing(8)
@@ -240,6 +262,53 @@ class DataPage(QWidget):
                 self.restored.emit()
         self.refresh()
 
+    # What comes from elsewhere, and goes there
+
+    def _on_import(self) -> None:
+        self._ask_for_file(
+            self._language("data.import"),
+            FOREIGN,
+            lambda chosen: self._tasks.start("look at import", self._look_at(chosen)),
+        )
+
+    async def _look_at(self, path: str) -> None:
+        self._say(self._language("data.looking"))
+        try:
+            arrivals = await self._engine.archive.look_at(path)
+        except MootError as error:
+            self._say(self._language.problem(error.code, **error.details))
+            return
+        if self._gone:
+            return
+        self._say("")
+        dialog = ImportDialog(self._language, self._look, arrivals, self)
+        dialog.agreed.connect(lambda chosen: self._tasks.start("import", self._bring_in(chosen)))
+        dialog.open()
+
+    async def _bring_in(self, chosen: list[Arrival]) -> None:
+        await self._do(
+            self._engine.archive.bring_in(chosen, self._progress(len(chosen))),
+            self._language("data.imported", count=len(chosen)),
+        )
+
+    def _on_export_all(self) -> None:
+        self._ask_where(
+            self._language("data.export_all"),
+            "moot-sessions",
+            "zip",
+            lambda chosen: self._tasks.start("export all", self._export_everything(chosen)),
+        )
+
+    async def _export_everything(self, path: str) -> None:
+        progress = self._progress(len(self._engine.sessions()))
+        await self._do(
+            self._engine.archive.export_all(path, progress),
+            self._language("export.done", name=Path(path).name),
+        )
+
+    def _progress(self, total: int) -> Callable[[int], None]:
+        return lambda done: self._say(self._language("data.progress", done=done, total=total))
+
     # The bin
 
     def _on_bin(self, what: str, file: str) -> None:
@@ -250,9 +319,9 @@ class DataPage(QWidget):
         files = [file] if what == "remove" else [one.file for one in self._thrown]
         dialog = ConfirmDialog(
             words,
-            words("data.bin.remove"),
+            words("data.bin.remove_now"),
             words("data.bin.sure", count=len(files)),
-            words("data.bin.remove"),
+            words("data.bin.remove_now"),
             self,
         )
         dialog.agreed.connect(lambda: self._tasks.start("empty bin", self._remove(files)))

@@ -3,9 +3,10 @@
 from collections import Counter
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.archive import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
+from app.gui.dialogs.tick_list import TickList
 from app.gui.i18n import Language
 from app.gui.session_list import KIND_ICONS
 from app.gui.style import Look
@@ -31,10 +32,7 @@ class RestoreDialog(QDialog):
         self.facts = plain_label("card_text", wrap=True)
         self.facts.setObjectName("restore_facts")
         self.facts.setText("\n".join(self._facts()))
-        self.list = QListWidget()
-        self.list.setObjectName("restore_sessions")
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setAccessibleName(words("restore.sessions"))
+        self.list = TickList(words, look, "restore_sessions", words("restore.sessions"))
         self._missing = TickBox(look)
         self._missing.setObjectName("restore_documents")
         self._changed = TickBox(look)
@@ -60,23 +58,18 @@ class RestoreDialog(QDialog):
             column.addWidget(box)
         column.addStretch(0)
         column.addLayout(foot)
-        self.resize(560, 480 if self.list.count() else 260)
+        self.resize(560, 480 if self.list.chosen() else 260)
         self._go.setDefault(True)
         cancel.clicked.connect(self.reject)
         self._go.clicked.connect(self._on_go)
-        self.list.itemChanged.connect(lambda _item: self._show_go())
+        self.list.changed.connect(self._show_go)
         for box in (self._missing, self._changed):
             box.toggled.connect(lambda _on: self._show_go())
         self._show_go()
 
     def sessions(self) -> list[str]:
         """Return the ids of the sessions that shall come back."""
-        items = [self.list.item(row) for row in range(self.list.count())]
-        return [
-            str(item.data(Qt.ItemDataRole.UserRole))
-            for item in items
-            if item.checkState() == Qt.CheckState.Checked
-        ]
+        return self.list.chosen()
 
     def documents(self) -> bool:
         """Say whether what else is missing shall come back."""
@@ -88,16 +81,14 @@ class RestoreDialog(QDialog):
 
     def _fill(self) -> None:
         words = self._words
-        for one in self._contents.sessions:
-            if one.state in (MISSING, CHANGED):
-                state = words(f"restore.{one.state}")
-                text = f"{' '.join(one.title.split())[:120]}  ·  {words.day(one.updated_at)}  ·  {state}"
-                item = QListWidgetItem(text)
-                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-                item.setCheckState(Qt.CheckState.Checked)
-                item.setData(Qt.ItemDataRole.UserRole, one.id)
-                self.list.addItem(item)
-        self.list.setVisible(self.list.count() > 0)
+        wanted = [one for one in self._contents.sessions if one.state in (MISSING, CHANGED)]
+        self.list.show_rows(
+            [
+                (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
+                for one in wanted
+            ]
+        )
+        self.list.setVisible(bool(wanted))
         for box, state in ((self._missing, MISSING), (self._changed, CHANGED)):
             some = self._of(state)
             box.setText(words(f"restore.documents.{state}", what=self._counted(some)))
@@ -123,7 +114,8 @@ class RestoreDialog(QDialog):
         dates = sorted(one.updated_at for one in sessions if one.updated_at)
         lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
         if dates:
-            lines.append(words("restore.dates", first=words.day(dates[0]), last=words.day(dates[-1])))
+            first, last = words.day(dates[0]), words.day(dates[-1])
+            lines.append(first if first == last else f"{first} – {last}")
         states = Counter(one.state for one in sessions)
         counted = [
             words(f"restore.count.{state}", count=states[state])

@@ -1,0 +1,102 @@
+"""What a file from another program would bring, before anything of it is kept."""
+
+from collections import Counter
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.engine.importing.sessions import Arrival, Arrivals
+from app.gui.dialogs.tick_list import TickList
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+FAULTS_SHOWN = 3
+
+
+class ImportDialog(QDialog):
+    """Lets the user choose which conversations come in; emits `agreed` with them."""
+
+    agreed = Signal(object)
+
+    def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("import_dialog")
+        self._words = words
+        self._arrivals = arrivals
+        self.setWindowTitle(words("import.title"))
+        heading = plain_label("page_title")
+        heading.setText(words("import.title"))
+        self.facts = plain_label("card_text", wrap=True)
+        self.facts.setObjectName("import_facts")
+        self.facts.setText("\n".join(self._facts()))
+        self.list = TickList(words, look, "import_sessions", words("import.title"))
+        self.list.show_rows(
+            [
+                (
+                    one.session_id,
+                    one.title,
+                    f"{words('data.messages', count=one.messages)} · {words.day(one.last)}",
+                )
+                for one in arrivals.fresh
+            ]
+        )
+        self.list.setVisible(bool(arrivals.fresh))
+        faults = plain_label("warn", wrap=True)
+        faults.setObjectName("import_faults")
+        faults.setText("\n".join(self._faults()))
+        faults.setVisible(bool(arrivals.faults))
+        cancel = button("", "import_cancel")
+        cancel.setText(words("dialog.cancel"))
+        self._go = button("primary", "import_go")
+        self._go.setText(words("import.go"))
+        self._go.setDefault(True)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(self._go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        column.addWidget(heading)
+        column.addWidget(self.facts)
+        column.addWidget(self.list, 1)
+        column.addWidget(faults)
+        column.addLayout(foot)
+        self.resize(560, 460 if arrivals.fresh else 200)
+        cancel.clicked.connect(self.reject)
+        self._go.clicked.connect(self._on_go)
+        self.list.changed.connect(self._show_go)
+        self._show_go()
+
+    def _facts(self) -> list[str]:
+        words, sessions = self._words, self._arrivals.sessions
+        apps = ", ".join(Counter(one.app for one in sessions))
+        dates = sorted(filter(None, (date for one in sessions for date in (one.first, one.last))))
+        lines = [words("import.holds", count=len(sessions), apps=apps)]
+        if dates:
+            first, last = words.day(dates[0]), words.day(dates[-1])
+            lines.append(first if first == last else f"{first} – {last}")
+        known = len(sessions) - len(self._arrivals.fresh)
+        if known:
+            lines.append(words("import.known", count=known))
+        return lines
+
+    def _faults(self) -> list[str]:
+        faults = self._arrivals.faults
+        lines = [self._words.problem(one.code, **one.details) for one in faults[:FAULTS_SHOWN]]
+        return [self._words("import.faults", count=len(faults)), *lines]
+
+    def _chosen(self) -> list[Arrival]:
+        wanted = set(self.list.chosen())
+        return [one for one in self._arrivals.fresh if one.session_id in wanted]
+
+    def _show_go(self) -> None:
+        self._go.setEnabled(bool(self.list.chosen()))
+
+    def _on_go(self) -> None:
+        chosen = self._chosen()
+        self.accept()
+        self.agreed.emit(chosen)
