@@ -30,6 +30,7 @@ SHOW = "show"
 EXPORT = "export"
 PROVIDERS = "providers"
 DOCTOR = "doctor"
+USAGE = "usage"
 
 WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
 RETRY = "retry"
@@ -247,6 +248,6 @@ def _parser(texts: Texts) -> _Parser:
     export.add_argument("session", metavar="SESSION")
     export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))
     export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
-    for name in (SESSIONS, PROVIDERS, DOCTOR):
+    for name in (SESSIONS, PROVIDERS, USAGE, DOCTOR):
         command(name)
     return parser

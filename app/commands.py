@@ -22,6 +22,7 @@ from app.arguments import (
     SHOW,
     STEP,
     STOP,
+    USAGE,
     WORKFLOW,
     Arguments,
     parse_spec,
@@ -49,6 +50,7 @@ from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
 from app.follow import OK, Call, run_session, session_id_of, warm_up
 from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
+from app.usage_commands import usage
 from app.wiring import Moot
 from app.workflow_commands import step, workflow
 
@@ -207,6 +209,7 @@ _COMMANDS: dict[str, Command] = {
     SHOW: _show,
     EXPORT: _export,
     PROVIDERS: _providers,
+    USAGE: usage,
 }
 
 

@@ -2,19 +2,11 @@
 
 from collections.abc import Iterable
 
+from app.core.amounts import amount_text, money_text, tokens_text
 from app.core.message import Message, Usage
 from app.core.usage import Total
 from app.engine.estimate import Estimate
 from app.gui.i18n import Language
-
-
-def tokens_text(tokens: int) -> str:
-    """Return a number of tokens in short: `950`, `6.2k`, `1.3M`."""
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 1_000_000:
-        return f"{tokens / 1_000:.1f}k"
-    return f"{tokens / 1_000_000:.1f}M"
 
 
 class Spending:
@@ -50,23 +42,6 @@ class Spending:
             cost, tokens = _sum(language, usages, part="cost.partly")
             parts.append(language("cost.line", name=name, cost=cost, tokens=tokens))
         return "\n".join(parts)
-
-
-def amount_text(usd: float) -> str:
-    """Return dollars as digits: `1.25`, `0.0040`; what costs something never reads as nothing."""
-    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
-
-
-def money_text(language: Language, total: Total, part: str = "cost.least") -> str:
-    """Return what calls cost in words; `part` is the text for a sum of which a part is not known."""
-    known = total.known_usd
-    if not total.calls:
-        return language("cost.money", amount=amount_text(0))
-    if total.cost_usd is None or (not known and total.unpriced):
-        return language("cost.unknown")
-    if total.unpriced:
-        return language(part, amount=amount_text(known))
-    return language("cost.money", amount=amount_text(known)) if known else language("cost.free")
 
 
 def estimate_text(language: Language, estimate: Estimate) -> str:

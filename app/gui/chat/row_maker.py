@@ -1,9 +1,9 @@
 """Makes the rows of a transcript and says what each shows besides its message."""
 
+from app.core.amounts import tokens_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.engine.step_protocol import read_by_people
 from app.engine.workflow import WORKFLOW
-from app.gui.amounts import tokens_text
 from app.gui.chat.call_words import visible
 from app.gui.chat.card_row import CardContext, CardRow
 from app.gui.chat.group_row import GroupContext, GroupRow

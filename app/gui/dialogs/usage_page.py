@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.amounts import amount_text, money_text, tokens_text
 from app.core.errors import MootError
 from app.core.usage import Total
 from app.engine.engine import Engine
 from app.engine.usage import MonthReport
-from app.gui.amounts import amount_text, money_text, tokens_text
 from app.gui.dialogs.settings_rows import SettingsRows
 from app.gui.dialogs.usage_table import UsageTable
 from app.gui.i18n import Language

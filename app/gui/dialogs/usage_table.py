@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
+from app.core.amounts import money_text, tokens_text
 from app.core.usage import Total
-from app.gui.amounts import money_text, tokens_text
 from app.gui.i18n import Language
 from app.gui.widgets.label import ElidedLabel, plain_label
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.gui.amounts import tokens_text
+from app.core.amounts import tokens_text
 from app.gui.context_files import size_in_tokens
 from app.gui.i18n import Language
 from app.gui.style import Look

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.session import (
@@ -19,7 +20,7 @@ from app.core.session import (
     ROUND_ROBIN,
 )
 from app.engine.engine import DebateSetup, Engine, Seat
-from app.gui.amounts import estimate_text, tokens_text
+from app.gui.amounts import estimate_text
 from app.gui.context_files import size_in_tokens
 from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.i18n import BUILT_IN_ROLES, Language

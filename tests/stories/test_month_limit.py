@@ -1,0 +1,80 @@
+"""A month's limit over the real wire: no call above it, going on where it paused, and a sum that survives a kill."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.stories.processes import Running, look, moot
+from tests.wire import Answer, WireServer, write_providers
+
+# Priced by LiteLLM's list, as the provider's own answers are.
+PRICED = "gpt-4o-mini"
+TWO = ("-p", f"Ann=openai/{PRICED}", "-p", f"지민=openai/{PRICED}")
+TOPIC = "Should cities ban private cars?"
+
+
+@pytest.fixture
+def server(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    with WireServer("openai", models=(PRICED,)) as server:
+        for name, value in write_providers(data_dir, [server]).items():
+            monkeypatch.setenv(name, value)
+        server.script(PRICED, lambda _: Answer("A point.", input_tokens=100_000, output_tokens=10_000))
+        yield server
+
+
+def limit(data_dir: Path, usd: float) -> None:
+    (data_dir / "settings.json").write_text(json.dumps({"version": 1, "max_month_usd": usd}), "utf-8")
+
+
+def spent() -> tuple[int, float]:
+    """Return the calls and dollars of this month, as the command line prints them."""
+    this = look("usage", "--json").json[0]
+    return this["calls"], round(this["cost_usd"], 4)
+
+
+def test_a_debate_reaches_the_limit_pauses_and_goes_on_once_it_is_raised(
+    server: WireServer, data_dir: Path
+) -> None:
+    limit(data_dir, 0.05)
+    held = moot("debate", TOPIC, *TWO, "--rounds", "3", "--json")
+    assert held.status == 4
+    finished = [event["message"] for event in held.events if event["event"] == "message.finished"]
+    each = finished[0]["usage"]["cost_usd"]
+    calls = len(server.requests)
+    assert each > 0
+    assert (calls - 1) * each < 0.05 <= calls * each
+    assert len(finished) == calls < 6
+    assert spent() == (calls, round(calls * each, 4))
+    session_id = held.events[0]["session_id"]
+    shown = look("show", session_id, "--json").json
+    assert (shown["status"], shown["reason"]) == ("paused", "budget_month")
+
+    again = moot("resume", session_id)
+    assert again.status == 4
+    assert "Settings" in again.out + again.err
+    assert len(server.requests) == calls
+
+    limit(data_dir, 1.0)
+    done = moot("resume", session_id, "--json")
+    assert done.status == 0
+    assert len(server.requests) == 6
+    shown = look("show", session_id, "--json").json
+    assert shown["status"] == "completed"
+    assert [one["author"]["name"] for one in shown["messages"]] == ["Ann", "지민"] * 3
+    assert spent() == (6, round(6 * each, 4))
+
+
+def test_after_a_kill_the_month_is_what_the_sessions_say_also_when_they_are_deleted(
+    server: WireServer,
+) -> None:
+    with Running("debate", TOPIC, *TWO, "--rounds", "10", "--json") as debate:
+        debate.event("message.finished", count=3)
+        debate.kill()
+    session_id = debate.session_id
+    messages = look("show", session_id, "--json").json["messages"]
+    costs = [one["usage"]["cost_usd"] for one in messages if one.get("usage")]
+    assert len(costs) >= 3
+    assert spent() == (len(costs), round(sum(costs), 4))
+    assert moot("delete", session_id).status == 0
+    assert spent() == (len(costs), round(sum(costs), 4))
