@@ -28,11 +28,14 @@ DELETE = "delete"
 SESSIONS = "sessions"
 SHOW = "show"
 EXPORT = "export"
+IMPORT = "import"
+BACKUP = "backup"
+RESTORE = "restore"
 PROVIDERS = "providers"
 DOCTOR = "doctor"
 USAGE = "usage"
 
-WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE)
+WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE, IMPORT, BACKUP, RESTORE)
 RETRY = "retry"
 SKIP = "skip"
 ACCEPT = "accept"
@@ -80,6 +83,8 @@ class Arguments:
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
+    files: tuple[str, ...] = ()
+    yes: bool = False
 
     @property
     def root(self) -> Path:
@@ -141,9 +146,10 @@ def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     """Read a command line. Raises BadInput; exits with 0 after `--help`."""
     values = vars(_parser(texts).parse_args(arguments))
-    for name in ("participants", "context"):
+    for name in ("participants", "context", "files"):
         values[name] = tuple(values.get(name) or ())
-    values["context"] = tuple(str(Path(path).absolute()) for path in values["context"])
+    for name in ("context", "files"):
+        values[name] = tuple(str(Path(path).absolute()) for path in values[name])
     for name in ("data_dir", "output"):
         if values.get(name):
             values[name] = str(Path(values[name]).absolute())
@@ -248,6 +254,13 @@ def _parser(texts: Texts) -> _Parser:
     export.add_argument("session", metavar="SESSION")
     export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))
     export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
+    command(IMPORT).add_argument("files", nargs="+", metavar="FILE", help=texts("cli.help.import_file"))
+    command(BACKUP, json=False).add_argument(
+        "output", nargs="?", metavar="FILE", help=texts("cli.help.backup_file")
+    )
+    restore = command(RESTORE)
+    restore.add_argument("files", nargs=1, metavar="FILE", help=texts("cli.help.restore_file"))
+    restore.add_argument("--yes", action="store_true", help=texts("cli.help.yes"))
     for name in (SESSIONS, PROVIDERS, USAGE, DOCTOR):
         command(name)
     return parser

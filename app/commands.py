@@ -9,14 +9,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from app.archive_commands import back_up, bring_in, restore
 from app.arguments import (
     ASK,
+    BACKUP,
     DEBATE,
     DELETE,
     EXPORT,
+    IMPORT,
     PAUSE,
     PROVIDERS,
     REPLY,
+    RESTORE,
     RESUME,
     SESSIONS,
     SHOW,
@@ -208,6 +212,9 @@ _COMMANDS: dict[str, Command] = {
     SESSIONS: _sessions,
     SHOW: _show,
     EXPORT: _export,
+    IMPORT: bring_in,
+    BACKUP: back_up,
+    RESTORE: restore,
     PROVIDERS: _providers,
     USAGE: usage,
 }
