@@ -2,24 +2,32 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from weakref import WeakValueDictionary
 
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.session import ENDED, Session
+from app.core.session import ENDED, RUNNING, WAITING, Session
 from app.core.store import SessionStore, StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.runner import Run
+from app.engine.runner import SAVE_FAILED, Run
+
+KEPT = 32
 
 
 class Sessions:
-    """Opens sessions and keeps what runs; `run_of` makes the run of a session's kind."""
+    """Opens sessions and keeps what runs; `run_of` makes the run of a session's kind.
+
+    Of the sessions that rest only the latest stay open, and those that somebody else holds on to: a day
+    of work must not end with all of it in memory.
+    """
 
     def __init__(self, store: SessionStore, bus: EventBus, run_of: Callable[[LiveSession], Run]) -> None:
         self._store = store
         self._bus = bus
         self._run_of = run_of
-        self._live: dict[str, LiveSession] = {}
+        self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
+        self._kept: dict[str, LiveSession] = {}
         self._runs: dict[str, Run] = {}
 
     def live(self, session_id: str) -> LiveSession | None:
@@ -28,14 +36,15 @@ class Sessions:
 
     def all_live(self) -> Iterable[LiveSession]:
         """Return the open sessions."""
-        return tuple(self._live.values())
+        return tuple(self._kept.values())
 
     async def open(self, session_id: str) -> LiveSession:
         """Open a session. Raises NotFound, StorageError."""
         live = self._live.get(session_id)
         if live is None:
             stored = await self._store.load(session_id)
-            live = self._live.setdefault(session_id, LiveSession(stored, self._bus))
+            live = self._live.get(session_id) or LiveSession(stored, self._bus)
+        self._keep(live)
         return live
 
     async def open_chat(self, session_id: str) -> LiveSession:
@@ -49,14 +58,14 @@ class Sessions:
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
         """Start a session with its first messages. Raises StorageError; then nothing started."""
         live = LiveSession(StoredSession(session=session, messages=[]), self._bus)
-        self._live[session.id] = live
+        self._keep(live)
         live.begin()
         for message in messages:
             live.finish_message(message)
         try:
             await self._store.flush(session.id)
         except StorageError:
-            del self._live[session.id]
+            self._let_go(session.id)
             await self._store.discard(session.id)
             self._bus.publish(SessionDeleted(session_id=session.id))
             raise
@@ -65,6 +74,7 @@ class Sessions:
     def run(self, live: LiveSession) -> None:
         """Let a session run."""
         run = self._run_of(live)
+        self._runs = {key: one for key, one in self._runs.items() if not one.over}
         self._runs[live.id] = run
         run.start()
 
@@ -89,12 +99,25 @@ class Sessions:
         run = self._runs.pop(session_id, None)
         if run is not None:
             await run.stop()
-        self._live.pop(session_id, None)
+        self._let_go(session_id)
 
     async def close(self) -> None:
         """Pause what runs."""
         await asyncio.gather(*(run.close() for run in self._runs.values()))
         self._runs.clear()
+
+    def _keep(self, live: LiveSession) -> None:
+        self._live[live.id] = live
+        self._kept.pop(live.id, None)
+        self._kept[live.id] = live
+        for session_id, old in list(self._kept.items())[:-KEPT]:
+            # What waits is listed with what needs the user; what was not saved is nowhere else.
+            if old.session.status not in (RUNNING, WAITING) and old.session.reason != SAVE_FAILED:
+                del self._kept[session_id]
+
+    def _let_go(self, session_id: str) -> None:
+        self._live.pop(session_id, None)
+        self._kept.pop(session_id, None)
 
 
 def check_open(live: LiveSession) -> None:

@@ -57,6 +57,8 @@ class SessionViews(QObject):
         self._state = state
         self._answered = False
         self._waiting: dict[str, TurnStarted] = {}
+        # The engine lets go of sessions that rest; not of those that are on the screen.
+        self._held: dict[ConversationView, LiveSession] = {}
         self._engine = engine
         self._views = views
         bridge.session_changed.connect(self._on_session_changed)
@@ -106,6 +108,7 @@ class SessionViews(QObject):
 
     def _show_whole(self, view: ConversationView, live: LiveSession, tail: set[str]) -> None:
         """Show all of a session in a view that shows nothing of it yet, or the messages of `tail`."""
+        self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
         messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
         # The tail is that of the log; where it holds other versions too, it was but a first look.

@@ -96,6 +96,11 @@ class SessionLog:
         return bool(self._pending)
 
     @property
+    def is_open(self) -> bool:
+        """Whether the file is held open."""
+        return self._descriptor is not None
+
+    @property
     def due(self) -> float | None:
         """When (monotonic) text or a failed write should be tried, None for never."""
         if self.retry_at is not None:

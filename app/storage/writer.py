@@ -24,6 +24,7 @@ _LOGGER = logging.getLogger(__name__)
 _Post = tuple[str, tuple[Event, ...], SessionSummary | None]
 _Item = _Post | Callable[[], None] | Future[None]
 _IDLE_SECONDS = 2.0
+_MOST_OPEN = 32
 
 
 class LogWriter:
@@ -120,7 +121,17 @@ class LogWriter:
             log = self.logs[session_id]
             if log.waiting and log.retry_at is None:
                 self._write(log)
+                # The last to be written is the last to be closed.
+                self.logs[session_id] = self.logs.pop(session_id)
+        if self._touched:
+            self._close_oldest()
         self._touched.clear()
+
+    def _close_oldest(self) -> None:
+        """Let go of files: a program may have only so many open. The next write opens them again."""
+        for log in [one for one in self.logs.values() if one.is_open][:-_MOST_OPEN]:
+            if not log.waiting and log.due is None:
+                log.close()
 
     def _write_due(self) -> None:
         now = time.monotonic()

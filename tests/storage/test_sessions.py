@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -342,3 +343,24 @@ def test_a_patch_makes_the_old_into_the_new():
     old = {"a": 1, "b": {"c": 1, "d": [1]}, "e": "x"}
     new = {"a": 1, "b": {"c": 2, "d": [1]}, "f": [2]}
     assert merge_patch(old, new) == {"b": {"c": 2}, "e": None, "f": [2]}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process holds open is seen in /proc")
+@pytest.mark.allow_blocking
+async def test_only_so_many_files_are_held_open(paths):
+    store = JsonLogStore(paths)
+    sessions = [await saved(store, "x") for _ in range(80)]
+    held = [one for one in Path("/proc/self/fd").iterdir() if _is_log(one)]
+    assert len(held) <= 40
+    # One that was closed is written on as before.
+    store.append((finished(sessions[0].id, message("more")),))
+    await store.flush(sessions[0].id)
+    assert [one.content for one in (await reopened(paths, sessions[0].id)).messages] == ["x", "more"]
+    await store.close()
+
+
+def _is_log(link):
+    try:
+        return link.readlink().suffix == ".jsonl"
+    except OSError:
+        return False
