@@ -68,6 +68,20 @@ def price_range(language: Language, estimate: Estimate) -> str:
     return language("estimate.partly", money=text) if estimate.partly else text
 
 
+def most_text(language: Language, estimate: Estimate) -> str:
+    """Return in a sentence what one message to a group will use at most."""
+    if estimate.unasked:
+        money = language("estimate.asking")
+    elif estimate.free:
+        money = language("cost.free")
+    elif estimate.usd is None:
+        money = language("cost.unknown")
+    else:
+        amount = amount_text(estimate.usd[1])
+        money = language("cost.partly" if estimate.partly else "cost.money", amount=amount)
+    return language("estimate.most", tokens=rough_tokens(estimate.tokens[1]), money=money)
+
+
 def rough_tokens(tokens: int) -> str:
     """Return a number of tokens that is not known exactly: `400`, `9k`, `1.3M`."""
     if tokens < 1_000:

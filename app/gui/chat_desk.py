@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.message import ALLOW, APPROVAL, Attachment
 from app.core.session import GroupSession, QueuedMessage, WorkflowSession
 from app.engine.branches import versions
 from app.engine.engine import Engine
+from app.gui.amounts import most_text
 from app.gui.assistant_looks import colours_of
 from app.gui.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.bridge import Bridge
@@ -97,6 +98,7 @@ class ChatDesk(QObject):
         page.transcript.set_colours(colours_of(self._engine.assistants.all()))
         self._dress(page.chat_composer, chosen, name)
         page.show_group(*self._group(), steps=isinstance(session, WorkflowSession))
+        self._show_estimate()
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
         if shown != self._shown_assistant:
@@ -134,13 +136,31 @@ class ChatDesk(QObject):
         if isinstance(session, GroupSession):
             name, members = session.group.name, session.group.members
         else:
-            groups = {one.id: one for one in self._engine.groups.all()}
-            group = groups.get(self._group_id) if session is None else None
+            group = self._new_group()
             if group is None:
                 return "", []
             name, members = group.name, group.members
         known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
         return name, [known[one].name for one in members if one in known]
+
+    def _new_group(self) -> Group | None:
+        """Return the group that a new conversation would be with."""
+        groups = self._engine.groups.all() if self._page.session is None else ()
+        return next((one for one in groups if one.id == self._group_id), None)
+
+    def _show_estimate(self) -> None:
+        group = self._new_group()
+        if group is None:
+            self._page.show_estimate("")
+            return
+        estimate = self._engine.estimates.group(group)
+        self._page.show_estimate(most_text(self._language, estimate))
+        if estimate.unasked:
+            self._tasks.start("group prices", self._ask_prices(estimate.unasked))
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._show_estimate()
 
     def _asks(self) -> bool:
         """Say whether a question that can be answered in words is open in the chat shown."""

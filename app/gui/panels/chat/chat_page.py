@@ -64,7 +64,7 @@ class ChatPage(ConversationView):
         names = ("transcript", "composer", "send_button")
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
-        self._name = self._group = ""
+        self._name = self._group = self._estimate = ""
         self._asks = self._local = self._steps = False
         self._turns: set[str] = set()
         self._last_turn = ""
@@ -212,6 +212,12 @@ class ChatPage(ConversationView):
         if not name:
             self.box.hide()
         self._retranslate()
+
+    def show_estimate(self, text: str) -> None:
+        """Say what the first message to a group will use."""
+        if text != self._estimate:
+            self._estimate = text
+            self._retranslate()
 
     @property
     def in_group_mode(self) -> bool:
@@ -415,7 +421,8 @@ class ChatPage(ConversationView):
         placeholder = words(key, name=self._name if self._asks else self._group or self._name)
         self.chat_composer.retranslate(placeholder, words("discussion.send"))
         empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
-        self._empty.setText(words(empty, name=self._group or self._name))
+        text = words(empty, name=self._group or self._name)
+        self._empty.setText(f"{text} {self._estimate}" if self._group else text)
 
 
 def _said_in(messages: Sequence[Message]) -> list[str]:
