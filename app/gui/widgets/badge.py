@@ -6,9 +6,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.style import Look, sized, tall
 from app.gui.theme import Tokens
+from app.gui.widgets.label import plain_tip
 
 CHIP_HEIGHT = 22
 CHIP_PADDING = 9
+LEAST_CHIP = 96
 AVATAR = 22
 
 
@@ -118,7 +120,7 @@ class Chip(QWidget):
     def minimumSizeHint(self) -> QSize:
         if self._short:
             return QSize(self._width_of(self._short), tall(CHIP_HEIGHT))
-        return QSize(min(self.sizeHint().width(), 48), tall(CHIP_HEIGHT))
+        return QSize(min(self.sizeHint().width(), LEAST_CHIP), tall(CHIP_HEIGHT))
 
     def shown_text(self) -> str:
         """Return what there is room for: the text, its short form, or its beginning."""
@@ -135,6 +137,8 @@ class Chip(QWidget):
         painter = QPainter(self)
         painter.setFont(self._chip_font())
         shown = self.shown_text()
+        if not self._short:
+            self.setToolTip(plain_tip(self._text) if shown != self._text else "")
         colours = chip_colours(self._look.tokens, self._tone)
         if not self._icon:
             paint_chip(painter, self.rect(), shown, colours)

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -154,9 +163,11 @@ class ShorteningButton(Button):
             self._fit()
 
     def _fit(self) -> None:
-        metrics = self.fontMetrics()
-        room = metrics.horizontalAdvance(self._words) - max(0, self.sizeHint().width() - self.width())
-        shown = metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room)
+        metrics, lacking = self.fontMetrics(), self.sizeHint().width() - self.width()
+        shown = self._words
+        if lacking > 0:
+            room = metrics.horizontalAdvance(shown) - lacking
+            shown = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
         if shown != self.text():
             super().setText(shown)
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))

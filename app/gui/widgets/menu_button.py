@@ -1,17 +1,17 @@
 """A quiet button that opens a menu over itself, where under it there is no room."""
 
-from PySide6.QtCore import QPoint, QSize
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu
 
 from app.gui.style import Look
-from app.gui.widgets.controls import Button
+from app.gui.widgets.controls import ShorteningButton
 
 CHEVRON = 14
 ROOM = CHEVRON + 6
 
 
-class MenuButton(Button):
+class MenuButton(ShorteningButton):
     """A flat button with an icon, its words, and a chevron where `chevron` asks for one."""
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
@@ -21,9 +21,6 @@ class MenuButton(Button):
         self.choices = QMenu(self)
         self.dress(look, icon)
         self.clicked.connect(self._on_clicked)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

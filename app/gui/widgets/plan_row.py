@@ -46,7 +46,6 @@ class PlanRow(QFrame):
         super().__init__()
         self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
-        look.changed.connect(lambda: self.setMinimumHeight(tall(HEIGHT)))
         self._language = language
         self._look = look
         self._item = PlanItem(text="")
@@ -159,6 +158,11 @@ class PlanRow(QFrame):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self._show_tools()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setMinimumHeight(tall(HEIGHT))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -88,7 +88,7 @@ class ChatComposer(Composer):
         """Offer these assistants; `name` is shown where the chosen one is gone."""
         self._assistant_id = chosen.id if chosen else ""
         shown = " ".join((chosen.name if chosen else name).split())
-        self.assistant.setText(unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
+        self.assistant.show_words(unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
         self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
         menu = self.assistant.choices
         menu.clear()
@@ -108,7 +108,7 @@ class ChatComposer(Composer):
         """
         self._in_group = bool(name)
         self._stops = stops or not name
-        self.group.setText(unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME)))
+        self.group.show_words(unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME)))
         self.group.setAccessibleName(self._language("chat.group.of", name=name))
         self.group.choices.clear()
         for member in members:
@@ -127,7 +127,7 @@ class ChatComposer(Composer):
         """Say how many tools the assistant may use, and how its MCP servers are."""
         words = self._language
         count = len(tools) + sum(len(one.tools) for one in servers)
-        self.tools.setText(words("chat.tools", count=count))
+        self.tools.show_words(words("chat.tools", count=count))
         asks = any(one.state == ASKING for one in servers)
         self.tools.setProperty("tone", "warn" if asks else "")
         self.tools.style().polish(self.tools)

@@ -423,6 +423,7 @@ class ChatPage(ConversationView):
         empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
         text = words(empty, name=self._group or self._name)
         self._empty.setText(f"{text} {self._estimate}" if self._group else text)
+        self._place_empty()
 
 
 def _said_in(messages: Sequence[Message]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
@@ -29,7 +29,6 @@ class MemberRow(QFrame):
         super().__init__()
         self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
-        look.changed.connect(lambda: self.setMinimumHeight(tall(HEIGHT)))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._language = language
         self._avatar = Avatar(look, 20)
@@ -43,6 +42,11 @@ class MemberRow(QFrame):
         row.addWidget(self._avatar)
         row.addWidget(self._name, 1)
         row.addWidget(self.chip)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setMinimumHeight(tall(HEIGHT))
 
     def show_member(self, member: MemberWork, colour: int, *, awaited: bool) -> None:
         """Show a member; of one whose answer is `awaited` the menu offers to go on without it."""

@@ -119,7 +119,7 @@ class OrchestratorBox(QFrame):
         self._editable = True
         self._dot = Gauge(look, dot=True)
         self._bar = Gauge(look, dot=False)
-        self._title = plain_label("value")
+        self._title = ElidedLabel("value")
         self._group = ElidedLabel("meta")
         self._done = plain_label("hint")
         self._meta = ElidedLabel("meta")
@@ -203,6 +203,7 @@ class OrchestratorBox(QFrame):
         row = QHBoxLayout(head)
         row.setContentsMargins(14, 0, 8, 0)
         row.setSpacing(9)
+        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._group.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._meta.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)

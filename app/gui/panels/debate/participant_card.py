@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -82,6 +82,7 @@ class ParticipantCard(QFrame):
         self._set_up.setVisible(not ready)
         self._remove.setVisible(removable)
         self._fit_name()
+        look.changed.connect(self._fit_name)
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
         self._role.activated.connect(self._on_role_chosen)
@@ -189,14 +190,12 @@ class ParticipantCard(QFrame):
         self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)
 
     def _fit_name(self) -> None:
+        self._name.ensurePolished()
         width = self._name.fontMetrics().horizontalAdvance(self._name.text()) + 18
         self._name.setFixedWidth(max(46, min(150, width)))
         self._name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit_name()
+        if not self._name.hasFocus():
+            self._name.setCursorPosition(0)
 
     def _on_toggled(self) -> None:
         self._show_parts()
