@@ -6,7 +6,7 @@ from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Message, Prompt
 from app.core.session import GroupSession, WorkflowSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
-from app.engine.export_parts import escape_markdown, marks, page
+from app.engine.export_parts import closed, escape_markdown, marks, page
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -42,7 +42,7 @@ class ChatDocument:
             lines += [f"- {escape_markdown(step)}" for step in steps]
         for depth, heading, body, notes in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
-            part += body.split("\n") if body else []
+            part += closed(body).split("\n") if body else []
             part += [f"*{escape_markdown(note)}*" for note in notes]
             quote = "> " * depth
             lines += [""] + [f"{quote}{line}".rstrip() for line in part[1:]]

@@ -9,7 +9,7 @@ from app.core.message import Message
 from app.core.session import ChatSession, Debate
 from app.engine.chat_export import ChatDocument
 from app.engine.event_lines import session_document
-from app.engine.export_parts import escape_markdown, marks, page
+from app.engine.export_parts import closed, escape_markdown, marks, page
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
@@ -56,7 +56,7 @@ class _Document:
             if new_round:
                 lines += ["", f"## {self._round(message.round)}"]
             lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
-            lines += [message.content] if message.content else []
+            lines += [closed(message.content)] if message.content else []
             lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
         return "\n".join(lines).rstrip() + "\n"
 

@@ -43,6 +43,19 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     return found
 
 
+def closed(text: str) -> str:
+    """Return a body of Markdown with a fence that was left open closed, so that it ends where it ends."""
+    fence = ""
+    for line in text.splitlines():
+        mark = line.strip()
+        run = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
+        if not fence and len(run) >= 3 and not (run[0] == "`" and "`" in mark[len(run) :]):
+            fence = run
+        elif fence and mark == run and run[:1] == fence[0] and len(run) >= len(fence):
+            fence = ""
+    return f"{text.rstrip()}\n{fence}" if fence else text
+
+
 def escape_markdown(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
     line = " ".join(text.split())

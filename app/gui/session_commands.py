@@ -6,16 +6,19 @@ import asyncio
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.core.session import Session, SessionSummary
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
+from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.i18n import Language
+from app.gui.session_list import PDF
 from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toasts
 
 MOST_NAME = 60
+Listed = Session | SessionSummary
 
 
 class SessionCommands:
@@ -53,7 +56,13 @@ class SessionCommands:
         """Move a session to the bin, and offer to bring it back."""
         self._tasks.start(f"delete {summary.id}", self._delete(summary))
 
-    def rename(self, session: Session | None, title: str) -> None:
+    def ask_name(self, session: Listed) -> None:
+        """Ask for another title, then give it to the session."""
+        dialog = RenameDialog(self._language, session.title, self._window)
+        dialog.named.connect(lambda title: self.rename(session, title))
+        dialog.open()
+
+    def rename(self, session: Listed | None, title: str) -> None:
         """Give a session another title, and offer the old one back."""
         if session is not None:
             self._tasks.start(f"rename {session.id}", self._rename(session, title))
@@ -65,8 +74,8 @@ class SessionCommands:
         else:
             self._toasts.show_toast(self._language("link.refused"))
 
-    def export(self, session: Session | None, format_name: str) -> None:
-        """Ask where to, then write a session as md, html or json."""
+    def export(self, session: Listed | None, format_name: str) -> None:
+        """Ask where to, then write a session as one of EXPORTS."""
         if session is None:
             return
         dialog = QFileDialog(self._window, self._language("top.export"))
@@ -75,7 +84,7 @@ class SessionCommands:
         dialog.setDefaultSuffix(format_name)
         dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in session.title)[:MOST_NAME])
         dialog.fileSelected.connect(
-            lambda path: self._tasks.start("export", self._export(session.id, format_name, Path(path)))
+            lambda path: self._tasks.start("export", self._export(session, format_name, Path(path)))
         )
         dialog.open()
 
@@ -87,7 +96,7 @@ class SessionCommands:
             lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
         )
 
-    async def _rename(self, session: Session, title: str) -> None:
+    async def _rename(self, session: Listed, title: str) -> None:
         await self._engine.chats.rename(session.id, title)
         self._toasts.show_toast(
             self._language("session.renamed", title=title),
@@ -97,10 +106,15 @@ class SessionCommands:
             ),
         )
 
-    async def _export(self, session_id: str, format_name: str, path: Path) -> None:
-        text = await self._engine.export(session_id, format_name)
+    async def _export(self, session: Listed, format_name: str, path: Path) -> None:
+        text = await self._engine.export(session.id, "md" if format_name == PDF else format_name)
         try:
-            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+            if format_name == PDF:
+                from app.gui.pdf_file import write_pdf
+
+                await asyncio.to_thread(write_pdf, path, session.title, text, QApplication.font())
+            else:
+                await asyncio.to_thread(path.write_text, text, encoding="utf-8")
         except OSError as error:
             detail = error.strerror or str(error)
             self._toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))

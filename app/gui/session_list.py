@@ -1,5 +1,6 @@
 """The side bar's list of sessions: grouped by day, painted row by row, as tall as its rows."""
 
+import functools
 from operator import attrgetter
 
 from PySide6.QtCore import (
@@ -25,6 +26,8 @@ Index = QModelIndex | QPersistentModelIndex
 KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
 SUMMARY = Qt.ItemDataRole.UserRole
 ASKS = Qt.ItemDataRole.UserRole + 1
+PDF = "pdf"
+EXPORTS = ("md", "html", PDF, "json")
 HEADER_HEIGHT = 34
 ROW_HEIGHT = 33
 
@@ -176,6 +179,8 @@ class SessionList(QListView):
     """
 
     session_requested = Signal(str)
+    rename_requested = Signal(str)
+    export_requested = Signal(str, str)
     delete_requested = Signal(str)
     row_reached = Signal(QRect)
 
@@ -231,14 +236,23 @@ class SessionList(QListView):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        summary = self._summary_at(self.indexAt(event.pos()))
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        summary = self._summary_at(index)
         if summary is None:
             return
+        place = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
+        if not summary.read_only:
+            menu.addAction(self._language("side.rename"), lambda: self.rename_requested.emit(summary.id))
+        exports = menu.addMenu(self._language("top.export"))
+        for name in EXPORTS:
+            export = functools.partial(self.export_requested.emit, summary.id, name)
+            exports.addAction(self._language(f"export.{name}"), export)
         menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
-        menu.popup(event.globalPos())
+        menu.popup(place)
 
     def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
         content = index.data(SUMMARY) if index.isValid() else None

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session, WorkflowSession
 from app.gui.i18n import Language
 from app.gui.needs_you import NeedsYou
+from app.gui.session_list import EXPORTS
 from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
@@ -15,7 +16,6 @@ from app.gui.widgets.title_field import TitleField
 
 HEIGHT = 52
 TITLE_ROOM = 150
-EXPORTS = ("md", "html", "json")
 
 
 class TopBar(QFrame):

@@ -1,0 +1,54 @@
+"""Asks for another title of a session."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.gui.i18n import Language
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class RenameDialog(QDialog):
+    """One line to write the title in; emits `named` where it is another one."""
+
+    named = Signal(str)
+
+    def __init__(self, words: Language, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("rename_dialog")
+        self.setWindowTitle(words("rename.title"))
+        self._before = title
+        heading = plain_label("page_title")
+        heading.setText(words("rename.title"))
+        self.field = QLineEdit(title)
+        self.field.setObjectName("rename_field")
+        self.field.setAccessibleName(words("rename.title"))
+        self.field.selectAll()
+        cancel = button("", "rename_cancel")
+        cancel.setText(words("dialog.cancel"))
+        cancel.setAutoDefault(False)
+        self._save = button("primary", "rename_save")
+        self._save.setText(words("dialog.save"))
+        self._save.setDefault(True)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(self._save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(10)
+        column.addWidget(heading)
+        column.addWidget(self.field)
+        column.addSpacing(6)
+        column.addLayout(foot)
+        self.resize(440, self.sizeHint().height())
+        cancel.clicked.connect(self.reject)
+        self._save.clicked.connect(self._on_save)
+        self.field.textChanged.connect(lambda text: self._save.setEnabled(bool(text.strip())))
+
+    def _on_save(self) -> None:
+        title = self.field.text().strip()
+        self.accept()
+        if title != self._before:
+            self.named.emit(title)
