@@ -1,0 +1,103 @@
+"""Tries the built program as whoever installs it: clean homes, a debate in the terminal and one in the window.
+
+Run by `.ci/run` with any Python after `dev.py build`; standard library only, needs Xvfb. Exit status 1
+when something does not work.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[1] / "build" / "dist" / "moot"
+MOOT = FOLDER / "moot"
+TOPIC = "Should cities ban private cars from their centres?"
+WINDOW_SECONDS = 60
+DEBATE_SECONDS = 300
+STARTED = time.monotonic()
+
+
+def main() -> int:
+    """Do what a person does first; return 0 when all of it worked."""
+    with tempfile.TemporaryDirectory(prefix="moot-try-", ignore_cleanup_errors=True) as folder:
+        terminal, window = Path(folder) / "terminal", Path(folder) / "window"
+        for home in (terminal, window):
+            home.mkdir()
+        moot(terminal, "doctor")
+        debate(terminal)
+        say("a debate in the terminal has run")
+        screen = subprocess.Popen(
+            ["Xvfb", "-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        try:
+            assert screen.stdout is not None
+            try_window(window, f":{screen.stdout.readline().strip()}")
+        finally:
+            screen.terminate()
+            screen.wait()
+    say("the built program works")
+    return 0
+
+
+def try_window(home: Path, display: str) -> None:
+    """Open the window, run a debate in it, and end it as the system does when it shuts down."""
+    process = subprocess.Popen([MOOT], env={**environment(home), "DISPLAY": display})
+    try:
+        control = home / ".local" / "share" / "Moot"
+        deadline = time.monotonic() + WINDOW_SECONDS
+        while not any(control.glob("control*")):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"the window did not open; its status is {process.returncode}")
+            time.sleep(0.1)
+        say("the window is there, with its engine")
+        # While a window holds the data directory, a debate is handed to it and runs there.
+        debate(home)
+        say("a debate in the window has run")
+        process.terminate()
+        if status := process.wait(30):
+            raise SystemExit(f"the window ended with {status}")
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def debate(home: Path) -> None:
+    """Run one round on the built-in model; its last line says that all rounds are done."""
+    said = moot(home, "debate", TOPIC, "--rounds", "1")
+    if "Completed." not in said.splitlines()[-1]:
+        raise SystemExit(f"the debate did not end well:\n{said}")
+
+
+def moot(home: Path, *arguments: str) -> str:
+    """Run a command of the built program and return what it prints."""
+    done = subprocess.run(
+        [MOOT, *arguments],
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=DEBATE_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"moot {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return the environment of a user who has nothing yet: no Python, no settings of ours."""
+    return {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}
+
+
+def say(text: str) -> None:
+    """Print a line with the seconds since the start."""
+    print(f"try [{time.monotonic() - STARTED:3.0f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
