@@ -241,7 +241,7 @@ def a_bench(
         bus=bus,
         prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),
-        built_in=(),
+        built_in={},
         embedded_problem=lambda: embedded_problem,
         sleep=time.sleep,
         clock=time.clock,

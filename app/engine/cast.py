@@ -12,6 +12,7 @@ from app.core.provider import ProviderStatus
 from app.core.session import GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
+from app.core.texts import choose_language
 from app.core.tool import Tool, Tools
 from app.engine.step_protocol import STEP_TOOLS
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
@@ -48,16 +49,23 @@ class Cast:
         documents: Documents,
         tools: Tools,
         providers: Callable[[], Sequence[ProviderStatus]],
-        built_in: Sequence[Agent],
+        built_in: Mapping[str, Sequence[Agent]],
     ) -> None:
         self._documents = documents
         self._tools = tools
         self._providers = providers
-        self._built_in = {agent.id: agent for agent in built_in}
+        self._by_language = {
+            language: {agent.id: agent for agent in agents} for language, agents in built_in.items()
+        }
+
+    @property
+    def _built_in(self) -> Mapping[str, Agent]:
+        """The program's own assistants, in the language that is chosen now."""
+        return self._by_language.get(choose_language(self.settings().language), {})
 
     def agents(self) -> tuple[Agent, ...]:
         """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""
-        known = {agent.id: agent for agent in self._documents.agents()} | self._built_in
+        known = {agent.id: agent for agent in self._documents.agents()} | dict(self._built_in)
         order = {agent_id: place for place, agent_id in enumerate(self.settings().assistant_order)}
         return tuple(sorted(known.values(), key=lambda agent: order.get(agent.id, len(order))))
 
@@ -152,14 +160,15 @@ class Cast:
         return Voice(provider=provider_id, model=model or (status.default_model if status else ""), row=row)
 
 
-def read_built_in(folder: Path) -> tuple[Agent, ...]:
-    """Read the program's own assistants, one JSON file each."""
+def read_built_in(folder: Path) -> dict[str, tuple[Agent, ...]]:
+    """Read the program's own assistants by language: a folder each, with one JSON file an assistant."""
     names = set(Agent.__dataclass_fields__)
-    found = []
-    for file in sorted(folder.glob("*.json")):
+    found: dict[str, tuple[Agent, ...]] = {}
+    for file in sorted(folder.glob("*/*.json")):
         document = json.loads(file.read_text(encoding="utf-8"))
         values: dict[str, Any] = {
             name: tuple(item) if isinstance(item, list) else item for name, item in document.items()
         }
-        found.append(Agent(**{name: value for name, value in values.items() if name in names}))
-    return tuple(found)
+        agent = Agent(**{name: value for name, value in values.items() if name in names})
+        found[file.parent.name] = (*found.get(file.parent.name, ()), agent)
+    return found

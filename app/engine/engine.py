@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
@@ -96,8 +96,8 @@ class Engine:
         bus: EventBus,
         prompts: Prompts,
         tools: Tools,
-        built_in: Sequence[Agent],
-        workflows: Sequence[WorkflowDefinition] = (),
+        built_in: Mapping[str, Sequence[Agent]],
+        workflows: Mapping[str, Sequence[WorkflowDefinition]] | None = None,
         embedded_problem: Callable[[], str],
         ready_groups: Path | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -144,7 +144,7 @@ class Engine:
         )
 
         self.workflows = Workflows(
-            documents, self._sessions, self._cast, metered, bus, workflows, self._language
+            documents, self._sessions, self._cast, metered, bus, workflows or {}, self._language
         )
 
     # Sessions

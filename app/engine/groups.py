@@ -169,8 +169,10 @@ class Groups:
         return SharedGroup(group=_checked(group), members=members, dropped=dropped)
 
     def ready_made(self) -> dict[str, SharedGroup]:
-        """Return the groups that come with the program, by the names of their files; none is saved yet."""
-        files = sorted(self._ready_made.glob("*.json")) if self._ready_made else []
+        """Return the groups that come with the program in the language that is chosen now, by the names of
+        their files; none is saved yet.
+        """
+        files = sorted((self._ready_made / self._language()).glob("*.json")) if self._ready_made else []
         return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 
     async def bring_in(self, shared: SharedGroup) -> Group:

@@ -1,7 +1,7 @@
 """The commands of workflows: recognise, start, steer, define; `engine.workflows` for the faces."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +51,7 @@ class Workflows:
         cast: Cast,
         models: MeteredModels,
         bus: EventBus,
-        built_in: Sequence[WorkflowDefinition],
+        built_in: Mapping[str, Sequence[WorkflowDefinition]],
         language: Callable[[], str],
     ) -> None:
         self._documents = documents
@@ -59,14 +59,19 @@ class Workflows:
         self._cast = cast
         self._models = models
         self._bus = bus
-        self._built_in = {one.id: one for one in built_in}
+        self._by_language = {language: {one.id: one for one in ones} for language, ones in built_in.items()}
         self._language = language
 
     # Definitions
 
+    @property
+    def _built_in(self) -> Mapping[str, WorkflowDefinition]:
+        """The program's own definitions, in the language that is chosen now."""
+        return self._by_language.get(self._language(), {})
+
     def all(self) -> tuple[WorkflowDefinition, ...]:
         """Return every definition; the program's own win over a file of their id."""
-        return tuple(({one.id: one for one in self._documents.workflows()} | self._built_in).values())
+        return tuple(({one.id: one for one in self._documents.workflows()} | dict(self._built_in)).values())
 
     def find(self, definition_id: str) -> WorkflowDefinition:
         """Return a definition by id or exact name. Raises NotFound."""
@@ -241,10 +246,10 @@ class Workflows:
             raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
 
 
-def read_built_in(folder: Path) -> tuple[WorkflowDefinition, ...]:
-    """Read the program's own workflows, one JSON file each."""
-    found = []
-    for file in sorted(folder.glob("*.json")):
+def read_built_in(folder: Path) -> dict[str, tuple[WorkflowDefinition, ...]]:
+    """Read the program's own workflows by language: a folder each, with one JSON file a workflow."""
+    found: dict[str, tuple[WorkflowDefinition, ...]] = {}
+    for file in sorted(folder.glob("*/*.json")):
         document = json.loads(file.read_text(encoding="utf-8"))
         steps = []
         for one in document["steps"]:
@@ -252,12 +257,11 @@ def read_built_in(folder: Path) -> tuple[WorkflowDefinition, ...]:
                 name: tuple(item) if isinstance(item, list) else item for name, item in one.items()
             }
             steps.append(WorkflowStep(**fields))
-        found.append(
-            WorkflowDefinition(
-                id=document["id"],
-                name=document["name"],
-                keywords=tuple(document["keywords"]),
-                steps=tuple(steps),
-            )
+        definition = WorkflowDefinition(
+            id=document["id"],
+            name=document["name"],
+            keywords=tuple(document["keywords"]),
+            steps=tuple(steps),
         )
-    return tuple(found)
+        found[file.parent.name] = (*found.get(file.parent.name, ()), definition)
+    return found

@@ -104,7 +104,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         bus=bus,
         prompts=PROMPTS,
         tools=MemoryTools(*tools),
-        built_in=(),
+        built_in={},
         embedded_problem=lambda: "not_installed",
     )
 

@@ -20,7 +20,7 @@ from app.engine.workflows import read_built_in
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
 
-BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
 DONE_TEXT = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
 
 _made: list[Bench] = []
@@ -389,7 +389,5 @@ async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_cha
         ("- [x] all\n[Link](https://a)", False, ("- [x] all\n[Link](https://a)", "")),
     ],
 )
-def test_people_do_not_read_the_lines_that_end_a_step(
-    text: str, ended: bool, shown: tuple[str, str]
-) -> None:
+def test_people_do_not_read_the_lines_that_end_a_step(text: str, ended: bool, shown: tuple[str, str]) -> None:
     assert read_by_people(text, ended=ended) == shown

@@ -15,7 +15,7 @@ from tests.engine.mutants import mutant
 from tests.engine.workflow_machine import Action, Instance, actions, definitions
 
 MODULE = "app.engine.workflow"
-BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
 MUTANTS = [
     ("if state.state in (FAILED, CANCELLED):", "if state.state == CANCELLED:"),
     ("(when_skipped == BLOCKS or state.reason == BLOCKED)", "when_skipped == BLOCKS"),

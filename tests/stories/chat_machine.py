@@ -180,7 +180,7 @@ class ChatPlay:
             bus=bus,
             prompts=PROMPTS,
             tools=MemoryTools(*TOOLS),
-            built_in=(),
+            built_in={},
             embedded_problem=lambda: "not_installed",
             sleep=lambda _: asyncio.sleep(0),
         )

@@ -15,22 +15,24 @@ from tests.wire import Answer, WireCall, WireServer, write_providers
 from tests.wire.server import Recorded
 
 FOLDER = resources_dir() / "groups"
-STEMS = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+STEMS = tuple(sorted(path.stem for path in (FOLDER / "en").glob("*.json")))
 TOLD_LEAST, TOLD_MOST = 80, 600
 REPORT = "All of us have done our part."
 
 
-def document(stem: str) -> dict[str, object]:
-    return json.loads((FOLDER / f"{stem}.json").read_text("utf-8"))
+def document(stem: str, language: str = "en") -> dict[str, object]:
+    return json.loads((FOLDER / language / f"{stem}.json").read_text("utf-8"))
 
 
-def test_the_five_are_there() -> None:
-    names = {str(document(stem)["name"]) for stem in STEMS}
-    assert names == {"Release crew", "Research desk", "Thesis jury", "Red team", "여행 계획"}
+def test_the_five_are_there_in_both_languages() -> None:
+    names = {language: {str(document(stem, language)["name"]) for stem in STEMS} for language in ("en", "ko")}
+    assert names["en"] == {"Release crew", "Research desk", "Thesis jury", "Red team", "Trip plan"}
+    assert names["ko"] == {"릴리스 팀", "조사 팀", "논문 심사단", "레드 팀", "여행 계획"}
 
 
-def test_no_two_members_are_told_the_same_and_none_too_much() -> None:
-    members = [member for stem in STEMS for member in document(stem)["members"]]  # type: ignore[attr-defined]
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_no_two_members_are_told_the_same_and_none_too_much(language: str) -> None:
+    members = [member for stem in STEMS for member in document(stem, language)["members"]]  # type: ignore[attr-defined]
     told = [member["instructions"] for member in members]
     assert len(set(told)) == len(told)
     assert all(TOLD_LEAST <= len(text) <= TOLD_MOST for text in told)
