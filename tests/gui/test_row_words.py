@@ -1,12 +1,13 @@
 """What a row says besides its text: reasons only where they tell something, seconds only where there were any."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.core.message import Author, Failure, Message
+from app.core.message import Author, Failure, Message, Usage
 from app.core.texts import Texts
-from app.gui.chat.row_words import chips_of, error_of, meta_of, why_of
+from app.gui.chat.row_words import chips_of, error_of, meta_of, tip_of, why_of
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 EN = Texts.load(I18N, "en")
@@ -31,6 +32,16 @@ def said(**values: object) -> Message:
 )
 def test_reasons_and_seconds(why, seconds, meta):
     assert meta_of(said(why=why, seconds=seconds), EN) == meta
+
+
+def test_what_a_message_used_and_cost():
+    usage = Usage(provider="p", model="m", input_tokens=1_200, output_tokens=300, cost_usd=0.0042)
+    assert meta_of(said(usage=usage, seconds=4.04), EN, time=True) == "4.0 s · 1.5k tokens · $0.0042"
+    assert meta_of(said(usage=usage, seconds=4.04), EN) == "4.0 s"
+    assert tip_of(said(usage=usage, why="in_order"), EN) == "in order · 1.2k tokens read, 300 written, $0.0042"
+    unknown = said(usage=replace(usage, cost_usd=None))
+    assert meta_of(unknown, EN, time=True) == "1.5k tokens · n/a"
+    assert tip_of(said(), EN) == ""
 
 
 def test_a_quiet_reason_is_still_there_for_the_tip():

@@ -12,7 +12,7 @@ from app.gui.chat.attachment_chips import AttachmentChips
 from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
-from app.gui.chat.row_words import chips_of, error_of, meta_of, thought_of, why_of
+from app.gui.chat.row_words import chips_of, error_of, meta_of, thought_of, tip_of
 from app.gui.chat.segments import Range, Segment
 from app.gui.chat.thought_line import ThoughtLine
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, parse
@@ -168,12 +168,12 @@ class MessageRow(PaintedRow):
         )
         if context.waiting:
             chips.append(Chip(style.texts("transcript.waiting_for_you"), "warn"))
-        meta, why = meta_of(message, style.texts, time=style.wide), why_of(message, style.texts)
+        meta, tip = meta_of(message, style.texts, time=style.wide), tip_of(message, style.texts)
         right = self.right
         number, count = context.versions
         if count > 1:
             right = self._place_versions(f"{number}/{count}", top, right) - 8
-        self._pieces = place_header(style, context.speaker, chips, meta, name_left, top, right, tip=why)
+        self._pieces = place_header(style, context.speaker, chips, meta, name_left, top, right, tip=tip)
 
     def _place_versions(self, words: str, top: int, right: int) -> int:
         """Place `‹ 2/3 ›` at the right end of the header; return its left edge."""

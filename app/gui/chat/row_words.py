@@ -2,8 +2,10 @@
 
 from datetime import datetime
 
+from app.core.amounts import money_text, tokens_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.core.texts import Texts
+from app.core.usage import Total
 from app.gui.chat.row_header import Chip
 from app.gui.markdown.blocks import clean
 
@@ -74,14 +76,28 @@ def sent_at(message: Message) -> str:
 def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
     """Return how long the answer took, and why it was this speaker's turn where that says something.
 
-    With `time` it begins with when the message was sent.
+    With `time` it begins with when the message was sent, and says what it used and cost.
     """
     parts = [sent] if time and (sent := sent_at(message)) else []
     if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
         parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
+    if time and message.usage is not None:
+        total = Total.of(message.usage)
+        parts.append(texts("transcript.group.tokens", tokens=tokens_text(total.tokens)))
+        parts.append(money_text(texts, total))
     why = why_of(message, texts)
     if why and message.why not in (*QUIET, GUIDED):
         parts.append(why)
+    return " · ".join(parts)
+
+
+def tip_of(message: Message, texts: Texts) -> str:
+    """Return what is said over how long the answer took: why it was this speaker's turn, and what it used."""
+    parts = [why] if (why := why_of(message, texts)) else []
+    if (usage := message.usage) is not None:
+        read, written = tokens_text(usage.input_tokens), tokens_text(usage.output_tokens)
+        money = money_text(texts, Total.of(usage))
+        parts.append(texts("transcript.used", input=read, output=written, money=money))
     return " · ".join(parts)
 
 

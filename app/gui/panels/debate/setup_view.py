@@ -29,7 +29,7 @@ from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label
 
 MODES = (ROUND_ROBIN, FREE, ROLES)
 
@@ -83,7 +83,7 @@ class SetupView(QWidget):
         self._warning.setProperty("tone", "warn")
         self._warning_text = Paragraph("warn")
         self._warning_button = button("", "warning_providers")
-        self._estimate = ElidedLabel("meta")
+        self._estimate = plain_label("hint", wrap=True)
         self._participants = QWidget()
         self._participants.setObjectName("debate_participants")
         self._lay_out()
@@ -261,11 +261,11 @@ class SetupView(QWidget):
         self.start.setEnabled(not problem and not self._starting)
         self.start.setText(words("setup.starting" if self._starting else "setup.start"))
         if problem:
-            self._show_estimate(problem, "meta")
+            self._show_estimate(problem, "hint")
             return
         context = size_in_tokens(paths) if self.context.isChecked() else 0
         estimate = self._engine.estimates.debate(self.setup(), context)
-        self._show_estimate(estimate_text(words, estimate), "meta")
+        self._show_estimate(estimate_text(words, estimate), "hint")
         if estimate.unasked and self.isVisible():
             self.prices_wanted.emit(estimate.unasked)
 
