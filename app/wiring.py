@@ -1,5 +1,6 @@
 """Connects the parts into one running Moot, without Qt; used by cli and by main for the window."""
 
+import asyncio
 import functools
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ from app.providers.remote import RemoteModels
 from app.storage.archive import FileArchive
 from app.storage.autosave import autosave
 from app.storage.documents import JsonDocuments
+from app.storage.file_system import RealFileSystem
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
+from app.storage.upgrades import upgrade
 from app.storage.usage_ledger import UsageFile
 from app.tools.mcp import McpServers
 from app.tools.tool_host_client import ToolHostClient
@@ -70,6 +73,8 @@ async def open_moot(data_dir: Path, *, write: bool = True) -> Moot:
 
 
 async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
+    if lock is not None:
+        await asyncio.to_thread(upgrade, paths, RealFileSystem())
     bus = EventBus()
     documents = JsonDocuments(paths)
     await documents.load()
@@ -89,6 +94,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         redact=secrets.redact,
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
+        model_folder=paths.root / "models",
     )
 
     async def show_link(address: str) -> bool:

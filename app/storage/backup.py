@@ -71,6 +71,15 @@ def _is_file_name(text: str) -> bool:
     )
 
 
+def schema_version(paths: DataPaths, disk: FileSystem) -> int:
+    """Return the version of what is in a data directory; 1 before there was another."""
+    try:
+        found = json.loads(disk.read(paths.schema))["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 1
+    return found if type(found) is int else 1
+
+
 def state_of(files: Iterable[tuple[str, Path]]) -> str:
     """Return what tells one state of the files from another: a digest of names, sizes and times."""
     digest = hashlib.sha256()
@@ -141,7 +150,13 @@ def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | No
     if target is None:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         target = paths.backups / f"moot-{stamp}-{why}.zip"
-    manifest = {"version": BACKUP_VERSION, "made_at": made_at, "why": why, "state": state_of(files)}
+    manifest = {
+        "version": BACKUP_VERSION,
+        "made_at": made_at,
+        "why": why,
+        "schema": schema_version(paths, disk),
+        "state": state_of(files),
+    }
     try:
         size = write_zip(disk, target, _entries(disk, manifest, files))
         if own:

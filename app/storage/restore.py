@@ -28,6 +28,7 @@ from app.storage.log import encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, summary_of
 from app.storage.replay import Replay
+from app.storage.upgrades import STEPS, upgraded
 
 # A year of work may be large; a single log or document is not.
 LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
@@ -44,6 +45,7 @@ class OpenBackup:
         self._disk = disk
         self._path = path
         self._zip = CheckedZip(path, LIMITS)
+        self._schema = 1
 
     def __enter__(self) -> "OpenBackup":
         self._zip.__enter__()
@@ -71,14 +73,14 @@ class OpenBackup:
         """Yield name and bytes of everything that is no session."""
         for name in self._zip.names:
             if name != MANIFEST and not name.startswith(_SESSIONS):
-                yield name, self._zip.read(name)
+                yield name, upgraded(name, self._zip.read(name), self._schema)
 
     def log(self, session_id: str) -> bytes:
         """Return the log of a session, whole and taken by the usual reader. Raises BadInput."""
         name = f"{_SESSIONS}{session_id}.jsonl"
         if name not in self._zip.names:
             raise BadInput("backup_lacks", name=self._path.name, entry=name)
-        data = self._zip.read(name)
+        data = self._log(name)
         reader = MessageReader()
         replay = Replay(reader.read).add_all(read_lines(io.BytesIO(data)))
         session, _ = read_session(session_id, replay.session)
@@ -114,9 +116,12 @@ class OpenBackup:
         now = parse_json(path, here)
         return SAME if isinstance(now, JsonFile) and now.value == found.value else CHANGED
 
+    def _log(self, name: str) -> bytes:
+        return upgraded(name, self._zip.read(name), self._schema)
+
     def _session(self, name: str) -> PackedSession:
         session_id = name.removeprefix(_SESSIONS).removesuffix(".jsonl")
-        data = self._zip.read(name)
+        data = self._log(name)
         replay = Replay().add_all(read_lines(io.BytesIO(data)))
         summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
         return PackedSession(
@@ -139,7 +144,9 @@ class OpenBackup:
         version, made_at, why = (manifest.get(key) for key in ("version", "made_at", "why"))
         if type(version) is not int or not isinstance(made_at, str) or not isinstance(why, str):
             raise BadInput("not_a_backup", name=self._path.name)
-        if version > BACKUP_VERSION:
+        schema = manifest.get("schema", 1)
+        self._schema = schema if type(schema) is int else 1
+        if version > BACKUP_VERSION or self._schema > 1 + len(STEPS):
             raise BadInput("backup_newer", name=self._path.name)
         if manifest.get("files") != len(self._zip.names) - 1:
             raise BadInput("zip_damaged", name=self._path.name, detail=MANIFEST)
