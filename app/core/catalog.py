@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 EMBEDDED = "embedded"
 EMBEDDED_MODEL = "smollm2-135m"
+EMBEDDED_BYTES = 98_362_432
 
 CHAT = "chat"
 TRANSCRIPT = "transcript"

@@ -1,6 +1,6 @@
 """The plug for models: what is asked, what streams back, and what is known about each provider."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -162,7 +162,7 @@ class Models(Askable, Protocol):
         ...
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
-        """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""
+        """Try a provider that is not saved, with a key that is kept nowhere ("" for none)."""
         ...
 
     async def list_models(self, provider: str) -> TestResult:
@@ -171,6 +171,17 @@ class Models(Askable, Protocol):
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Look for the known servers of models on this computer; asks loopback addresses only."""
+        ...
+
+    def can_fetch_embedded(self) -> bool:
+        """Say whether nothing but its file is missing for the embedded model."""
+        ...
+
+    async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
+        """Fetch the embedded model's file; `progress` gets (bytes, all bytes). Raises MootError.
+
+        Cancelling ends the download and leaves nothing behind.
+        """
         ...
 
     async def listens(self, provider: str) -> bool:

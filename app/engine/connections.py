@@ -13,7 +13,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.provider import FoundServer, ModelList, Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.store import Documents
-from app.engine.provider_list import check_key, check_provider, configured, provider_of
+from app.engine.provider_list import check_base_url, check_key, check_provider, configured, provider_of
 
 # Of a longer list only the model that was tried is offered; the others wait in the settings.
 MOST_OFFERED = 12
@@ -57,13 +57,17 @@ class Connections:
         Raises BadInput for an address that is none.
         """
         row = provider_kind(kind)
-        here = _place(address or (row.base_url if row else ""))
+        usual = row.base_url if row else ""
+        if not usual:
+            check_base_url(address)
+            label = label or urlsplit(address).netloc
+        here = _place(address or usual)
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, enabled=True)
         taken = {config.id for config in configured(self._documents)}
-        stem = _NOT_OF_AN_ID.sub("-", (label or urlsplit(address).hostname or kind).lower()).strip("-")[:40]
-        names = (stem or "server", *(f"{stem or 'server'}-{number}" for number in range(2, 1_000)))
+        stem = _NOT_OF_AN_ID.sub("-", (label or kind).lower()).strip("-")[:40] or "server"
+        names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
         free = next(name for name in names if name not in taken)
         return check_provider(ProviderConfig(id=free, kind=kind, label=label, base_url=address))
 
@@ -72,6 +76,14 @@ class Connections:
         config = replace(self.draft(server.kind, server.address, server.name), models=server.models)
         await self._save(config)
         return config
+
+    def can_fetch_embedded(self) -> bool:
+        """Say whether the embedded model could work here but its file is missing."""
+        return self._models.can_fetch_embedded()
+
+    async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
+        """Fetch the embedded model's file, checked by its hash. Raises MootError; cancelling leaves nothing."""
+        await self._models.fetch_embedded(progress)
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
         """Try a draft with a key; neither is kept. Raises BadInput for a key that can be none."""

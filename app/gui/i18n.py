@@ -90,6 +90,10 @@ class Language(QObject):
                     continue
         return code
 
+    def failure(self, kind: str) -> str:
+        """Return why a provider could not be asked, outside of any session; see PROVIDER_FAILURES."""
+        return self(f"failure.{kind}")
+
     def file_problem(self, problem: Problem) -> str:
         """Return what is wrong with a file: its name, the line, the field, and what."""
         place = Path(problem.path).name + (f":{problem.line}" if problem.line else "")

@@ -4,14 +4,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.core.catalog import EMBEDDED_BYTES
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
 from app.gui.style import Look
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.offer_line import OfferLine
+from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
 
 CARD_WIDTH = 292
 NARROW = 600
+SHORT = 640
+MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
 PARTS = {
     "composer": "welcome_composer",
@@ -64,6 +69,8 @@ class WelcomePage(QWidget):
     debate_requested = Signal(str)
     chat_requested = Signal()
     providers_requested = Signal()
+    model_requested = Signal()
+    model_cancelled = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,13 +97,18 @@ class WelcomePage(QWidget):
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._look = look
+        self.offers = ServerOffers(language, look, "welcome_offer")
+        self._model = OfferLine(look, "welcome_model", "download", "accent")
+        self._model.hide()
+        self._progress: tuple[int, int] | None = None
         self._embedded_icon = QLabel()
         self._embedded = ElidedLabel("meta")
         self._saved = plain_label("hint")
         self._lay_out()
         self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.composer.box.text()))
         self._chat.button.clicked.connect(lambda: self.chat_requested.emit())
-        self._connect.button.clicked.connect(self.providers_requested)
+        self._connect.button.clicked.connect(lambda: self.providers_requested.emit())
+        self._model.accepted.connect(self._on_model)
         for example in self._examples:
             example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
         self._ready = False
@@ -111,6 +123,18 @@ class WelcomePage(QWidget):
         self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
         self._known = True
         self._retranslate()
+
+    def offer_model(self, missing: bool) -> None:
+        """Offer to fetch the embedded model where it is missing; ends what was said of its progress."""
+        self._progress = None
+        self._model.setVisible(missing)
+        self._retranslate()
+
+    def show_model_progress(self, done: int, total: int) -> None:
+        """Say how much of the embedded model is there, in bytes; `total` is 0 before that is known."""
+        self._progress = (done, total)
+        self._model.show()
+        self._retranslate_model()
 
     def _lay_out(self) -> None:
         cards = self._cards
@@ -138,7 +162,18 @@ class WelcomePage(QWidget):
         column.addWidget(self._lead)
         column.addSpacing(22)
         column.addLayout(cards)
-        column.addSpacing(20)
+        column.addSpacing(14)
+        lines = QVBoxLayout()
+        lines.setSpacing(6)
+        for line in (self.offers, self._model):
+            line.setMaximumWidth(708)
+            lines.addWidget(line)
+        offered = QHBoxLayout()
+        offered.addStretch(1)
+        offered.addLayout(lines, 1000)
+        offered.addStretch(1)
+        column.addLayout(offered)
+        column.addSpacing(14)
         column.addLayout(middle)
         column.addSpacing(20)
         column.addLayout(examples)
@@ -171,11 +206,29 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
         self._example_row.setDirection(down if narrow else across)
+        # On a low page what one writes in must stay in sight.
+        self.offers.show_most(1 if self.height() < SHORT else MOST_SHOWN)
 
     def _on_example(self, text: str) -> None:
         self.debate_requested.emit(text)
 
+    def _on_model(self) -> None:
+        if self._progress is None:
+            self.model_requested.emit()
+        else:
+            self.model_cancelled.emit()
+
+    def _retranslate_model(self) -> None:
+        words, size = self._language, round(EMBEDDED_BYTES / MB)
+        if self._progress is None:
+            self._model.show_offer(words("embedded.missing"), words("embedded.fetch", size=size))
+            return
+        done, total = self._progress
+        text = words("embedded.fetching", done=done // MB, size=round((total or EMBEDDED_BYTES) / MB))
+        self._model.show_progress(text, done, total, words("embedded.cancel"))
+
     def _retranslate(self) -> None:
+        self._retranslate_model()
         words = self._language
         self._heading.setText(words("welcome.heading"))
         lead = words("welcome.lead" if self._local_only else "welcome.lead.connected")

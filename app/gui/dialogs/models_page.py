@@ -246,7 +246,7 @@ class ModelsPage(QWidget):
             self._refresh.setEnabled(True)
         self.refresh()
         failed = [
-            f"{words.provider(status)}: {words.problem(result.failure, detail=result.detail)}"
+            f"{words.provider(status)}: {words.failure(result.failure)}"
             for status, result in zip(statuses, results, strict=True)
             if not result.ok
         ]

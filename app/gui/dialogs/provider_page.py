@@ -214,7 +214,7 @@ class ProviderPage(QWidget):
             seconds = f"{result.seconds:.1f}"
             self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
             return
-        reason = words.problem(result.failure, detail=result.detail)
+        reason = words.failure(result.failure)
         key = (
             "provider.test.detail"
             if result.detail and result.detail not in reason

@@ -1,0 +1,310 @@
+"""Adding a provider: which one, its key, one real try; a provider is kept only once it was tried (row A1)."""
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.catalog import kind_of_key, provider_kind
+from app.core.errors import (
+    AUTHENTICATION,
+    BAD_REQUEST,
+    BAD_RESPONSE,
+    NO_KEY,
+    PERMISSION,
+    MootError,
+)
+from app.core.provider import FoundServer, ProviderConfig, TestResult
+from app.engine.engine import Engine
+from app.gui.dialogs.link_dialog import LinkDialog
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph, plain_label
+
+REMOTE = ("openai", "anthropic", "gemini")
+OTHER = "openai-compatible"
+COLUMNS = 3
+MODELS_SHOWN = 8
+# After these there is no sense in keeping what was tried; after all others it may work later.
+HOPELESS = (AUTHENTICATION, PERMISSION, BAD_REQUEST, BAD_RESPONSE, NO_KEY)
+
+
+class ConnectDialog(QDialog):
+    """Asks for a provider's key, tries it and adds the provider; emits `added` with its id."""
+
+    added = Signal(str)
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        engine: Engine,
+        servers: Sequence[FoundServer],
+        parent: QWidget,
+        chosen: FoundServer | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("connect_dialog")
+        self._language, self._engine = language, engine
+        self._servers = {server.address: server for server in servers}
+        self._tasks = Tasks(lambda _name, error: self._say_error(error))
+        self._draft: ProviderConfig | None = None
+        self._result = TestResult(ok=False)
+        self._asked_at = 0.0
+        self._title = plain_label("page_title")
+        self._lead = Paragraph("card_text")
+        self._kinds = QButtonGroup(self)
+        self._choices = [*REMOTE, *self._servers, OTHER]
+        for number, choice in enumerate(self._choices):
+            card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
+            card.setCheckable(True)
+            card.setAutoDefault(False)
+            if choice in self._servers:
+                card.dress(look, "plug", "ok")
+            self._kinds.addButton(card, number)
+        self._address_label, self._key_label = plain_label("field"), plain_label("field")
+        self.address = QLineEdit()
+        self.address.setObjectName("connect_address")
+        self.key = QLineEdit()
+        self.key.setObjectName("connect_key")
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._page = plain_label("hint", wrap=True)
+        self._copy = button("link", "connect_copy")
+        self._open = button("link", "connect_open")
+        self.answer = plain_label("hint", wrap=True)
+        self.answer.setObjectName("connect_result")
+        self._anyway = button("link", "connect_anyway")
+        self._cancel = button("", "connect_cancel")
+        self.go = button("primary", "connect_go")
+        self.go.setDefault(True)
+        for other in (self._copy, self._open, self._anyway, self._cancel):
+            other.setAutoDefault(False)
+        self._clock = QTimer(self)
+        self._clock.setInterval(500)
+        self._clock.timeout.connect(self._on_clock)
+        self._lay_out()
+        self._connect()
+        first = chosen.address if chosen is not None else REMOTE[0]
+        self._kinds.button(self._choices.index(first)).setChecked(True)
+        self._retranslate()
+        self.key.setFocus()
+
+    def _lay_out(self) -> None:
+        cards = QGridLayout()
+        cards.setSpacing(8)
+        for number in range(len(self._choices)):
+            cards.addWidget(self._kinds.button(number), number // COLUMNS, number % COLUMNS)
+        where = QHBoxLayout()
+        where.addWidget(self._page, 1)
+        where.addWidget(self._copy)
+        where.addWidget(self._open)
+        foot = QHBoxLayout()
+        foot.addWidget(self._anyway)
+        foot.addStretch(1)
+        foot.addWidget(self._cancel)
+        foot.addWidget(self.go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 18)
+        column.setSpacing(9)
+        column.addWidget(self._title)
+        column.addWidget(self._lead)
+        column.addLayout(cards)
+        column.addSpacing(4)
+        for widget in (self._address_label, self.address, self._key_label, self.key):
+            column.addWidget(widget)
+        column.addLayout(where)
+        column.addWidget(self.answer)
+        column.addStretch(1)
+        column.addLayout(foot)
+        self.resize(500, 400)
+
+    def _connect(self) -> None:
+        self._kinds.idToggled.connect(self._on_kind)
+        self.key.textChanged.connect(self._on_key)
+        self.address.textChanged.connect(lambda _text: self._forget_result())
+        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
+        self._open.clicked.connect(self._on_open)
+        self._anyway.clicked.connect(lambda: self._tasks.start("keep", self._keep()))
+        self._cancel.clicked.connect(self.reject)
+        self.go.clicked.connect(self._on_go)
+        self.finished.connect(self._on_finished)
+        self._language.changed.connect(self._retranslate)
+
+    @property
+    def _choice(self) -> str:
+        return self._choices[self._kinds.checkedId()]
+
+    @property
+    def _server(self) -> FoundServer | None:
+        return self._servers.get(self._choice)
+
+    def _key_page(self) -> str:
+        row = provider_kind(self._choice)
+        return row.key_page if row else ""
+
+    def _on_kind(self, _number: int, checked: bool) -> None:
+        if checked:
+            # A key is for one provider: it is not sent to another because that was clicked next.
+            if kind_of_key(self.key.text()) != self._choice:
+                self.key.clear()
+            self._forget_result()
+            self._retranslate()
+
+    def _on_key(self, text: str) -> None:
+        """Take the blanks of a paste away, and go to the provider a key is of."""
+        key = text.strip()
+        if key != text:
+            self.key.setText(key)
+            return
+        self._forget_result()
+        kind = kind_of_key(key)
+        if kind and self._choice in REMOTE and kind != self._choice:
+            self._kinds.button(self._choices.index(kind)).setChecked(True)
+            name = self._kinds.checkedButton().text()
+            self._say("hint", self._language("connect.looks_like", name=name))
+
+    def _forget_result(self) -> None:
+        self._draft = None
+        self._anyway.hide()
+        self._say("hint", "")
+
+    def _on_open(self) -> None:
+        LinkDialog(self._language, self._key_page(), "", self).open()
+
+    def _on_go(self) -> None:
+        if self._result.ok and self._draft is not None:
+            self.accept()
+        else:
+            self._tasks.start("try", self._try())
+
+    async def _try(self) -> None:
+        words, server = self._language, self._server
+        if server is not None:
+            self._draft = self._engine.connections.draft(server.kind, server.address, server.name)
+        elif self._choice == OTHER:
+            self._draft = self._engine.connections.draft(OTHER, self.address.text().strip())
+        else:
+            self._draft = self._engine.connections.draft(self._choice)
+        if self._choice in REMOTE and not self.key.text():
+            self._say("error", words("error.key_empty"))
+            return
+        self._hold(True)
+        try:
+            self._result = await self._engine.connections.try_out(self._draft, self.key.text())
+        except MootError:
+            self._hold(False)
+            raise
+        self._hold(False)
+        if self._result.ok:
+            await self._keep()
+            return
+        reason = words.failure(self._result.failure)
+        detail = self._result.detail if self._result.detail not in reason else ""
+        self._say("error", words("provider.test.detail", reason=reason, detail=detail) if detail else reason)
+        self._anyway.setVisible(self._result.failure not in HOPELESS)
+        self.key.setFocus()
+        self.key.selectAll()
+
+    async def _keep(self) -> None:
+        """Add what was tried, and say what there is now."""
+        words, result = self._language, self._result
+        assert self._draft is not None
+        kept = await self._engine.connections.add(self._draft, self.key.text(), result)
+        self.added.emit(self._draft.id)
+        if not result.ok:
+            self.accept()
+            return
+        lines = [
+            words(
+                "connect.ready",
+                seconds=f"{result.seconds:.1f}",
+                model=result.model,
+                count=len(result.models) or 1,
+            )
+        ]
+        if not kept:
+            lines.append(words("provider.key.session_notice"))
+        self._say("ok" if kept else "warn", "\n".join(lines))
+        self.go.setText(words("connect.done"))
+        self._cancel.hide()
+        for widget in (self.key, self.address, *self._kinds.buttons()):
+            widget.setEnabled(False)
+        self.go.setFocus()
+
+    def _hold(self, busy: bool) -> None:
+        """Let nothing be changed while the provider is asked, and count the seconds."""
+        for widget in (self.key, self.address, self.go, *self._kinds.buttons()):
+            widget.setEnabled(not busy)
+        self._anyway.hide()
+        if busy:
+            self._asked_at = time.monotonic()
+            self._clock.start()
+            self._on_clock()
+        else:
+            self._clock.stop()
+
+    def _on_clock(self) -> None:
+        name = self._kinds.checkedButton().text()
+        seconds = int(time.monotonic() - self._asked_at)
+        self._say("hint", self._language("provider.testing", name=name, seconds=seconds))
+
+    def _on_finished(self) -> None:
+        self._clock.stop()
+        self._tasks.cancel("try")
+        # The key is nobody's business any more, whoever still holds the dialog.
+        self.key.blockSignals(True)
+        self.key.clear()
+        self.deleteLater()
+
+    def _say_error(self, error: MootError) -> None:
+        self._say("error", self._language.problem(error.code, **error.details))
+
+    def _say(self, kind: str, text: str) -> None:
+        self.answer.setProperty("kind", kind)
+        self.answer.style().unpolish(self.answer)
+        self.answer.style().polish(self.answer)
+        self.answer.setText(text)
+
+    def _retranslate(self) -> None:
+        words, choice, server = self._language, self._choice, self._server
+        self.setWindowTitle(words("connect.title"))
+        self._title.setText(words("connect.title"))
+        self._lead.setText(words("connect.text"))
+        for number, one in enumerate(self._choices):
+            row = provider_kind(one)
+            found = self._servers.get(one)
+            name = words.server(found) if found else words("connect.other") if one == OTHER else ""
+            self._kinds.button(number).setText(name or (row.label if row else one))
+        needs_address = choice == OTHER
+        needs_key = choice in REMOTE or needs_address or (server is not None and server.needs_key)
+        for widget in (self._address_label, self.address):
+            widget.setVisible(needs_address)
+        for widget in (self._key_label, self.key):
+            widget.setVisible(needs_key)
+        page, note = self._key_page(), ""
+        if page:
+            note = words("connect.page", page=page.removeprefix("https://"))
+        elif server is not None:
+            models = ", ".join(server.models[:MODELS_SHOWN])
+            more = ", …" if len(server.models) > MODELS_SHOWN else ""
+            note = words("connect.found", address=server.address, models=models + more or "–")
+        self._page.setText(note)
+        self._page.setVisible(bool(note))
+        for shown in (self._copy, self._open):
+            shown.setVisible(bool(page))
+        self._address_label.setText(words("provider.base_url"))
+        self.address.setAccessibleName(words("provider.base_url"))
+        self.address.setPlaceholderText("http://127.0.0.1:8000/v1")
+        self._key_label.setText(words("connect.key.optional" if needs_address else "provider.key"))
+        self.key.setAccessibleName(words("provider.key"))
+        self.key.setPlaceholderText(words("provider.key.placeholder"))
+        self._copy.setText(words("connect.copy"))
+        self._open.setText(words("connect.open"))
+        self._anyway.setText(words("connect.anyway"))
+        self._anyway.hide()
+        self._cancel.setText(words("link.cancel"))
+        self.go.setText(words("connect.go"))

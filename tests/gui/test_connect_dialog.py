@@ -1,0 +1,219 @@
+"""Adding a provider as a person does: pick, paste, test; what went wrong in plain words; the key nowhere."""
+
+import time
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+
+from app.core import catalog
+from app.gui.dialogs.connect_dialog import ConnectDialog
+from tests import app_driver
+from tests.app_driver import at_window
+from tests.wire.local_servers import LocalFake
+from tests.wire.replies import Fault
+from tests.wire.server import WireServer
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, monkeypatch):
+    monkeypatch.setattr(catalog, "LOCAL_SERVERS", ())
+    async with at_window(data_dir) as person:
+        yield person
+        for dialog in person.window.findChildren(ConnectDialog):
+            dialog.reject()
+
+
+def at_wire(monkeypatch, server: WireServer) -> None:
+    """Let a provider of the catalogue be at a wire server."""
+    rows = tuple(
+        replace(row, base_url=server.address) if row.kind == server.kind else row for row in catalog.KINDS
+    )
+    monkeypatch.setattr(catalog, "KINDS", rows)
+
+
+def status(person, provider: str):
+    return next(one for one in person.window.desk.engine.providers() if one.config.id == provider)
+
+
+def everything_shown(person) -> str:
+    """Return every text on the screen."""
+    return "\n".join(
+        one.text() for root in QApplication.topLevelWidgets() for one in root.findChildren(QLabel)
+    )
+
+
+async def open_dialog(person):
+    await person.click("welcome_connect")
+    await until(lambda: person.sees("connect_dialog"))
+    return person.find("connect_dialog", ConnectDialog)
+
+
+async def answered(dialog) -> str:
+    await until(lambda: dialog.answer.property("kind") in ("ok", "warn", "error"))
+    return dialog.answer.text()
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
+async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monkeypatch, data_dir):
+    prefixes = {"openai": "sk-proj-", "anthropic": "sk-ant-api03-", "gemini": "AIzaSy"}
+    key = prefixes[kind] + "canary0123456789"
+    with WireServer(kind, key=key) as server:
+        at_wire(monkeypatch, server)
+        began = time.monotonic()
+        dialog = await open_dialog(person)
+        await until(dialog.key.hasFocus)
+        assert dialog.key.echoMode() == QLineEdit.EchoMode.Password
+        dialog.key.setText(f"  {key}\n")
+        assert dialog.key.text() == key
+        assert dialog._choice == kind, "the key says whose it is"
+        await person.press("connect_key", Qt.Key.Key_Return)
+        said = await answered(dialog)
+        took = time.monotonic() - began
+        assert f"{server.model} answered" in said, said
+        assert "forgotten when Moot closes" in said, "there is no keyring here"
+        assert status(person, kind).ready
+        assert status(person, kind).default_model == server.model
+        await person.click("connect_go")
+        await until(lambda: not person.sees("connect_dialog"))
+        seats = {card.seat.participant.id: card for card in person.window.desk.panel.setup._cards}
+        assert seats[kind].seat.status.ready
+        assert took < 30
+        assert not [one.refused for one in server.requests if one.refused]
+        assert len(server.requests) == 1, "one model was asked, once"
+    assert key not in everything_shown(person)
+    for file in data_dir.rglob("*"):
+        if file.is_file():
+            assert key.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.timeout(180)
+async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monkeypatch):
+    with WireServer("openai", key="sk-right-0123456789") as server:
+        at_wire(monkeypatch, server)
+        before = person.window.desk.engine.providers()
+        dialog = await open_dialog(person)
+        await person.write("connect_key", "sk-wrong-canary-0123456789")
+        await person.click("connect_go")
+        said = await answered(dialog)
+        assert said.startswith("The provider does not accept the key")
+        assert "sk-wrong" not in said and "canary" not in said
+        assert not person.sees("connect_anyway")
+        assert person.window.desk.engine.providers() == before
+        # The key is selected: the right one is pasted over it.
+        await until(lambda: dialog.key.hasFocus() and dialog.key.selectedText())
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        assert "answered" in await answered(dialog)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("quota429", "no credit left"),
+        ("rate429", "Too many requests"),
+        ("e529", "overloaded"),
+    ],
+)
+async def test_a_good_key_that_cannot_be_used_now_may_be_kept_anyway(fault, words, person, monkeypatch):
+    with WireServer("openai") as server:
+        at_wire(monkeypatch, server)
+        server.script(server.model, [Fault(fault)] * 5)
+        dialog = await open_dialog(person)
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        assert words in await answered(dialog)
+        assert not status(person, "openai").ready
+        await person.click("connect_anyway")
+        await until(lambda: not person.sees("connect_dialog"))
+        assert status(person, "openai").ready
+
+
+@pytest.mark.timeout(180)
+async def test_a_server_that_is_not_there_is_said_in_words(person):
+    dialog = await open_dialog(person)
+    await person.click("connect_openai-compatible")
+    await person.click("connect_go")
+    await until(lambda: dialog.answer.property("kind") == "error")
+    await person.write("connect_address", "http://127.0.0.1:9")
+    assert dialog.answer.text() == ""
+    await person.click("connect_go")
+    assert "could not be reached" in await answered(dialog)
+    await person.click("connect_cancel")
+    assert all(one.config.base_url != "http://127.0.0.1:9" for one in person.window.desk.engine.providers())
+
+
+@pytest.mark.timeout(180)
+async def test_one_that_never_answers_can_be_left(person, monkeypatch):
+    with WireServer("openai") as server:
+        at_wire(monkeypatch, server)
+        server.script(server.model, [Fault("noheaders")] * 3)
+        dialog = await open_dialog(person)
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        await until(lambda: server.requests)
+        assert "Asking OpenAI" in dialog.answer.text()
+        await person.press("connect_dialog", Qt.Key.Key_Escape)
+        await until(lambda: server.requests[0].closed_at is not None)
+        assert not status(person, "openai").ready
+
+
+@pytest.mark.timeout(180)
+async def test_another_server_is_added_under_its_address_with_all_its_models(person):
+    with WireServer("openai-compatible", key="any-key-0123456789", models=("a", "b", "c")) as server:
+        dialog = await open_dialog(person)
+        await person.click("connect_openai-compatible")
+        await person.write("connect_address", server.address.removesuffix("/v1"))
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        assert "answered" in await answered(dialog)
+        place = server.address.removeprefix("http://").removesuffix("/v1")
+        (added,) = [one for one in person.window.desk.engine.providers() if one.label == place]
+        assert added.ready and added.models == ("a", "b", "c")
+
+
+async def test_a_key_is_not_taken_along_to_another_provider(person):
+    dialog = await open_dialog(person)
+    await person.write("connect_key", "sk-ant-canary-0123456789")
+    assert dialog._choice == "anthropic"
+    assert "Anthropic" in dialog.answer.text()
+    await person.click("connect_openai-compatible")
+    assert dialog.key.text() == ""
+
+
+async def test_where_to_get_a_key_is_copied_or_opened_after_asking(person):
+    await open_dialog(person)
+    await person.click("connect_copy")
+    assert QApplication.clipboard().text() == "https://platform.openai.com/api-keys"
+    await person.click("connect_open")
+    await until(lambda: person.sees("link_dialog"))
+    assert person.find("link_host").text() == "platform.openai.com"
+    await person.click("link_cancel")
+
+
+@pytest.mark.timeout(180)
+async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeypatch):
+    with (
+        WireServer("openai-compatible", key="jan-key-0123456789") as wire,
+        LocalFake("Jan", key="jan-key-0123456789") as jan,
+    ):
+        monkeypatch.setattr(catalog, "LOCAL_SERVERS", (jan.row,))
+        async with at_window(data_dir) as person:
+            await until(lambda: person.sees("welcome_offer_0"))
+            await person.click("welcome_offer_0_accept")
+            await until(lambda: person.sees("connect_dialog"))
+            dialog = person.find("connect_dialog", ConnectDialog)
+            assert dialog._server is not None and dialog._server.name == "Jan"
+            # The stand-in lists only; a server that also answers takes its place.
+            dialog._servers[jan.address] = replace(dialog._server, address=wire.address)
+            await person.write("connect_key", wire.key)
+            await person.click("connect_go")
+            assert "answered" in await answered(dialog)
+            assert status(person, "jan").label == "Jan"
+            dialog.accept()
