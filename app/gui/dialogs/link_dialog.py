@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -22,6 +23,11 @@ def may_open(url: str) -> bool:
 
 async def open_link(url: str) -> bool:
     """Open an address the user has agreed to in the system's browser; false where that is refused."""
+    return _open(url)
+
+
+def _open(url: str) -> bool:
+    """Open an address, the only place that does; false where that is refused."""
     return may_open(url) and QDesktopServices.openUrl(QUrl(url, QUrl.ParsingMode.StrictMode))
 
 
@@ -32,7 +38,8 @@ class LinkDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("link_dialog")
-        self._url = QUrl(url, QUrl.ParsingMode.StrictMode)
+        self._address = url
+        parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
         self.setWindowTitle(words("link.title"))
         title = plain_label("page_title")
         title.setText(words("link.title"))
@@ -41,8 +48,8 @@ class LinkDialog(QDialog):
         host = plain_label("card_title", wrap=True)
         host.setObjectName("link_host")
         # Punycode: a look-alike letter of another script shows itself.
-        encoded = self._url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
-        host.setText(self._url.host(QUrl.ComponentFormattingOption.FullyEncoded) or encoded)
+        encoded = parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded)
+        host.setText(parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or encoded)
         address = ElidedLabel("meta")
         address.setText(encoded)
         column = QVBoxLayout(self)
@@ -52,7 +59,7 @@ class LinkDialog(QDialog):
             column.addWidget(widget)
         if shown and shown != url:
             text = ElidedLabel("meta")
-            text.setText(words("link.shown", text=shown))
+            text.setText(words("link.shown", text=visible(shown)))
             column.addWidget(text)
         cancel = button("", "link_cancel")
         cancel.setText(words("link.cancel"))
@@ -70,5 +77,5 @@ class LinkDialog(QDialog):
         go.clicked.connect(self._on_open)
 
     def _on_open(self) -> None:
-        QDesktopServices.openUrl(self._url)
+        _open(self._address)
         self.accept()

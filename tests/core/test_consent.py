@@ -1,0 +1,42 @@
+"""What consent to a server is bound to: whatever would make it another program, or another tool."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.tool import McpServer
+
+SERVER = McpServer(
+    name="files",
+    command="npx",
+    args=("-y", "server@1.2.3", "/home"),
+    env={"TOKEN": "${secret:files}"},
+    cwd="/home",
+)
+
+
+@pytest.mark.threat("T12")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"command": "/tmp/npx"},
+        {"args": ("-y", "server@1.2.4", "/home")},
+        {"args": ("-y server@1.2.3", "/home")},
+        {"args": ("server@1.2.3", "-y", "/home")},
+        {"args": ()},
+        {"env": {"TOKEN": "${secret:files}", "LD_PRELOAD": "/tmp/x.so"}},
+        {"env": {}},
+        {"cwd": "/"},
+        {"url": "https://example.org/mcp"},
+        {"headers": {"Authorization": "x"}},
+    ],
+    ids=str,
+)
+def test_a_change_of_what_runs_is_another_server(change: dict[str, object]) -> None:
+    assert replace(SERVER, **change).fingerprint != SERVER.fingerprint
+
+
+@pytest.mark.threat("T12")
+def test_a_name_a_switch_and_a_key_are_no_other_server() -> None:
+    same = replace(SERVER, name="other", disabled=True, env={"TOKEN": "${secret:other}"})
+    assert same.fingerprint == SERVER.fingerprint
