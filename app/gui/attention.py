@@ -1,22 +1,25 @@
-"""Draws the user's eye to the window when a session needs it while another window is in front."""
+"""Tells the user of what has happened while another window is in front. Used by the background desk."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.events import PromptAsked, SessionChanged
-from app.core.session import COMPLETED, ERROR, PAUSED, WAITING
+from app.core.session import COMPLETED, ERROR, IDLE, PAUSED, WAITING
 from app.gui.bridge import Bridge
 
 THE_USERS_DOING = ("by_user", "app_closed")
 
 
 class Attention(QObject):
-    """Marks the window in the task bar when a session ended, paused by itself, or asks something.
+    """Marks the window in the task bar when a session ended, paused by itself, answered, or asks something.
 
-    A question counts from any depth, also while the rest of its session still runs.
+    Emits called(session id) with each. A question counts from any depth, also while the rest of its session
+    still runs.
     """
+
+    called = Signal(str)
 
     def __init__(
         self, window: QWidget, bridge: Bridge, alert: Callable[[QWidget], None] = QApplication.alert
@@ -29,10 +32,15 @@ class Attention(QObject):
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         session = event.session
-        wanted = session.status in (COMPLETED, ERROR, WAITING, PAUSED) and event.status_changed
-        if wanted and session.reason not in THE_USERS_DOING and not self._window.isActiveWindow():
-            self._alert(self._window)
+        wanted = session.status in (COMPLETED, ERROR, WAITING, PAUSED, IDLE) and event.status_changed
+        if wanted and session.reason not in THE_USERS_DOING:
+            self._call(event.session_id)
 
-    def _on_prompt_asked(self, _event: PromptAsked) -> None:
-        if not self._window.isActiveWindow():
+    def _on_prompt_asked(self, event: PromptAsked) -> None:
+        self._call(event.session_id)
+
+    def _call(self, session_id: str) -> None:
+        # A dialog of ours in front is as good as the window itself.
+        if QApplication.activeWindow() is None:
             self._alert(self._window)
+            self.called.emit(session_id)

@@ -24,12 +24,13 @@ class DebateDesk(QObject):
     """Turns what the panel and the page of debates ask for into tasks on the engine.
 
     Signals: session_requested(session id) for one that is to be shown wide, delete_requested(session id),
-    settings_requested(page, provider id), opened() when the panel shows another session.
+    settings_requested(page, provider id), settings_chosen({name: value}), opened() when the panel shows another session.
     """
 
     session_requested = Signal(str)
     delete_requested = Signal(str)
     settings_requested = Signal(str, str)
+    settings_chosen = Signal(object)
     opened = Signal()
 
     def __init__(
@@ -149,5 +150,4 @@ class DebateDesk(QObject):
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_context_paths(paths)
-        settings = replace(self._engine.settings(), project_context=paths)
-        self._tasks.replace("save settings", self._engine.save_settings(settings))
+        self.settings_chosen.emit({"project_context": paths})

@@ -18,7 +18,7 @@ from app.core.session import SessionSummary
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.assistant_commands import AssistantCommands
-from app.gui.attention import Attention
+from app.gui.background_desk import BackgroundDesk
 from app.gui.bridge import Bridge
 from app.gui.chat_desk import NEW, ChatDesk
 from app.gui.debate_desk import DebateDesk
@@ -43,6 +43,7 @@ from app.gui.workflow_desk import WorkflowDesk
 
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
+SAVE = "save settings"
 
 
 class Desk(QObject):
@@ -62,6 +63,7 @@ class Desk(QObject):
         self._data_dir = data_dir
         self._close_moot = close_moot
         self._saved = True
+        self._chosen: Settings | None = None
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
@@ -102,7 +104,7 @@ class Desk(QObject):
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
         self.desk_commands = DeskCommands(self)
-        self._attention = Attention(window, self._bridge)
+        self.background = BackgroundDesk(window, engine, self._bridge, self.tasks)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
         self._list_timer.setInterval(LIST_REFRESH_MS)
@@ -123,6 +125,7 @@ class Desk(QObject):
         for part in (self.workflows, self.group_commands, self.assistants):
             await part.close()
         await self.tasks.close()
+        await self.background.close()
         self._bridge.close()
         self._list_timer.stop()
         await self._close_moot()
@@ -138,6 +141,10 @@ class Desk(QObject):
         side.settings_requested.connect(lambda: self.open_settings("appearance"))
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self._on_delete)
+        side.sessions.rename_requested.connect(self._on_rename)
+        side.sessions.export_requested.connect(
+            lambda session_id, name: self.commands.export(self.views.summary(session_id), name)
+        )
         top.side_requested.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
@@ -148,10 +155,13 @@ class Desk(QObject):
             conversation.link_requested.connect(self.commands.open_link)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
-        for asking in (self.debates, self.groups, self.workflows, self.assistants):
+        for asking in (self.debates, self.groups, self.workflows, self.assistants, self.background):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.chats):
             needing.settings_requested.connect(self.open_settings)
+        self.background.chat_requested.connect(self.show_new)
+        self.background.debate_requested.connect(self.debates.show_setup)
+        self.debates.settings_chosen.connect(self._on_settings_chosen)
         self.debates.delete_requested.connect(self._on_delete)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
@@ -179,7 +189,9 @@ class Desk(QObject):
 
     def open_settings(self, page: str, provider_id: str = "") -> None:
         """Open the settings at a page, and there at a provider."""
-        dialog = SettingsDialog(self._language, self._look, self.engine, self._data_dir, self.window)
+        dialog = SettingsDialog(
+            self._language, self._look, self.engine, self._data_dir, self.settings, self.window
+        )
         dialog.show_page(page, provider_id)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
@@ -202,12 +214,12 @@ class Desk(QObject):
     def switch_theme(self) -> None:
         """Change between light and dark."""
         theme = "light" if self._look.tokens.dark else "dark"
-        self.choose_settings(replace(self.engine.settings(), theme=theme))
+        self.choose_settings(replace(self.settings(), theme=theme))
 
     def switch_language(self) -> None:
         """Change between English and Korean."""
         language = "en" if self._language.name == "ko" else "ko"
-        self.choose_settings(replace(self.engine.settings(), language=language))
+        self.choose_settings(replace(self.settings(), language=language))
 
     def find_in_session(self) -> None:
         """Find in the session the user is at: the panel's while the focus is there, else the main one."""
@@ -236,23 +248,36 @@ class Desk(QObject):
         if summary is not None:
             self.commands.delete(summary)
 
+    def _on_rename(self, session_id: str) -> None:
+        summary = self.views.summary(session_id)
+        if summary is not None:
+            self.commands.ask_name(summary)
+
+    def settings(self) -> Settings:
+        """Return the settings as they were last chosen, also while they are on their way to the disk."""
+        if self._chosen is not None and self.tasks.running(SAVE):
+            return self._chosen
+        return self.engine.settings()
+
     def choose_settings(self, settings: Settings) -> None:
         """Do as these settings say from now on, and keep them."""
         self._apply(settings)
         self._language.choose(settings.language)
         self._look.choose(settings.theme)
-        self.tasks.replace("save settings", self.engine.save_settings(settings))
+        self._chosen = settings
+        self.tasks.replace(SAVE, self.engine.save_settings(settings))
 
     def _apply(self, settings: Settings) -> None:
         """Do as those settings say that nobody could choose on the command line."""
         self._look.choose_size(settings.text_size)
         self._look.choose_motion(settings.motion)
         self.desk_commands.choose(settings.shortcuts)
+        self.background.choose(settings)
 
     # What has happened
 
     def _on_settings_chosen(self, values: dict[str, Any]) -> None:
-        self.choose_settings(replace(self.engine.settings(), **values))
+        self.choose_settings(replace(self.settings(), **values))
 
     def _on_partner_requested(self, kind: str, partner_id: str) -> None:
         """Show an assistant, a group or a workflow where it is edited, or make a new one."""

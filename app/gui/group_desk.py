@@ -15,6 +15,7 @@ from app.core.session import ChatSession, GroupSession, Session
 from app.engine.engine import Engine
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
+from app.gui.i18n import Language
 from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.needs_you import Waiting
@@ -215,7 +216,7 @@ class GroupDesk(QObject):
                     message_id=message.id,
                     who=message.author.name,
                     session=live.session.title,
-                    question=self._words(message),
+                    question=question_text(message, self._language),
                 )
                 for session_id, message in self._engine.chats.needs_you()
                 if (live := self._engine.live(session_id)) is not None
@@ -234,14 +235,15 @@ class GroupDesk(QObject):
             self._state.keep_place(session_id, place)
             self.session_requested.emit(session_id)
 
-    def _words(self, message: Message) -> str:
-        """Return a question on one line: of an approval, what is to be allowed."""
-        prompt, words = message.prompt, self._language
-        assert prompt is not None
-        if is_hand_over(message):
-            text = words("hand_over.question", name=visible(str(arguments_of(prompt.arguments)["assistant"])))
-        elif prompt.type == APPROVAL:
-            text = words("approval.question", tool=visible(prompt.tool))
-        else:
-            text = visible(prompt.question)
-        return " ".join(text[:MOST_QUESTION].split())
+
+def question_text(message: Message, words: Language) -> str:
+    """Return a question on one line: of an approval, what is to be allowed."""
+    prompt = message.prompt
+    assert prompt is not None
+    if is_hand_over(message):
+        text = words("hand_over.question", name=visible(str(arguments_of(prompt.arguments)["assistant"])))
+    elif prompt.type == APPROVAL:
+        text = words("approval.question", tool=visible(prompt.tool))
+    else:
+        text = visible(prompt.question)
+    return " ".join(text[:MOST_QUESTION].split())

@@ -32,11 +32,13 @@ _FAR = 10_000
 class MainWindow(QMainWindow):
     """The window of a running Moot; `desk` is there once the engine is.
 
-    Emits `painted` once, when its outline is on the screen, and `close_requested`.
+    Emits `painted` once, when its outline is on the screen, and `close_requested`; where it
+    `hides_on_close`, closing it emits `hidden` instead.
     """
 
     painted = Signal()
     close_requested = Signal()
+    hidden = Signal()
     desk: "Desk"
 
     def __init__(self, tokens: Tokens, state: WindowState) -> None:
@@ -47,7 +49,7 @@ class MainWindow(QMainWindow):
         room = self.screen().availableSize() - FRAME
         self.resize(FIRST_SIZE.boundedTo(room))
         self.state = state
-        self._is_painted = self._alive = False
+        self._is_painted = self._alive = self.hides_on_close = False
         _fill(self, tokens.bg)
         self.setCentralWidget(_outline(tokens))
         geometry = state.bytes_of("geometry")
@@ -146,7 +148,11 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
-        self.close_requested.emit()
+        if self.hides_on_close:
+            self.hide()
+            self.hidden.emit()
+        else:
+            self.close_requested.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -3,6 +3,7 @@
 A page is made when it is first shown; what is chosen on it counts at once.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import MootError
+from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.desk_commands import all_commands
 from app.gui.dialogs.about_page import AboutPage
@@ -66,7 +68,7 @@ PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class SettingsDialog(QDialog):
-    """Shows the settings.
+    """Shows the settings; `settings` returns those that count now.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
     partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one).
@@ -77,11 +79,18 @@ class SettingsDialog(QDialog):
     partner_requested = Signal(str, str)
 
     def __init__(
-        self, language: Language, look: Look, engine: Engine, data_dir: Path, parent: QWidget
+        self,
+        language: Language,
+        look: Look,
+        engine: Engine,
+        data_dir: Path,
+        settings: Callable[[], Settings],
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("settings_dialog")
         self._language, self._look, self._engine, self._data_dir = language, look, engine, data_dir
+        self._settings = settings
         self.tasks = Tasks(self._on_task_failed)
         self._made: dict[str, QWidget] = {}
         self._places: dict[str, int] = {}
@@ -158,11 +167,11 @@ class SettingsDialog(QDialog):
                 self.finished.connect(data.leave)
                 return data, data
             case "limits":
-                return self._scrolled(LimitsPage(language, look, engine.settings))
+                return self._scrolled(LimitsPage(language, look, self._settings))
             case "appearance":
-                return self._scrolled(SettingsRows(language, look, engine.settings, "appearance"))
+                return self._scrolled(SettingsRows(language, look, self._settings, "appearance"))
             case "shortcuts":
-                return self._scrolled(ShortcutsPage(language, look, engine.settings))
+                return self._scrolled(ShortcutsPage(language, look, self._settings))
             case "privacy":
                 privacy = PrivacyPage(language, look, engine)
                 return privacy, scrolling(_with_margins(privacy), keeps_bar=True)

@@ -1,0 +1,116 @@
+"""Notifications of the desktop on Linux: `org.freedesktop.Notifications` over D-Bus.
+
+jeepney speaks it, which comes with keyring: what PySide sends over D-Bus has no unsigned numbers.
+"""
+
+import asyncio
+import contextlib
+import html
+import logging
+import os
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+if TYPE_CHECKING:
+    from jeepney import DBusAddress, Message  # type: ignore[import-untyped]
+    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
+
+log = logging.getLogger(__name__)
+
+NAME = "org.freedesktop.Notifications"
+PATH = "/org/freedesktop/Notifications"
+BUS_ADDRESS = "DBUS_SESSION_BUS_ADDRESS"
+ANSWER_S = 3.0
+OPEN = "default"
+
+
+class DesktopNotes(QObject):
+    """Shows notifications, one a session: a newer one takes its place. Emits clicked(session id)."""
+
+    clicked = Signal(str)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._around = contextlib.AsyncExitStack()
+        self._router: DBusRouter | None = None
+        self._notes: dict[str, int] = {}
+        self._markup = False
+        self._listening: asyncio.Task[None] | None = None
+
+    async def show(self, session_id: str, title: str, text: str, action: str) -> bool:
+        """Show plain text, `action` being the words of the click; False where nobody on this desktop does."""
+        try:
+            if self._router is None:
+                await self._connect()
+            body = html.escape(text, quote=False) if self._markup else text
+            answer = await self._ask(
+                "Notify",
+                "susssasa{sv}i",
+                (
+                    "Moot",
+                    self._notes.get(session_id, 0),
+                    "moot",
+                    title,
+                    body,
+                    [OPEN, action],
+                    {"desktop-entry": ("s", "moot")},
+                    -1,
+                ),
+            )
+        except Exception as error:  # of the library's, the bus's or the service's: the next time begins anew
+            log.info("no notification: %r", error)
+            await self.close()
+            return False
+        if answer is None:
+            return False
+        self._notes[session_id] = int(answer[0])
+        return True
+
+    async def close(self) -> None:
+        """Let go of the bus."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+            self._listening = None
+        self._router = None
+        with contextlib.suppress(Exception):
+            await self._around.aclose()
+
+    async def _connect(self) -> None:
+        """Find the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
+        from jeepney import MatchRule, message_bus
+        from jeepney.io.asyncio import Proxy, open_dbus_router
+
+        os.environ[BUS_ADDRESS]
+        self._router = await asyncio.wait_for(
+            self._around.enter_async_context(open_dbus_router("SESSION")), ANSWER_S
+        )
+        rule = MatchRule(type="signal", interface=NAME, member="ActionInvoked", path=PATH)
+        await asyncio.wait_for(Proxy(message_bus, self._router).AddMatch(rule), ANSWER_S)
+        clicks: asyncio.Queue[Message] = self._around.enter_context(self._router.filter(rule))
+        self._listening = asyncio.create_task(self._listen(clicks))
+        found = await self._ask("GetCapabilities", "", ())
+        self._markup = found is not None and "body-markup" in found[0]
+
+    async def _ask(self, method: str, signature: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """Return what the service answers, None where it refuses or there is none."""
+        from jeepney import MessageType, new_method_call
+
+        assert self._router is not None
+        call = new_method_call(_address(), method, signature or None, values)
+        answer = await asyncio.wait_for(self._router.send_and_get_reply(call), ANSWER_S)
+        return answer.body if answer.header.message_type is MessageType.method_return else None
+
+    async def _listen(self, clicks: "asyncio.Queue[Message]") -> None:
+        while True:
+            number, _action = (await clicks.get()).body
+            for session_id, note in self._notes.items():
+                if note == number:
+                    self.clicked.emit(session_id)
+
+
+def _address() -> "DBusAddress":
+    from jeepney import DBusAddress
+
+    return DBusAddress(PATH, bus_name=NAME, interface=NAME)

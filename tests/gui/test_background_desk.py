@@ -1,0 +1,145 @@
+"""While the window is not in front: what is notified, what a click does, and the icon beside the clock."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from app.core.events import PromptAsked
+from app.core.message import Prompt
+from tests.app_driver import Person, at_window, until
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+# What the screen of the tests cannot do.
+pytestmark = pytest.mark.qt_log_ignore("does not support raise", "systemTrayWindowChanged", extend=True)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, monkeypatch):
+    async with at_window(data_dir) as person:
+        # Another program's window is in front.
+        monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
+        yield person
+
+
+@pytest.fixture
+def noted(person):
+    """What the desktop was asked to show, in place of the desktop."""
+    seen = []
+
+    async def show(session_id, title, text, action):
+        seen.append((session_id, title, text))
+        return True
+
+    person.window.desk.background.notes.show = show
+    return seen
+
+
+def choose(person: Person, **values: object) -> None:
+    person.window.desk.choose_settings(replace(person.window.desk.settings(), **values))
+
+
+@pytest.mark.timeout(180)
+async def test_an_answer_is_notified_and_a_click_shows_it(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    monkeypatch,
+):
+    wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))
+    async with at_window(data_dir) as person:
+        desk, seen = person.window.desk, []
+
+        async def show(session_id, title, text, action):
+            seen.append((session_id, title, text))
+            return True
+
+        monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
+        desk.background.notes.show = show
+        session_id = await desk.engine.chats.start("assistant", "Is it so?")
+        await until(lambda: seen, 90)
+        assert seen == [(session_id, desk.engine.live(session_id).session.title, "The answer is there.")]
+        person.window.hide()
+        desk.background.notes.clicked.emit(session_id)
+        await until(lambda: desk.chat_page.session_id == session_id)
+        assert person.window.isVisible()
+        # What the user did is no news, and neither is anything once notifications are off.
+        choose(person, notifications=False)
+        await desk.engine.chats.send(session_id, "And now?")
+        await until(lambda: len(desk.engine.live(session_id).messages) == 4, 90)
+        await until(lambda: desk.engine.live(session_id).session.status == "idle", 90)
+        await person.settle(0.2)
+        assert len(seen) == 1
+
+
+async def test_what_is_not_open_or_was_the_users_doing_is_not_notified(person, noted):
+    bus = person.window.desk.engine.bus
+    bus.publish(PromptAsked(session_id="gone", message_id="m", prompt=Prompt(question="?")))
+    await person.settle()
+    assert noted == []
+
+
+async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends(person, noted, monkeypatch):
+    window, background = person.window, person.window.desk.background
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    ended = []
+    window.close_requested.connect(lambda: ended.append(True))
+    choose(person, tray=True)
+    assert background.tray is not None
+    for _again in range(2):
+        window.close()
+        assert not window.isVisible()
+        await person.settle()
+        assert [title for _id, title, _text in noted] == ["Moot"]
+        background.tray.open_requested.emit()
+        assert window.isVisible()
+    assert ended == []
+    actions = {action.text(): action for action in background.tray.menu.actions() if action.text()}
+    assert list(actions) == ["Open Moot", "New chat", "New debate", "Quit"]
+    window.close()
+    actions["New chat"].trigger()
+    assert window.isVisible()
+    assert window.desk.pages.current is window.desk.chat_page
+    actions["Quit"].trigger()
+    assert ended == [True]
+    choose(person, tray=False, language="ko")
+    assert background.tray is None
+    window.close()
+    assert ended == [True, True]
+
+
+async def test_the_icon_says_how_much_needs_the_user(person, monkeypatch):
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    choose(person, tray=True)
+    tray = person.window.desk.background.tray
+    assert tray.icon.toolTip() == "Moot"
+    tray.show_waiting(2)
+    assert "2" in tray.icon.toolTip()
+    choose(person, language="ko")
+    assert tray.menu.actions()[0].text() == "Moot 열기"
+
+
+async def test_where_there_is_no_place_for_the_icon_that_is_said_and_closing_ends(person, monkeypatch):
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: False)
+    choose(person, tray=True)
+    await until(lambda: person.sees("toast"))
+    ended = []
+    person.window.close_requested.connect(lambda: ended.append(True))
+    person.window.close()
+    assert ended == [True]
+
+
+async def test_without_notifications_of_the_desktop_the_icon_shows_them(person, monkeypatch):
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    choose(person, tray=True)
+    background, shown = person.window.desk.background, []
+
+    async def nobody(*_args):
+        return False
+
+    background.notes.show = nobody
+    background.tray.show_note = lambda title, text: shown.append((title, text))
+    background._note("s1", "A\nlong title", "Finished.")
+    await until(lambda: shown == [("A long title", "Finished.")])
