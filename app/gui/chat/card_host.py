@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QObject, QRect, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.core.message import Message
+from app.gui.widgets.controls import put_in_tab_order
 
 Factory = Callable[[Message], QWidget]
 
@@ -44,7 +45,7 @@ class CardHost(QObject):
             widget.installEventFilter(self)
             self._widgets[message.id] = widget
             self._overlays.append(widget)
-            QWidget.setTabOrder(self._area, widget)
+            put_in_tab_order((self._area, *_stops(widget)))
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
         self._heights[message.id] = (width, height)
         return height
@@ -80,3 +81,13 @@ class CardHost(QObject):
                     if (wanted if wanted >= 0 else widget.sizeHint().height()) != height:
                         self.resized.emit(message_id)
         return super().eventFilter(watched, event)
+
+
+def _stops(card: QWidget) -> list[QWidget]:
+    """Return a card and what Tab stops at in it, in its own order."""
+    stops, part = [card], card.nextInFocusChain()
+    while part is not card:
+        if card.isAncestorOf(part) and part.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            stops.append(part)
+        part = part.nextInFocusChain()
+    return stops

@@ -251,6 +251,14 @@ class SettingsDialog(QDialog):
             self.pages.setCurrentRow(0)
             self._on_item(self.pages.item(0))
 
+    def _order_stops(self) -> None:
+        """Let Tab come to Close after what is on the page, which may have been made later."""
+        last = self.previousInFocusChain()
+        while last.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            last = last.previousInFocusChain()
+        if last is not self._close:
+            QWidget.setTabOrder(last, self._close)
+
     def _on_item(self, item: QListWidgetItem | None) -> None:
         if item is None:
             return
@@ -258,6 +266,7 @@ class SettingsDialog(QDialog):
         made = self.page(page)
         self._shown = page
         self._stack.setCurrentIndex(self._places[page])
+        self._order_stops()
         self._title.setText(self._language(f"settings.{page}"))
         self._reset.setVisible(isinstance(made, RowPage))
         if row and isinstance(made, RowPage):
