@@ -85,7 +85,7 @@ class FileArchive:
         """Say what is in a backup. Raises BadInput, StorageError."""
 
         def look() -> BackupContents:
-            with OpenBackup(self._paths, self._disk, Path(path)) as backup:
+            with contextlib.closing(self._opened(path)) as backup:
                 return backup.contents()
 
         return await self._do(look)
@@ -94,8 +94,8 @@ class FileArchive:
         self, path: str, sessions: Collection[str], *, documents: bool, replace: bool
     ) -> Restored:
         """Bring back what is wanted, after the present state was backed up. Raises BadInput, StorageError."""
-        backup = await self._do(lambda: OpenBackup(self._paths, self._disk, Path(path)))
-        with backup:
+        backup = await self._do(lambda: self._opened(path))
+        try:
             kept = await self.back_up(BEFORE_RESTORE)
             back: list[str] = []
             copies: list[str] = []
@@ -105,6 +105,8 @@ class FileArchive:
             if documents:
                 names = await self._do(lambda: self._bring_documents(backup, replace=replace))
                 await self._documents.load()
+        finally:
+            await self._do(backup.close)
         return Restored(sessions=tuple(back), copies=tuple(copies), documents=names, backup=kept.path)
 
     async def thrown(self) -> tuple[Thrown, ...]:
@@ -117,14 +119,14 @@ class FileArchive:
         if found is None:
             raise NotFound("bin_not_found", name=file[:120])
         if found.session_id:
-            if self._paths.session(found.session_id).exists():
-                raise BadInput("bin_place_taken", name=found.title)
+            target = self._paths.session(found.session_id)
+        else:
+            target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
+        if await self._do(target.exists):
+            raise BadInput("bin_place_taken", name=found.title)
+        if found.session_id:
             await self._store.restore(found.session_id)
             return found.session_id
-        folder = self._folders.get(found.kind)
-        target = folder / f"{file.rsplit('.', 2)[0]}.json" if folder else None
-        if target is None or target.exists():
-            raise BadInput("bin_place_taken", name=found.title)
 
         def move() -> None:
             self._disk.make_folder(target.parent)
@@ -163,6 +165,9 @@ class FileArchive:
         """Write a zip, whole or not at all. Raises StorageError."""
         await self._do(lambda: write_zip(self._disk, Path(path), entries))
 
+    def _opened(self, path: str) -> OpenBackup:
+        return OpenBackup(self._paths, self._disk, Path(path))
+
     async def _bring_back(
         self, backup: OpenBackup, session_id: str, back: list[str], copies: list[str]
     ) -> None:
@@ -171,17 +176,20 @@ class FileArchive:
         A copy and not a replacement: the one that is here may be open and written to at this moment, both
         hold words the other lacks, and a person can tell which is wanted; a program cannot.
         """
-        data = await self._do(lambda: backup.log(session_id))
-        state = await self._do(lambda: backup.session_state(session_id, data))
+        data, state, copied = await self._do(lambda: self._compared(backup, session_id))
         if state == MISSING:
             await self._store.put(session_id, lambda: data)
             back.append(session_id)
-        elif state == CHANGED:
-            # The same copy is not made twice.
-            copy_id = derived_id(session_id, hashlib.sha256(data).hexdigest())
-            if not self._paths.session(copy_id).exists():
-                await self._store.put(copy_id, lambda: renamed(data, backup.backup.made_at))
-                copies.append(copy_id)
+        elif state == CHANGED and copied:
+            await self._store.put(copied, lambda: renamed(data, backup.backup.made_at))
+            copies.append(copied)
+
+    def _compared(self, backup: OpenBackup, session_id: str) -> tuple[bytes, str, str]:
+        """Return a session's log, how it compares, and the id a copy would have: "" for one there is."""
+        data = backup.log(session_id)
+        copy_id = derived_id(session_id, hashlib.sha256(data).hexdigest())
+        is_there = self._paths.session(copy_id).exists()
+        return data, backup.session_state(session_id, data), "" if is_there else copy_id
 
     def _bring_documents(self, backup: OpenBackup, *, replace: bool) -> tuple[str, ...]:
         names = []

@@ -27,20 +27,20 @@ def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
     found = [
         _thrown(paths, disk, one, moment)
         for one in disk.scan(paths.trash)
-        if (moment := thrown_at(one.name)) is not None
+        if (moment := thrown_at(one.name)) is not None and one.name.endswith((".json", ".jsonl"))
     ]
     return tuple(sorted(found, key=lambda one: (one.thrown_at, one.file), reverse=True))
 
 
 def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> Thrown:
     name = one.name.rsplit(".", 2)[0]
-    title, kind, session_id = name, "", ""
+    title, kind, session_id = name, "assistant", ""
     if one.name.endswith(".jsonl") and is_id(name):
         session_id = name
         with contextlib.suppress(OSError):
             if summary := read_summary(disk, paths.trash / one.name):
                 title, kind = summary.title, summary.kind
-    elif one.name.endswith(".json"):
+    else:
         title, kind = _definition(paths.trash / one.name, name)
     return Thrown(
         file=one.name,

@@ -7,7 +7,6 @@ import stat
 import zipfile
 import zlib
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from app.core.errors import BadInput
@@ -51,12 +50,8 @@ class CheckedZip:
             self._file.close()
             raise
 
-    def __enter__(self) -> "CheckedZip":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let go of the file."""
         self._file.close()
 
     @property

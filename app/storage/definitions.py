@@ -118,9 +118,10 @@ class DefinitionFolder(Generic[Definition]):
         return tuple(agents)
 
     def fits(self, path: Path, data: bytes) -> bool:
-        """Say whether these bytes are a definition that can be used."""
+        """Say whether these bytes are a definition without any fault."""
         file = parse_json(path, data)
-        return isinstance(file, JsonFile) and self._read(file, []) is not None
+        problems: list[Problem] = []
+        return isinstance(file, JsonFile) and self._read(file, problems) is not None and not problems
 
     def _place(self, agent_id: str) -> Path:
         """Return the file of an assistant: the one it was read from, else one named after it."""

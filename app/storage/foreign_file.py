@@ -6,6 +6,7 @@ Items of a long list are read one by one, so that the window's thread gets its t
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,7 +30,7 @@ def read_foreign(path: Path) -> list[Any]:
     except OSError as error:
         raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error
     if start == b"PK\x03\x04":
-        with CheckedZip(path, LIMITS) as packed:
+        with closing(CheckedZip(path, LIMITS)) as packed:
             names = [name for name in packed.names if name.endswith(".json")]
             return [value for name in names for value in _values(name, packed.read(name))]
     try:

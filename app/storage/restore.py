@@ -44,20 +44,17 @@ class OpenBackup:
         self._paths = paths
         self._disk = disk
         self._path = path
-        self._zip = CheckedZip(path, LIMITS)
         self._schema = 1
-
-    def __enter__(self) -> "OpenBackup":
-        self._zip.__enter__()
+        self._zip = CheckedZip(path, LIMITS)
         try:
             self.backup = self._read_manifest()
         except BaseException:
-            self._zip.__exit__(None, None, None)
+            self._zip.close()
             raise
-        return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._zip.__exit__(*error)
+    def close(self) -> None:
+        """Let go of the file."""
+        self._zip.close()
 
     def contents(self) -> BackupContents:
         """Return what is in it, each part compared with what is here."""
