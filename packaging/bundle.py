@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import sysconfig
 import time
 import tomllib
 from collections.abc import Sequence
@@ -166,6 +167,9 @@ def add_licences(target: Path) -> None:
     shutil.copytree(PACKAGING / "licences", target)
     shutil.copy2(ROOT / "LICENSE", target / "Moot.txt")
     shutil.copy2(PACKAGING / "THIRD_PARTY.md", target)
+    python = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"
+    if python.is_file():
+        shutil.copy2(python, target / "Python.txt")
     for package in sorted(bundled_packages()):
         distribution = importlib.metadata.distribution(package)
         for file in distribution.files or ():

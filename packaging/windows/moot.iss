@@ -1,5 +1,5 @@
 ; The Windows installer, for one user and without administrator's rights. After `dev.py build`, with Inno Setup 6.3:
-;   iscc /DVersion=0.1.0 packaging\windows\moot.iss
+;   iscc /DVersion=X.Y.Z packaging\windows\moot.iss
 ; Signed when the tool is named: iscc "/Ssigntool=signtool sign /fd SHA256 /tr URL /td SHA256 $f" /DSign …
 #ifndef Version
   #error The version is missing: /DVersion=…, as pyproject.toml says
