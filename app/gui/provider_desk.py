@@ -14,6 +14,7 @@ from app.gui.main_window import MainWindow
 from app.gui.tasks import Tasks
 
 DISMISSED = "dismissed_servers"
+FETCHING = "fetch the embedded model"
 
 
 class ProviderDesk(QObject):
@@ -32,14 +33,15 @@ class ProviderDesk(QObject):
         page.offers.use_requested.connect(self.use)
         page.offers.dismissed.connect(self._on_dismissed)
         page.model_requested.connect(self._on_model_requested)
-        page.model_cancelled.connect(lambda: tasks.cancel("fetch the embedded model"))
+        page.model_cancelled.connect(lambda: tasks.cancel(FETCHING))
 
     async def look(self) -> None:
         """Look for servers on this computer, and offer those that are none of the providers yet."""
         self._servers = await self._engine.connections.offers()
         waved_off = self._state.text(DISMISSED).split()
         self._page.offers.show_servers([one for one in self._servers if one.address not in waved_off])
-        self._page.offer_model(self._engine.connections.can_fetch_embedded())
+        if not self._tasks.running(FETCHING):
+            self._page.offer_model(self._engine.connections.can_fetch_embedded())
 
     def connect_provider(self, server: FoundServer | None = None) -> None:
         """Open the dialog that adds a provider, at a server that was found where one is given."""
@@ -80,7 +82,7 @@ class ProviderDesk(QObject):
         self._tasks.start("look again", self.look())
 
     def _on_model_requested(self) -> None:
-        self._tasks.start("fetch the embedded model", self._fetch_model())
+        self._tasks.start(FETCHING, self._fetch_model())
 
     async def _fetch_model(self) -> None:
         page, words = self._page, self._language

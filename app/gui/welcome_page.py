@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerItem, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED_BYTES
 from app.gui.i18n import Language
@@ -15,7 +15,8 @@ from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
 
 CARD_WIDTH = 292
 NARROW = 600
-SHORT = 640
+SHORT = 600
+GAPS = ((22, 10), (14, 8), (14, 8))  # above the cards, under them, and above what one writes in
 MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
 PARTS = {
@@ -52,8 +53,13 @@ class WelcomeCard(QFrame):
         column.addSpacing(5)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         self.setMaximumWidth(CARD_WIDTH)
+        self._column = column
         look.changed.connect(self._draw)
         self._draw()
+
+    def tighten(self, tight: bool) -> None:
+        """Have less air above and below, for a low page."""
+        self._column.setContentsMargins(18, 9 if tight else 18, 18, 10 if tight else 17)
 
     def _draw(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -99,7 +105,7 @@ class WelcomePage(QWidget):
         self._look = look
         self.offers = ServerOffers(language, look, "welcome_offer")
         self._model = OfferLine(look, "welcome_model", "download", "accent")
-        self._model.hide()
+        self._missing = False
         self._progress: tuple[int, int] | None = None
         self._embedded_icon = QLabel()
         self._embedded = ElidedLabel("meta")
@@ -127,7 +133,8 @@ class WelcomePage(QWidget):
     def offer_model(self, missing: bool) -> None:
         """Offer to fetch the embedded model where it is missing; ends what was said of its progress."""
         self._progress = None
-        self._model.setVisible(missing)
+        self._missing = missing
+        self._tighten(self.height() < SHORT)
         self._retranslate()
 
     def show_model_progress(self, done: int, total: int) -> None:
@@ -154,15 +161,16 @@ class WelcomePage(QWidget):
             examples.addWidget(example)
         examples.addStretch(1)
         body = QWidget()
-        column = QVBoxLayout(body)
+        self._body = column = QVBoxLayout(body)
         column.setContentsMargins(28, 14, 28, 14)
         column.addStretch(10)
         column.addWidget(self._heading)
         column.addSpacing(6)
         column.addWidget(self._lead)
-        column.addSpacing(22)
+        self._gaps = [QSpacerItem(0, 0) for _ in GAPS]
+        column.addItem(self._gaps[0])
         column.addLayout(cards)
-        column.addSpacing(14)
+        column.addItem(self._gaps[1])
         lines = QVBoxLayout()
         lines.setSpacing(6)
         for line in (self.offers, self._model):
@@ -173,7 +181,7 @@ class WelcomePage(QWidget):
         offered.addLayout(lines, 1000)
         offered.addStretch(1)
         column.addLayout(offered)
-        column.addSpacing(14)
+        column.addItem(self._gaps[2])
         column.addLayout(middle)
         column.addSpacing(20)
         column.addLayout(examples)
@@ -206,8 +214,18 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
         self._example_row.setDirection(down if narrow else across)
-        # On a low page what one writes in must stay in sight.
-        self.offers.show_most(1 if self.height() < SHORT else MOST_SHOWN)
+        self._tighten(self.height() < SHORT)
+
+    def _tighten(self, short: bool) -> None:
+        """Keep what one writes in in sight on a low page too: less air, and one offer at a time."""
+        self.offers.show_most(1 if short else MOST_SHOWN)
+        busy = self._progress is not None
+        self._model.setVisible(busy or (self._missing and not (short and self.offers.any_shown)))
+        for card in self._all_cards:
+            card.tighten(short)
+        for gap, (wide, tight) in zip(self._gaps, GAPS, strict=True):
+            gap.changeSize(0, tight if short else wide)
+        self._body.invalidate()
 
     def _on_example(self, text: str) -> None:
         self.debate_requested.emit(text)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QSizePolicy, QWidget
 
 from app.core.provider import ProviderStatus
 from app.gui.i18n import Language
@@ -28,6 +28,11 @@ class ModelChoice(Choice):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMaxVisibleItems(16)
+        # What is written is looked for anywhere in the names: a server may list hundreds.
+        finder = self.completer()
+        finder.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        finder.setFilterMode(Qt.MatchFlag.MatchContains)
+        finder.setMaxVisibleItems(12)
         self.editTextChanged.connect(lambda _text: self.changed.emit())
 
     def set_providers(self, providers: Sequence[ProviderStatus]) -> None:

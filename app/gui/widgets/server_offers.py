@@ -44,6 +44,11 @@ class ServerOffers(QWidget):
         self._servers = tuple(servers)[:MOST_SHOWN]
         self._retranslate()
 
+    @property
+    def any_shown(self) -> bool:
+        """Whether there is anything to offer."""
+        return bool(self._servers)
+
     def show_most(self, count: int) -> None:
         """Show no more lines than so many, at least one."""
         if count != self._most:
