@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from app.core.message import Attachment
 from app.core.plan import Plan
+from app.core.verdict import Ballot, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
 IDLE = "idle"
@@ -58,7 +59,8 @@ class Debate:
     """What was set up and how far it is.
 
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and
-    both name the turn that comes next. `failures` counts failed turns in a row.
+    both name the turn that comes next. `failures` counts failed turns in a row. With `polls` everybody
+    votes in secret before the first round and after each, and a verdict is made at the end.
     """
 
     topic: str
@@ -72,6 +74,9 @@ class Debate:
     participants: tuple[Participant, ...] = ()
     context: tuple[ContextFile, ...] = ()
     language: str = "en"
+    polls: bool = False
+    ballots: tuple[Ballot, ...] = ()
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,24 +7,35 @@ from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, PAUSED, RUNNING, DebateSession, Participant
+from app.core.session import COMPLETED, PAUSED, RUNNING, Debate, DebateSession, Participant
 from app.engine.debate import after_resume, after_turn, decide
 from app.engine.debate_modes import mode_of
 from app.engine.director import Finish, Halt, Speak, Wait, World
+from app.engine.judging import judged, poll
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 from app.engine.model_call import CallPlan, CallResult, call_model
+from app.engine.prompts import Prompts
 from app.engine.reply import ReplyCleaner
 from app.engine.runner import BY_USER, Run, Surroundings
 from app.engine.slots import NotFree, Slots, Work
+from app.engine.verdict import Judge, round_to_poll
 
 
 @dataclass(frozen=True, slots=True)
 class DebateTerms:
-    """What the providers are like now, and how a speaker's request is made for a window of messages."""
+    """What the providers are like now, and how a speaker's request is made for a window of messages.
+
+    `voters` are the participants whose models can be asked for a ballot, `judges` who can give a verdict.
+    """
 
     world: Callable[[DebateSession], World]
     slots: Slots
     request: Callable[[LiveSession, Speak, int], ModelRequest]
+    voters: Callable[[DebateSession], list[Participant]]
+    judges: Callable[[DebateSession], list[Judge]]
+    models: MeteredModels
+    prompts: Prompts
 
 
 class DebateRun(Run):
@@ -41,12 +52,15 @@ class DebateRun(Run):
             self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
 
     async def _step(self) -> None:
+        await self._poll()
         session = self._live.debate_session
         world = self._terms.world(session)
         self._tell_absent(session, world)
         match decide(session, self._live.messages, world):
             case Finish(reason):
-                self._live.change(status=COMPLETED, reason=reason)
+                if session.debate.polls and session.debate.verdict is None:
+                    session = replace(session, debate=await self._judged(session))
+                self._live.change(status=COMPLETED, reason=reason, debate=session.debate)
             case Halt(reason):
                 self._live.change(status=PAUSED, reason=reason)
             case Wait():
@@ -58,6 +72,25 @@ class DebateRun(Run):
                 self._live.start_turn(plan.message)
                 result = await self._answered(plan, spoken.participant)
                 self._write(result, spoken, world)
+
+    async def _poll(self) -> None:
+        """Let everybody vote in secret, where that is due and the user does not want a pause."""
+        session = self._live.debate_session
+        due = round_to_poll(session.debate)
+        if due is None or self._pausing:
+            return
+        absent = self._terms.world(session).absent
+        voters = [one for one in self._terms.voters(session) if one.id not in absent]
+        ballots = await poll(self._live, due, voters, self._terms.models, self._terms.prompts)
+        debate = self._live.debate_session.debate
+        self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
+
+    async def _judged(self, session: DebateSession) -> Debate:
+        terms = self._terms
+        verdict = await judged(
+            session, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
+        )
+        return replace(session.debate, verdict=verdict)
 
     async def _answered(self, plan: CallPlan, speaker: Participant) -> CallResult:
         """Let the speaker answer, once the assistant it is has time for it."""

@@ -1,29 +1,35 @@
 """The commands of debates: who may take part, set up, start, step in; `engine.debates` for the faces."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.core.catalog import TRANSCRIPT
-from app.core.errors import BadInput
+from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import USER, Message
+from app.core.message import DONE, USER, Message
 from app.core.provider import ModelRequest, ProviderStatus
-from app.core.session import DebateSession, Participant
+from app.core.session import RUNNING, DebateSession, Participant
 from app.core.store import Documents, SessionStore
 from app.core.text import clean_text
+from app.core.verdict import Verdict
 from app.engine.chat_run import USER_AUTHOR
 from app.engine.debate_run import DebateTerms
 from app.engine.director import Speak, World
+from app.engine.judging import judged
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 from app.engine.perspective import chat_request, transcript_request
 from app.engine.prompts import Prompts
 from app.engine.provider_list import DISABLED, UNKNOWN_KIND, provider_of
 from app.engine.roles import form_of, system_prompt
 from app.engine.sessions import Sessions, check_open
-from app.engine.setup import DebateSetup, Seat, draft_of, seats_of, session_of
+from app.engine.setup import DebateSetup, Seat, draft_of, forked, seats_of, session_of
 from app.engine.slots import Slots
+from app.engine.verdict import Judge
 
 MAX_SAY = 100_000
+PARTICIPANT = "participant"
 
 
 class Debates:
@@ -36,12 +42,14 @@ class Debates:
         store: SessionStore,
         prompts: Prompts,
         providers: Callable[[], list[ProviderStatus]],
+        models: MeteredModels,
     ) -> None:
         self._documents = documents
         self._sessions = sessions
         self._store = store
         self._prompts = prompts
         self._providers = providers
+        self._models = models
 
     def seats(self) -> list[Seat]:
         """Return who may take part."""
@@ -88,7 +96,94 @@ class Debates:
 
     def terms(self, slots: Slots) -> DebateTerms:
         """Return what a debate that runs asks the world."""
-        return DebateTerms(self._world, slots, self._request)
+        return DebateTerms(
+            world=self._world,
+            slots=slots,
+            request=self._request,
+            voters=self._voters,
+            judges=self._judges,
+            models=self._models,
+            prompts=self._prompts,
+        )
+
+    # What comes of a debate
+
+    def judges(self, session_id: str) -> list[Judge]:
+        """Return who could judge an open debate, the default first; nobody where all models are too small."""
+        live = self._sessions.live(session_id)
+        return self._judges(live.debate_session) if live is not None else []
+
+    async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
+        """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it."""
+        live = await self._sessions.open(session_id)
+        session = live.debate_session
+        if live.read_only or session.status == RUNNING:
+            raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
+        judges = self._judges(session)
+        if judge is not None:
+            judges = [judge, *(one for one in judges if one != judge)]
+        verdict = await judged(session, list(live.whole_messages()), judges, self._models, self._prompts)
+        live.change(debate=replace(live.debate_session.debate, verdict=verdict))
+        await self._store.flush(session_id)
+        return verdict
+
+    async def turns(self, session_id: str) -> list[Message]:
+        """Return the turns of a debate that another could go on from, in order."""
+        live = await self._sessions.open(session_id)
+        return [one for one in live.whole_messages() if one.author.kind == PARTICIPANT and one.state == DONE]
+
+    async def fork(self, session_id: str, message_id: str) -> str:
+        """Begin another debate that is the same up to a turn, paused behind it; return its id."""
+        live = await self._sessions.open(session_id)
+        messages = list(live.whole_messages())
+        place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
+        if place is None:
+            raise NotFound("message_not_found", message=message_id)
+        kept = [replace(one, id=new_id(), turn_id=new_id()) for one in messages[: place + 1]]
+        session = forked(live.debate_session, kept)
+        twin = await self._sessions.begin(session, *kept)
+        return twin.id
+
+    async def again(self, session_id: str) -> str:
+        """Begin the same debate once more, from its start; return its id."""
+        session = (await self._sessions.open(session_id)).debate_session
+        debate = session.debate
+        return await self.start(
+            DebateSetup(
+                topic=debate.topic,
+                participants=debate.participants,
+                mode=debate.mode,
+                rounds=debate.rounds,
+                context=debate.context,
+                independent_opening=debate.independent_opening,
+                language=debate.language,
+                polls=debate.polls,
+            )
+        )
+
+    def _voters(self, session: DebateSession) -> list[Participant]:
+        """Return the participants whose models can vote: not those that take no chat messages."""
+        return [one for one in session.debate.participants if self._can_think(one.provider)]
+
+    def _judges(self, session: DebateSession) -> list[Judge]:
+        """Return the participants' models, then the other ones that are ready, each once."""
+        ready = [one for one in self._providers() if one.ready and self._can_think(one.config.id)]
+        usable = {one.config.id for one in ready}
+        found = [
+            Judge(name=one.name, provider=one.provider, model=one.model)
+            for one in self._voters(session)
+            if one.provider in usable
+        ]
+        found += [
+            Judge(name=one.label, provider=one.config.id, model=one.default_model)
+            for one in ready
+            if one.default_model
+        ]
+        return list({(one.provider, one.model): one for one in reversed(found)}.values())[::-1]
+
+    def _can_think(self, provider_id: str) -> bool:
+        config = provider_of(self._documents, provider_id)
+        return form_of(config.kind if config else "") != TRANSCRIPT
 
     def _world(self, session: DebateSession) -> World:
         """Say whose provider is gone or switched off."""

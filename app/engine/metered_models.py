@@ -25,7 +25,7 @@ class MeteredModels(Askable):
             async for delta in stream:
                 yield delta
 
-    async def stream_noted(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
+    async def stream_noted(self, request: ModelRequest, session_id: str = "") -> AsyncGenerator[Delta, None]:
         """Ask a model for what becomes no message, and note what that used. Raises ProviderError."""
         async with aclosing(self.stream(request)) as stream:
             async for delta in stream:
@@ -33,6 +33,7 @@ class MeteredModels(Askable):
                     self._usage.note(
                         UsageEntry(
                             message_id=new_id(),
+                            session_id=session_id,
                             at=utc_now(),
                             provider=request.provider,
                             model=request.model,

@@ -39,8 +39,9 @@ def chat_request(
     prompts: Prompts,
     *,
     window: int = WINDOW,
+    cue: str = "",
 ) -> ModelRequest:
-    """Return the request of a turn for a model that takes chat messages."""
+    """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
     names = known_names(debate)
     items: list[tuple[str, str]] = [(USER, _brief(debate, prompts, names))]
     for message in visible(debate, messages, speaker, round_number, window=window):
@@ -49,7 +50,7 @@ def chat_request(
             items.append((ASSISTANT, text))
         else:
             items.append((USER, f"[{_label(message)}]: {text}"))
-    items.append((USER, _cue(debate, speaker, round_number, prompts)))
+    items.append((USER, cue or _cue(debate, speaker, round_number, prompts)))
     system = {"role": SYSTEM, "content": system_prompt(debate, speaker, prompts)}
     merged = [{"role": role, "content": text} for role, text in _merge(items)]
     return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *merged))

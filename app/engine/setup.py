@@ -9,6 +9,7 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider
 from app.core.errors import BadInput
 from app.core.events import utc_now
 from app.core.ids import new_id
+from app.core.message import Message
 from app.core.provider import ProviderStatus
 from app.core.session import (
     DEFAULT_ROUNDS,
@@ -16,6 +17,7 @@ from app.core.session import (
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
+    PAUSED,
     ROLES,
     ROUND_ROBIN,
     RUNNING,
@@ -25,7 +27,7 @@ from app.core.session import (
     Participant,
 )
 from app.core.text import clean_text
-from app.engine.debate_modes import MODES
+from app.engine.debate_modes import MODES, mode_of
 from app.engine.names import USER_NAMES, normal
 from app.engine.roles import with_sides
 
@@ -34,6 +36,7 @@ MAX_NAME = 60
 MAX_ROLE = 2_000
 MAX_CONTEXT = 400_000
 TITLE_LENGTH = 120
+FORKED = "forked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,7 @@ class DebateSetup:
     context: tuple[ContextFile, ...] = ()
     independent_opening: bool = False
     language: str = "en"
+    polls: bool = False
 
 
 @dataclass(slots=True)
@@ -86,6 +90,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
             ContextFile(name=clean_text(file.name), text=clean_text(file.text)) for file in setup.context
         ),
         language=setup.language,
+        polls=setup.polls,
     )
     return DebateSession(
         id=session_id,
@@ -94,6 +99,37 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         created_at=now,
         updated_at=now,
         debate=debate,
+    )
+
+
+def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession:
+    """Return a new debate that has come as far as these messages of another, and waits there."""
+    debate = session.debate
+    turns = [one for one in messages if one.author.kind == "participant"]
+    round_number = turns[-1].round if turns else 1
+    in_round = [one for one in turns if one.round == round_number]
+    order = [one.id for one in debate.participants]
+    turn = len(in_round)
+    if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
+        turn = order.index(turns[-1].author.id) + 1
+    if turn >= len(order):
+        round_number, turn = round_number + 1, 0
+    now = utc_now()
+    return replace(
+        session,
+        id=new_id(),
+        status=PAUSED,
+        reason=FORKED,
+        created_at=now,
+        updated_at=now,
+        debate=replace(
+            debate,
+            round=round_number,
+            turn=turn,
+            failures=0,
+            ballots=tuple(one for one in debate.ballots if one.round < round_number),
+            verdict=None,
+        ),
     )
 
 
