@@ -42,7 +42,8 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         # A person may have put a link there: what it leads to is the user's as well.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
-    found += [(file.name, file) for file in (paths.settings, paths.providers, paths.mcp, paths.usage)]
+    small = (paths.settings, paths.providers, paths.mcp, paths.usage)
+    found += [(file.name, file) for file in small if file.is_file()]
     return sorted((name, file) for name, file in found if may_be_packed(name))
 
 
@@ -202,7 +203,7 @@ def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
     last = next((one for one in own_backups(paths, disk) if one.why == why), None)
     files = packed_files(paths, disk)
     if last is None:
-        return any(file.is_file() for _, file in files)
+        return bool(files)
     made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
     if made.date() >= datetime.now().astimezone().date():
         return False

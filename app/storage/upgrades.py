@@ -47,8 +47,8 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
     have = schema_version(paths, disk)
     if have >= newest:
         return
-    files = packed_files(paths, disk)
     try:
+        files = packed_files(paths, disk)
         if files:
             write_backup(paths, disk, BEFORE_UPGRADE)
         for name, path in files:
