@@ -19,6 +19,7 @@ from app.storage.documents import JsonDocuments
 from app.storage.file_system import RealFileSystem
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
+from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
 from app.storage.upgrades import upgrade
@@ -80,6 +81,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
     await documents.load()
     configs = configured(documents)
     secrets = KeyringSecrets()
+    keep_keys_out_of_errors(secrets.redact)
     await secrets.refresh(tuple((key_place(config), config.kind) for config in configs))
     store = JsonLogStore(paths, read_only=lock is None)
     await store.open()

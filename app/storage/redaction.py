@@ -1,11 +1,16 @@
 """Takes keys out of texts: those Moot knows in every form they may come back in, and what looks like one.
 
-Used by secrets on error texts, logs and exports.
+Used by secrets on error texts, logs and exports, and by the wiring on what goes to standard error.
 """
 
 import base64
 import json
+import logging
 import re
+import sys
+import threading
+import traceback
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 MARK = "[key removed]"
@@ -77,3 +82,25 @@ def _base64_forms(data: bytes) -> set[str]:
         middle = encoded[start:end]
         forms |= {middle, middle.replace("+", "-").replace("/", "_")}
     return {form for form in forms if len(form) >= _SHORT}
+
+
+def keep_keys_out_of_errors(redact: Callable[[str], str]) -> None:
+    """Take keys out of what goes to standard error: log lines, and errors that nobody caught."""
+
+    class Keyless(logging.Formatter):
+        """Writes a record as ever, without keys."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            return redact(super().format(record))
+
+    def tell(error: BaseException | None) -> None:
+        if error is not None and sys.stderr is not None:
+            sys.stderr.write(redact("".join(traceback.format_exception(error))))
+
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(Keyless())
+    # Whoever has put a hook of their own there, as a debugger does, keeps it.
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = lambda _kind, error, _trace: tell(error)
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = lambda found: tell(found.exc_value)

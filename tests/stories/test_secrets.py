@@ -2,13 +2,22 @@
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 
+from app.core.agent import Agent
+from app.gui.chat.transcript_view import TranscriptView
+from app.storage.redaction import MARK
 from app.wiring import open_moot
-from tests.stories.processes import moot
+from tests.app_driver import at_window
+from tests.stories.processes import PROJECT, moot
 from tests.wire import FAULTS, Fault, Reply, WireServer, write_providers
 
 KINDS = ("openai", "anthropic", "gemini")
@@ -127,3 +136,77 @@ async def test_a_key_stays_with_the_server_it_was_given_for(data_dir: Path) -> N
         await moot.engine.remove_key("openai")
         assert source() == ""
     await moot.close()
+
+
+@pytest.mark.threat("T1")
+@pytest.mark.timeout(240)
+async def test_no_key_is_shown_or_copied_at_the_window(
+    qapp, data_dir: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    key = canary("openai")
+    with WireServer("openai", key=key) as server:
+        for name, value in write_providers(data_dir, [server]).items():
+            monkeypatch.setenv(name, value)
+        model = server.models[1]
+        known = ["e401", "e403", "e404", "e500", "ctx", "badjson", "inerror", "html200"]
+        server.script(model, [Fault(name) for name in known for _ in range(2)])
+        async with at_window(data_dir) as person:
+            engine = person.window.desk.engine
+            await engine.assistants.save(Agent(id="ann", name="Ann", provider="openai", model=model))
+            seen: list[str] = []
+            for name in known:
+                session_id = await engine.chats.start("ann", f"Show me {name}.")
+                await engine.wait(session_id)
+                person.window.desk.show_session(session_id)
+                await person.settle(0.3)
+                view = person.find("transcript", TranscriptView)
+                seen += [view.describe(row) for row in list(view.message_ids)]
+                view.setFocus()
+                QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+                QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+                seen.append(QGuiApplication.clipboard().text())
+            seen.append(repr(await engine.test_provider("openai")))
+        assert server.requests
+        assert all(key in json.dumps(request.headers) for request in server.requests)
+    seen += capfd.readouterr()
+    assert sum(map(len, seen)) > 500
+    assert [text for text in seen if key in text or key[10:] in text] == []
+    files = [path for path in data_dir.rglob("*") if path.is_file()]
+    assert [path for path in files if key[10:].encode() in path.read_bytes()] == []
+
+
+UNCAUGHT = """
+import asyncio, logging, pathlib, sys, threading
+from app.wiring import open_moot
+key = sys.argv[2]
+def fail():
+    raise RuntimeError(f"thread {key}")
+async def work():
+    moot = await open_moot(pathlib.Path(sys.argv[1]))
+    try:
+        raise ValueError(f"log {key}")
+    except ValueError:
+        logging.getLogger("app.gui.tasks").exception("the task failed with %s", key)
+    asyncio.get_running_loop().call_soon(lambda: 1 / 0 if not key else int(f"loop {key}"))
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    await asyncio.sleep(0.1)
+    await moot.close()
+asyncio.run(work())
+raise RuntimeError(f"end {key}")
+"""
+
+
+@pytest.mark.threat("T1")
+def test_no_key_gets_out_by_an_error_nobody_foresaw(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "Zq7-canary.0Aa1Bb2Cc3Dd4"  # of no shape that gives it away
+    monkeypatch.setenv("MOOT_KEY_LAB", key)
+    done = subprocess.run(
+        [sys.executable, "-c", UNCAUGHT, str(data_dir), key],
+        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    for place in ("thread", "log", "loop", "end"):
+        assert f"{place} {MARK}" in done.stderr, done.stderr
+    assert "canary" not in done.stderr + done.stdout
