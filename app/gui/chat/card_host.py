@@ -85,8 +85,9 @@ class CardHost(QObject):
 
 def _stops(card: QWidget) -> list[QWidget]:
     """Return a card and what Tab stops at in it, in its own order."""
-    stops, part = [card], card.nextInFocusChain()
-    while part is not card:
+    stops: list[QWidget] = [card]
+    part = card.nextInFocusChain()
+    while part is not None and part is not card:
         if card.isAncestorOf(part) and part.focusPolicy() != Qt.FocusPolicy.NoFocus:
             stops.append(part)
         part = part.nextInFocusChain()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -141,6 +141,13 @@ class SettingsDialog(QDialog):
         assert isinstance(providers, ProvidersPage)
         return providers.page()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Enter ends what is written in a box; a dialog would take it for a click on some button.
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
         """Return a new page, and what holds it: most scroll where they do not fit."""
         language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
@@ -254,9 +261,9 @@ class SettingsDialog(QDialog):
     def _order_stops(self) -> None:
         """Let Tab come to Close after what is on the page, which may have been made later."""
         last = self.previousInFocusChain()
-        while last.focusPolicy() == Qt.FocusPolicy.NoFocus:
+        while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
             last = last.previousInFocusChain()
-        if last is not self._close:
+        if last is not None and last is not self._close:
             QWidget.setTabOrder(last, self._close)
 
     def _on_item(self, item: QListWidgetItem | None) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.controls import Button, button, name_button
-from app.gui.widgets.flow_layout import FlowLayout
+from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import plain_label, plain_tip
 
 MOST_TEXT = 40
@@ -81,12 +81,12 @@ class ChipList(QWidget):
         self._menu = QMenu(self.add)
         self._menu.setToolTipsVisible(True)
         self.add.setMenu(self._menu)
-        self._flow = FlowLayout()
-        self._flow.addWidget(self._none)
-        self._flow.addWidget(self.add)
+        self._flow = FlowBox()
+        self._flow.add(self._none)
+        self._flow.add(self.add)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(self._flow)
+        column.addWidget(self._flow)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -141,7 +141,7 @@ class ChipList(QWidget):
 
     def _draw(self) -> None:
         for chip in self._chips:
-            self._flow.removeWidget(chip)
+            self._flow.remove(chip)
             chip.hide()
             chip.deleteLater()
         self._chips = [self._chip(key) for key in self._chosen]
@@ -152,14 +152,12 @@ class ChipList(QWidget):
         self._none.setVisible(not self._chosen)
         self.add.setVisible(not self._fixed and bool(rest))
         self._fill_menu(rest)
-        self._flow.invalidate()
         self.updateGeometry()
         self.drawn.emit()
 
     def _chip(self, key: str) -> ChipButton:
         offer = self._offers.get(key, Offer(key, key))
         chip = ChipButton(self._look, offer, f"{self._name}_{key}", fixed=self._fixed)
-        chip.setParent(self)
         if not self._fixed:
             chip.setAccessibleName(self._language("chips.remove", text=offer.text, what=self._what))
             chip.clicked.connect(lambda: self.remove(key))

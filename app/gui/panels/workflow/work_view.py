@@ -19,7 +19,7 @@ from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.flow_layout import FlowLayout
+from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import ElidedLabel, Paragraph
 
 
@@ -48,7 +48,7 @@ class WorkView(QWidget):
         self.resume.dress(look, "play", "text")
         self.cancel = button("", "workflow_cancel")
         self.cancel.dress(look, "square", "text")
-        self._buttons = QWidget()
+        self._buttons = FlowBox()
         self._head = QWidget()
         self._teach = Paragraph("hint")
         self.steps = StepList(language, look)
@@ -84,9 +84,8 @@ class WorkView(QWidget):
         head.addWidget(self._done)
         column.addWidget(self._head)
         column.addWidget(self._reason)
-        buttons = FlowLayout(self._buttons)
         for one in (self.pause, self.resume, self.cancel):
-            buttons.addWidget(one)
+            self._buttons.add(one)
         column.addWidget(self._buttons)
         column.addWidget(self.steps)
         column.addSpacing(4)
