@@ -190,5 +190,8 @@ def session_document(live: LiveSession) -> dict[str, object]:
             "language": debate.language,
             "context": [file.name for file in debate.context],
             "participants": [asdict(participant) for participant in debate.participants],
+            "polls": debate.polls,
+            "ballots": [asdict(ballot) for ballot in debate.ballots],
+            "verdict": asdict(debate.verdict) if debate.verdict else None,
         }
     return document

@@ -7,6 +7,7 @@ from html import escape
 from app.core.errors import BadInput
 from app.core.message import Message
 from app.core.session import ChatSession, Debate
+from app.core.verdict import Point
 from app.engine.chat_export import ChatDocument
 from app.engine.event_lines import session_document
 from app.engine.export_parts import closed, escape_markdown, marks, page
@@ -52,6 +53,9 @@ class _Document:
     def markdown(self) -> str:
         lines = [f"# {escape_markdown(self._session.title)}", ""]
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
+        for heading, sentences in self._outcome():
+            lines += ["", f"## {escape_markdown(heading)}", ""]
+            lines += [f"- {escape_markdown(sentence)}" for sentence in sentences]
         for message, new_round in self._in_rounds():
             if new_round:
                 lines += ["", f"## {self._round(message.round)}"]
@@ -62,6 +66,9 @@ class _Document:
 
     def html(self) -> str:
         parts = []
+        for heading, sentences in self._outcome():
+            listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+            parts.append(f"<h2>{escape(heading)}</h2><ul>{listed}</ul>")
         for message, new_round in self._in_rounds():
             if new_round:
                 parts.append(f"<h2>{escape(self._round(message.round))}</h2>")
@@ -90,6 +97,34 @@ class _Document:
         if debate.context:
             facts.append((self._lines["context"], ", ".join(file.name for file in debate.context)))
         return facts
+
+    def _outcome(self) -> list[tuple[str, list[str]]]:
+        """Return the verdict and the ballots, each part with its heading and its sentences."""
+        lines, verdict = self._lines, self._debate.verdict
+        found: list[tuple[str, list[str]]] = []
+        if verdict is not None:
+            judge = lines["verdict.by"].format(name=verdict.judge) if verdict.judge else lines["last_words"]
+            parts = (
+                (judge if verdict.judge else "", verdict.answer),
+                (lines["agreed"], verdict.agreed),
+                (lines["open"] if verdict.judge else judge, verdict.open),
+            )
+            found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
+        rounds = sorted({ballot.round for ballot in self._debate.ballots})
+        stood = []
+        for participant in self._debate.participants if rounds else ():
+            votes = {
+                one.round: one.stance for one in self._debate.ballots if one.participant == participant.id
+            }
+            texts = ("–" if votes.get(one) is None else f"{votes[one]:+d}" for one in rounds)
+            stood.append(f"{participant.name}: " + " → ".join(texts))
+        return [*found, (lines["stood"], stood)] if stood else found
+
+    def _point(self, point: Point) -> str:
+        """Return a sentence with what it cites behind it."""
+        by_id = {one.id: one for one in self._messages}
+        cited = [by_id[one] for one in point.cites if one in by_id]
+        return " ".join((point.text, *(f"[{self._heading(one)}, {one.round}]" for one in cited)))
 
     def _in_rounds(self) -> list[tuple[Message, bool]]:
         rounds = [0, *(message.round for message in self._messages)]

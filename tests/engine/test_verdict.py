@@ -239,3 +239,18 @@ def test_when_ballots_are_due() -> None:
     assert round_to_poll(replace(debate, ballots=ballots, round=2)) == 1
     assert round_to_poll(replace(debate, polls=False)) is None
     assert Verdict(open=(Point(text="x"),)).answer == ()
+
+
+@pytest.mark.parametrize(("file_format", "language"), [("md", "en"), ("html", "ko")])
+async def test_the_verdict_and_the_votes_are_exported(
+    tmp_path: Path, file_format: str, language: str
+) -> None:
+    made = bench(tmp_path)
+    session_id = await held(made, language=language)
+    text = await made.engine.export(session_id, file_format)
+    name = debate_of(made, session_id).participants[0].name
+    assert {"en": f"Verdict by {name}", "ko": f"{name}의 판정"}[language] in text
+    assert "Do it step by step." in text
+    assert f"{name}: +1 → +1 → +1" in text
+    whole = json.loads(await made.engine.export(session_id, "json"))
+    assert len(whole["debate"]["ballots"]) == 6 and whole["debate"]["verdict"]["judge"] == name
