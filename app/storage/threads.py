@@ -11,6 +11,8 @@ Result = TypeVar("Result")
 def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
     """Start `work` in a thread of its own and return the future of its result."""
     future: Future[Result] = Future()
+    # Whoever awaits it may give up; the work goes on, and its result finds nobody instead of a fault.
+    future.set_running_or_notify_cancel()
 
     def run() -> None:
         try:

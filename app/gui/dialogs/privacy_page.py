@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -34,6 +35,11 @@ class PrivacyPage(QWidget):
         language.changed.connect(self.retranslate)
         look.changed.connect(self.retranslate)
         self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Another page may have changed what there is.
+        self.retranslate()
+        super().showEvent(event)
 
     def retranslate(self) -> None:
         """Say it as it is now."""

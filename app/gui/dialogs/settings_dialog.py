@@ -171,6 +171,8 @@ class SettingsDialog(QDialog):
             case "data":
                 data = DataPage(language, look, engine, tasks, self._data_dir)
                 data.restored.connect(self.providers_changed)
+                # The settings may be others than those the window goes by.
+                data.restored.connect(lambda: self.settings_chosen.emit({}))
                 self.finished.connect(data.leave)
                 return data, data
             case "limits":

@@ -1,0 +1,266 @@
+"""The settings by click and keyboard: rows made from their rules, the search, reset, shortcuts, privacy."""
+
+from dataclasses import fields, replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QWidget
+
+from app.core.settings import Settings, rules
+from app.core.tool import McpServer
+from app.gui.desk_commands import all_commands, chosen_keys, kept_shortcuts
+from app.gui.dialogs.settings_dialog import PAGES
+from app.gui.dialogs.settings_rows import settings_of
+from tests.app_driver import at_window, until
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        yield person
+        if person.sees("settings_dialog"):
+            person.find("settings_dialog").accept()
+
+
+async def opened(person, page):
+    person.window.desk.open_settings(page)
+    await until(lambda: person.sees("settings_dialog"))
+    dialog = person.find("settings_dialog")
+    dialog.activateWindow()
+    await until(dialog.isActiveWindow)
+    return dialog
+
+
+def kept(person) -> Settings:
+    return person.window.desk.settings()
+
+
+def test_every_setting_with_a_page_is_on_one_that_exists():
+    assert {rule.page for rule in rules().values()} - {""} <= set(PAGES)
+    assert settings_of("appearance")[0] == "language"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("page", PAGES)
+async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, page, language):
+    window = person.window
+    window.desk.choose_settings(replace(kept(person), language=language))
+    dialog = await opened(person, page)
+    await person.settle()
+    assert dialog.page(page).isVisible()
+    for widget in dialog.findChildren(QWidget):
+        named = isinstance(widget, QToolButton | QComboBox) or widget.objectName().startswith("setting")
+        if named and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            assert widget.accessibleName() or getattr(widget, "text", str)(), widget
+
+
+async def test_choosing_counts_at_once_and_is_kept(person):
+    await opened(person, "appearance")
+    await person.choose("setting_text_size", "Larger")
+    assert kept(person).text_size == 130
+    assert QApplication.font().pixelSize() > 14
+    await person.choose("setting_motion", "Reduced")
+    assert not person.window.look.moves
+    box = person.find("setting_notifications")
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Space)
+    assert not kept(person).notifications
+    await until(lambda: not person.window.desk.tasks.running("save settings"))
+    settings = person.window.desk.engine.settings()
+    assert (settings.text_size, settings.motion, settings.notifications) == (130, "reduced", False)
+
+
+async def test_the_text_size_and_the_shortcuts_are_there_from_the_start(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        chosen = replace(kept(person), text_size=150, motion="reduced", shortcuts=("side=Ctrl+Shift+B",))
+        person.window.desk.choose_settings(chosen)
+        await until(lambda: not person.window.desk.tasks.running("save settings"))
+    qapp.setFont(type(qapp.font())())
+    async with at_window(data_dir) as person:
+        assert qapp.font().pixelSize() == 21
+        assert not person.window.look.moves
+        assert "Ctrl+Shift+B" in person.find("side_toggle").toolTip()
+        person.window.desk.choose_settings(replace(kept(person), text_size=100))
+
+
+async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_limit(person):
+    await opened(person, "limits")
+    minutes = person.find("setting_max_minutes")
+    minutes.setFocus()
+    QTest.keyClick(minutes, Qt.Key.Key_Up)
+    assert kept(person).max_minutes == 31
+    minutes.selectAll()
+    QTest.keyClicks(minutes, "0")
+    QTest.keyClick(minutes, Qt.Key.Key_Return)
+    assert kept(person).max_minutes == 0
+    assert minutes.text() == "no limit"
+    cost = person.find("setting_max_cost_usd")
+    cost.selectAll()
+    QTest.keyClicks(cost, "1.25")
+    QTest.keyClick(cost, Qt.Key.Key_Return)
+    assert kept(person).max_cost_usd == 1.25
+    assert person.sees("settings_dialog")
+
+
+@pytest.mark.parametrize(
+    ("page", "changed"),
+    [
+        ("appearance", {"theme": "dark", "text_size": 115}),
+        ("limits", {"max_minutes": 5, "search_engine": "https://searx.example.org"}),
+        ("shortcuts", {"shortcuts": ("side=Ctrl+Shift+B",)}),
+    ],
+)
+async def test_a_page_is_reset_and_that_is_undone(person, page, changed):
+    person.window.desk.choose_settings(replace(kept(person), max_tool_rounds=7, **changed))
+    before = kept(person)
+    await opened(person, page)
+    await person.click("settings_reset")
+    defaults = {one.name: one.default for one in fields(Settings)}
+    assert all(getattr(kept(person), name) == defaults[name] for name in changed)
+    assert page == "limits" or kept(person).max_tool_rounds == 7
+    await person.click("toast_action")
+    assert kept(person) == before
+
+
+async def test_the_search_leads_to_a_row_of_another_page(person):
+    dialog = await opened(person, "providers")
+    QTest.keyClick(dialog, Qt.Key.Key_F, CTRL)
+    assert dialog.search.hasFocus()
+    QTest.keyClicks(dialog.search, "text siz")
+    assert [dialog.pages.item(row).text() for row in range(dialog.pages.count())] == ["Text size"]
+    QTest.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert person.sees("settings_dialog")
+    assert person.find("setting_text_size").hasFocus()
+    dialog.search.clear()
+    assert dialog.pages.currentItem().text() == "Appearance"
+    await person.write("settings_search", "telemetry")
+    assert [dialog.pages.item(row).text() for row in range(dialog.pages.count())] == ["Privacy"]
+    await person.write("settings_search", "hide the side bar")
+    QTest.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert person.find("keys_side").hasFocus()
+
+
+async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
+    window = person.window
+    dialog = await opened(person, "shortcuts")
+    row = dialog.page("shortcuts").rows["side"]
+    row.keys.setFocus()
+    QTest.keyClick(row.keys, Qt.Key.Key_Space)
+    assert row.box.hasFocus()
+    QTest.keyClick(row.box, Qt.Key.Key_B, CTRL | ALT)
+    assert kept(person).shortcuts == ("side=Ctrl+Alt+B",)
+    assert row.keys.text() == "Ctrl+Alt+B"
+    assert row.keys.hasFocus()
+    dialog.accept()
+    assert "Ctrl+Alt+B" in person.find("side_toggle").toolTip()
+    window.activateWindow()
+    await until(window.isActiveWindow)
+    QTest.keyClick(window, Qt.Key.Key_B, CTRL)
+    assert window.side_bar.isVisible()
+    QTest.keyClick(window, Qt.Key.Key_B, CTRL | ALT)
+    assert not window.side_bar.isVisible()
+    await until(lambda: not window.desk.tasks.running("save settings"))
+    window.desk.assistants.search("side bar")
+    assert "Ctrl+Alt+B" in [command.shortcut for command in window.desk.assistants._commands]
+    window.desk.assistants.search()
+
+
+async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person):
+    dialog = await opened(person, "shortcuts")
+    row = dialog.page("shortcuts").rows["side"]
+    for key, modifier, reason in (
+        (Qt.Key.Key_N, CTRL, "New chat"),
+        (Qt.Key.Key_C, CTRL, "writing"),
+        (Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier, "writing"),
+        (Qt.Key.Key_Up, ALT, "moving"),
+    ):
+        row.keys.click()
+        QTest.keyClick(row.box, key, modifier)
+        assert reason in row.problem.text()
+        assert row.problem.isVisible()
+        assert row.keys.text() == "Ctrl+B"
+    assert kept(person).shortcuts == ()
+    row.keys.click()
+    QTest.keyClick(row.box, Qt.Key.Key_Escape)
+    assert person.sees("settings_dialog")
+    assert row.keys.hasFocus()
+    row.keys.click()
+    QTest.keyClick(row.box, Qt.Key.Key_Backspace)
+    assert kept(person).shortcuts == ("side=",)
+    assert row.keys.text() == "none"
+    # What nobody has can be given to another.
+    other = dialog.page("shortcuts").rows["theme"]
+    other.keys.click()
+    QTest.keyClick(other.box, Qt.Key.Key_B, CTRL)
+    assert kept(person).shortcuts == ("side=", "theme=Ctrl+B")
+    row.reset.click()
+    assert "Theme" in row.problem.text()
+    other.reset.click()
+    row.reset.click()
+    assert kept(person).shortcuts == ()
+
+
+def test_shortcuts_written_by_hand_that_make_no_sense_count_for_nothing():
+    first = chosen_keys(())
+    assert first == {one.name: one.keys for one in all_commands()}
+    assert chosen_keys(("nobody=Ctrl+Y", "nonsense", "")) == first
+    twice = chosen_keys(("side=Ctrl+N",))
+    assert (twice["new_chat"], twice["side"]) == ("Ctrl+N", "")
+    assert kept_shortcuts(chosen_keys(("theme=ctrl+shift+t",))) == ("theme=Ctrl+Shift+T",)
+    taken = [keys for keys in first.values() if keys]
+    assert len(taken) == len(set(taken))
+
+
+async def test_f1_shows_the_shortcuts(person):
+    person.window.activateWindow()
+    await until(person.window.isActiveWindow)
+    QTest.keyClick(person.window, Qt.Key.Key_F1)
+    await until(lambda: person.sees("settings_dialog"))
+    assert person.find("settings_dialog").page("shortcuts").isVisible()
+
+
+async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(person):
+    engine = person.window.desk.engine
+    dialog = await opened(person, "privacy")
+    said = " ".join(dialog.page("privacy").facts())
+    assert "Nothing of what you write leaves this computer" in said
+    assert "openai" not in said
+    dialog.accept()
+    await engine.set_key("openai", "sk-canary-000111222333444555")
+    await engine.save_servers((McpServer(name="files", command="files-server"),))
+    dialog = await opened(person, "privacy")
+    said = " ".join(dialog.page("privacy").facts())
+    assert "Nothing of what you write" not in said
+    assert "OpenAI is sent the conversation so far" in said
+    # It has not been allowed yet.
+    assert "files" not in [label.text() for label in dialog.findChildren(QLabel)]
+    assert "no statistics" in said
+    assert "canary" not in said
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"), [("assistants", "assistants_page"), ("groups", "group_page"), ("workflows", "")]
+)
+async def test_a_new_one_is_made_from_the_settings(person, page, shown):
+    await opened(person, page)
+    await person.click(f"settings_{page}_new")
+    assert not person.sees("settings_dialog")
+    if shown:
+        await until(lambda: person.sees(shown))
+    else:
+        workflows = person.window.desk.workflows.panel
+        await until(lambda: workflows.definitions.isVisible() and workflows.definitions.list.count() == 3)
+
+
+async def test_one_is_opened_from_the_settings_with_the_keyboard(person):
+    dialog = await opened(person, "assistants")
+    rows = dialog.page("assistants").list
+    rows.setFocus()
+    QTest.keyClick(rows, Qt.Key.Key_Down)
+    QTest.keyClick(rows, Qt.Key.Key_Return)
+    await until(lambda: person.sees("assistants_page"))
+    assert not person.sees("settings_dialog")
