@@ -71,7 +71,9 @@ class Queues:
         return self._slots.is_held(agent_id)
 
     def tell(self, agent_id: str) -> None:
-        """Publish how an assistant stands."""
+        """Publish how an assistant stands; whoever is none, such as a debate's speaker, is nobody's news."""
+        if self._cast.agent(agent_id) is None and not agent_id.startswith(MADE_FOR):
+            return
         running, queued, waiting = self._slots.counts(agent_id)
         self._bus.publish(
             AvailabilityChanged(
