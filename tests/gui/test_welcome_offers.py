@@ -126,6 +126,26 @@ async def test_one_the_user_switched_off_is_not_offered(qapp, data_dir, at_place
             assert not person.sees("welcome_offer_0")
 
 
+async def test_the_settings_offer_the_same(qapp, data_dir, at_places):
+    with LocalFake("LM Studio", MODELS) as fake, LocalFake("Jan", key="a-key") as jan:
+        at_places(fake, jan)
+        async with at_window(data_dir) as person:
+            person.window.desk.open_settings("providers")
+            await until(lambda: person.sees("settings_offer_1"))
+            await person.click("settings_offer_0_accept")
+            await until(lambda: status(person, "lm-studio"))
+            await until(lambda: not person.sees("settings_offer_1"))
+            shown = person.find("settings_providers").currentItem().text()
+            assert shown.startswith("LM Studio")
+            assert status(person, "lm-studio").models == MODELS
+            await until(lambda: person.find("settings_offer_0", OfferLine).text().startswith("Jan"))
+            await person.click("settings_offer_0_accept")
+            await until(lambda: person.sees("connect_dialog"))
+            assert person.find("connect_key").isVisible()
+            person.find("connect_dialog").reject()
+            person.find("settings_dialog").accept()
+
+
 @pytest.fixture
 def missing(monkeypatch, tmp_path):
     """Let the embedded model be a small file that is nowhere yet; return what sets how it is fetched."""

@@ -3,6 +3,7 @@
 import asyncio
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -53,6 +54,11 @@ class ModelsPage(QWidget):
         self.own.returnPressed.connect(self._on_add)
         language.changed.connect(self.retranslate)
         self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Another page may have changed what there is.
+        self.refresh()
+        super().showEvent(event)
 
     def refresh(self) -> None:
         """Show the models as they are now, at the row and the place one was at."""

@@ -3,8 +3,9 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.provider import ProviderConfig
+from app.core.provider import FoundServer, ProviderConfig
 from app.engine.engine import Engine
+from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.dialogs.provider_page import ProviderPage
 from app.gui.dialogs.two_lines import TwoLineDelegate
 from app.gui.i18n import Language
@@ -12,6 +13,7 @@ from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
+from app.gui.widgets.server_offers import ServerOffers
 
 SERVER_KIND = "openai-compatible"
 
@@ -25,6 +27,8 @@ class ProvidersPage(QWidget):
         super().__init__()
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self._lead = Paragraph("card_text")
+        self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
+        self._found: tuple[FoundServer, ...] = ()
         self.list = QListWidget()
         self.list.setObjectName("settings_providers")
         self.list.setFixedWidth(200)
@@ -44,12 +48,15 @@ class ProvidersPage(QWidget):
         column.setContentsMargins(22, 14, 22, 14)
         column.setSpacing(10)
         column.addWidget(self._lead)
+        column.addWidget(self.offers)
         column.addLayout(row, 1)
         self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self.offers.use_requested.connect(self._on_use)
         self._add.clicked.connect(lambda: tasks.start("add server", self._add_server()))
         language.changed.connect(self.retranslate)
         self.refresh()
         self.retranslate()
+        tasks.start("look for servers", self._find())
 
     def page(self) -> ProviderPage:
         """Return the page of the provider that is shown."""
@@ -99,6 +106,31 @@ class ProvidersPage(QWidget):
                     else self._language.problem(status.problem)
                 )
                 self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
+
+    async def _find(self) -> None:
+        """Offer the servers that run on this computer and are none of the providers yet."""
+        self._found = await self._engine.connections.offers()
+        self.offers.show_servers(self._found)
+
+    def _on_use(self, server: FoundServer) -> None:
+        if server.needs_key:
+            dialog = ConnectDialog(
+                self._language, self._look, self._engine, self._found, self.window(), server
+            )
+            dialog.added.connect(self._on_added)
+            dialog.open()
+        else:
+            self._tasks.start("use server", self._use(server))
+
+    async def _use(self, server: FoundServer) -> None:
+        config = await self._engine.connections.use(server)
+        self._on_added(config.id)
+
+    def _on_added(self, provider_id: str) -> None:
+        self.refresh()
+        self.show_provider(provider_id)
+        self.changed.emit()
+        self._tasks.start("look for servers", self._find())
 
     async def _add_server(self) -> None:
         taken = {status.config.id for status in self._engine.providers()}
