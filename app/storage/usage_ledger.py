@@ -5,8 +5,8 @@ none. A ledger that is not there is made anew from the sessions' logs, those in 
 """
 
 import asyncio
+import contextlib
 import io
-import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -23,7 +23,6 @@ from app.storage.threads import run_in_thread
 
 Result = TypeVar("Result")
 
-_LOGGER = logging.getLogger(__name__)
 _OP = "usage"
 # Of a log's lines only those with an answer's usage are read.
 _HAS_USAGE = b'"usage":{'
@@ -59,6 +58,7 @@ class UsageFile(UsageLedger):
         self._size = 0
         self._size_before: int | None = None
         self._rebuilding: Future[None] | None = None
+        self._closing = False
 
     def add(self, entry: UsageEntry) -> None:
         """Queue one call for the disk; what it refuses is tried again with the next."""
@@ -73,12 +73,14 @@ class UsageFile(UsageLedger):
 
     async def months(self) -> dict[str, Total]:
         """Return the sum of each month that has any, without what was added here. Raises StorageError."""
-        return await self._read(_by_month, lambda: self._size_before)
+        return await self._read(_by_month, lambda: self._size_before, b"")
 
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return a month's calls, all of them, oldest first. Raises StorageError."""
         return await self._read(
-            lambda found: [one for one in found if one.month == month], lambda: self._size
+            lambda found: [one for one in found if one.month == month],
+            lambda: self._size,
+            b'"at":"%b' % month.encode(),
         )
 
     async def close(self) -> None:
@@ -93,14 +95,23 @@ class UsageFile(UsageLedger):
 
         if not self._read_only:
             await asyncio.wrap_future(self._in_turn(finish))
+            if self._rebuilding is not None:
+                # What is left goes into the new file.
+                self._closing = True
+                with contextlib.suppress(OSError):
+                    await asyncio.wrap_future(self._rebuilding)
+                await asyncio.wrap_future(self._in_turn(finish))
 
     async def _read(
-        self, sum_up: Callable[[Iterator[UsageEntry]], Result], size: Callable[[], int | None]
+        self,
+        sum_up: Callable[[Iterator[UsageEntry]], Result],
+        size: Callable[[], int | None],
+        needle: bytes,
     ) -> Result:
-        """Sum up the first `size` bytes of the file, off the loop's thread."""
+        """Sum up the lines that have the needle of the first `size` bytes, off the loop's thread."""
 
         def sum_up_kept(end: int | None) -> Result:
-            return sum_up(self._kept(end))
+            return sum_up(self._kept(end, needle))
 
         try:
             if self._read_only:
@@ -113,8 +124,10 @@ class UsageFile(UsageLedger):
         except OSError as error:
             raise storage_error(error, self._path) from error
 
-    def _kept(self, size: int | None) -> Iterator[UsageEntry]:
-        """Yield the entries of the first `size` bytes, of all there are for None, each message's once."""
+    def _kept(self, size: int | None, needle: bytes) -> Iterator[UsageEntry]:
+        """Yield the entries of the first `size` bytes, of all there are for None, each message's once; the
+        lines that lack the needle are not even decoded.
+        """
         try:
             lines = io.BytesIO(self._disk.read(self._path, 0, size))
         except FileNotFoundError:
@@ -122,7 +135,7 @@ class UsageFile(UsageLedger):
             return
         yield from _once(
             entry
-            for line in read_lines(lines)
+            for line in read_lines(line for line in lines if needle in line)
             if line is not None
             for op in line.ops
             if op.get("op") == _OP and (entry := _entry(op.get("usage"))) is not None
@@ -146,8 +159,8 @@ class UsageFile(UsageLedger):
             self._size += len(data)
             self._pending.clear()
         except OSError:
-            _LOGGER.exception("the usage of a call could not be written")
-            # Opened anew for the next call, a line that was half written is cut.
+            # Kept for the next call: the session on the same disk says what is wrong with it. Opened
+            # anew then, a line that was half written is cut.
             if self._descriptor is not None:
                 self._disk.close(self._descriptor)
                 self._descriptor = None
@@ -159,21 +172,30 @@ class UsageFile(UsageLedger):
         try:
             descriptor = self._disk.open(self._path)
         except FileNotFoundError:
-            if self._rebuilding is None or self._rebuilding.done():
+            if not self._closing and (self._rebuilding is None or self._rebuilding.done()):
                 self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
             return False
-        self._size = self._disk.stat(self._path).size
-        tail = next(iter(lines_backwards(self._disk, self._path, self._size))) if self._size else b""
-        if tail and decode_line(tail) is None:
-            self._size -= len(tail)
-            self._disk.truncate(descriptor, self._size)
-        elif tail:
-            write_all(self._disk, descriptor, b"\n")
-            self._size += 1
+        try:
+            self._size = self._mended_size(descriptor)
+        except OSError:
+            self._disk.close(descriptor)
+            raise
         self._descriptor = descriptor
         if self._size_before is None:
             self._size_before = self._size
         return True
+
+    def _mended_size(self, descriptor: int) -> int:
+        """Make the file end with a whole line and return its size."""
+        size = self._disk.stat(self._path).size
+        tail = next(iter(lines_backwards(self._disk, self._path, size))) if size else b""
+        if not tail:
+            return size
+        if decode_line(tail) is not None:
+            write_all(self._disk, descriptor, b"\n")
+            return size + 1
+        self._disk.truncate(descriptor, size - len(tail))
+        return size - len(tail)
 
     def _rebuild(self) -> None:
         """Make the file of what the logs hold, without what waits to be written to it anyway."""

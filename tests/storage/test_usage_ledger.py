@@ -1,11 +1,14 @@
 """The ledger of what calls used, on a real disk: torn, damaged, missing, and beside a second reader."""
 
+import contextlib
+import errno
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.core.errors import StorageError
 from app.core.events import EventBus
 from app.core.message import Usage
 from app.core.store import StoredSession
@@ -16,6 +19,7 @@ from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile
 from tests.builders import a_debate, a_session, people, said
+from tests.storage.sim_fs import SimFS
 
 
 class Place:
@@ -176,3 +180,58 @@ async def test_the_ledger_of_a_new_directory_begins_empty(place: Place) -> None:
     assert await place.costs() == {}
     assert await place.ledger.entries("2026-11") == []
     assert place.paths.usage.read_bytes() == b""
+
+
+async def on(disk: SimFS, *entries: UsageEntry) -> list[str]:
+    """Add entries on a simulated disk, close, and return the ids that a new start finds there."""
+    paths = DataPaths(Path("/data"))
+    store = JsonLogStore(paths, file_system=disk)
+    ledger = UsageFile(paths, store.in_turn, file_system=disk)
+    with contextlib.suppress(StorageError):
+        await ledger.months()
+    for entry in entries:
+        ledger.add(entry)
+    with contextlib.suppress(OSError):
+        await ledger.close()
+    with contextlib.suppress(StorageError):
+        await store.close()
+    disk.fault = lambda *_: None
+    disk.off_after = None
+    return await found(disk)
+
+
+async def found(disk: SimFS) -> list[str]:
+    paths = DataPaths(Path("/data"))
+    store = JsonLogStore(paths, file_system=disk)
+    ledger = UsageFile(paths, store.in_turn, file_system=disk)
+    ids = [one.message_id for one in await ledger.entries("2026-11")]
+    await ledger.close()
+    await store.close()
+    return ids
+
+
+SIX = tuple(an_entry(number) for number in range(6))
+IDS = [one.message_id for one in SIX]
+
+
+async def test_a_disk_that_refuses_once_loses_nothing() -> None:
+    whole = SimFS()
+    assert await on(whole, *SIX) == IDS
+    for number in range(1, whole.calls + 1):
+        disk = SimFS()
+        disk.fault = lambda call, *_, at=number: OSError(errno.ENOSPC, "full") if call == at else None  # type: ignore[misc]
+        assert await on(disk, *SIX) == IDS, number
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_after_a_power_cut_what_is_there_is_what_came_first_and_more_can_be_added(seed: int) -> None:
+    whole = SimFS()
+    await on(whole, *SIX)
+    for number in range(1, whole.calls + 1):
+        disk = SimFS()
+        disk.off_after = number
+        await on(disk, *SIX)
+        after = disk.after_power_cut(seed)
+        kept = await found(after)
+        assert kept == IDS[: len(kept)], number
+        assert await on(after, an_entry(9)) == [*kept, "e9"], number
