@@ -15,6 +15,10 @@ Pair = tuple[str, str]
 # Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
 SAID = (120, 450)
 WRITTEN = (120, 800)
+# What a ballot and a verdict are, thinking as well; what a judge is told beside what was said.
+BALLOT = (15, 200)
+VERDICT = (250, 1_500)
+_JUDGE = 300
 
 _LATIN = 4.0
 _OTHER = 1.5
@@ -55,23 +59,31 @@ def tokens_of(text: str) -> int:
     return ceil(latin / _LATIN + (len(text) - latin) / _OTHER)
 
 
-def estimate(speakers: Sequence[Speaker], turns: int, prices: Mapping[Pair, Price | None]) -> Estimate:
-    """Return what turns will use that speakers take one after the other, the last messages before them."""
+def estimate(
+    speakers: Sequence[Speaker],
+    turns: int,
+    prices: Mapping[Pair, Price | None],
+    voters: Sequence[Speaker] = (),
+) -> Estimate:
+    """Return what turns will use that speakers take one after the other, the last messages before them.
+
+    The `voters` vote before the first round and after each; the first of them judges at the end.
+    """
     tokens, usd = [], []
     for length in (0, 1):
         said: list[int] = []
-        used, cost = 0, 0.0
+        calls: list[tuple[Pair, int, int]] = []
         for turn in range(turns):
             speaker = speakers[turn % len(speakers)]
-            read = speaker.sent + sum(said[-WINDOW:])
-            written = speaker.written[length]
-            used += read + written
-            price = prices.get(speaker.pair)
-            if price is not None:
-                cost += read * price.input_usd + written * price.output_usd
+            calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
             said.append(speaker.said[length])
-        tokens.append(used)
-        usd.append(cost)
+        for after in range(0, turns + 1, len(speakers)) if voters else ():
+            heard = sum(said[:after][-WINDOW:])
+            calls += [(voter.pair, voter.sent + heard, BALLOT[length]) for voter in voters]
+        if voters:
+            calls.append((voters[0].pair, _JUDGE + sum(said), VERDICT[length]))
+        tokens.append(sum(read + written for _pair, read, written in calls))
+        usd.append(sum(_cost(prices.get(pair), read, written) for pair, read, written in calls))
     taking = [speaker.pair for speaker in speakers[:turns]]
     known = [price for pair in taking if (price := prices.get(pair)) is not None]
     paid = any(not price.free for price in known)
@@ -84,3 +96,7 @@ def estimate(speakers: Sequence[Speaker], turns: int, prices: Mapping[Pair, Pric
         free=not partly and not paid,
         unasked=tuple(dict.fromkeys(pair for pair in taking if pair not in prices)),
     )
+
+
+def _cost(price: Price | None, read: int, written: int) -> float:
+    return read * price.input_usd + written * price.output_usd if price is not None else 0.0

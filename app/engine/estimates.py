@@ -62,7 +62,8 @@ class Estimates:
             return Speaker(pair=pair, sent=system + topic + context_tokens + _CUE)
 
         speakers = [speaker(one) for one in debate.participants]
-        return estimate(speakers, len(speakers) * setup.rounds, self._prices)
+        voters = [one for one in speakers if one.said != _TRANSCRIPT_SAID] if setup.polls else []
+        return estimate(speakers, len(speakers) * setup.rounds, self._prices, voters)
 
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""

@@ -17,7 +17,7 @@ from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
 
 TABS = ("0", "1", "2")
-SHOWN, TAB, TOPIC = "panel", "tab", ""
+SHOWN, TAB, TOPIC, POLLS = "panel", "tab", "", "polls"
 
 
 class DebateDesk(QObject):
@@ -77,6 +77,7 @@ class DebateDesk(QObject):
         draft = self._state.draft(TOPIC)
         if draft:
             self._panel.setup.set_topic(draft)
+        self._panel.setup.polls.setChecked(self._state.flag(POLLS, False))
         tab = self._state.text(TAB, "0")
         self._panel.tabs.choose(int(tab) if tab in TABS else 0)
         summary = self._views.summary(self._state.text("panel_session"))
@@ -89,6 +90,7 @@ class DebateDesk(QObject):
         self._state.keep(SHOWN, not self._panel.isHidden())
         self._state.keep(TAB, str(self._panel.tabs.current()))
         self._state.keep("panel_session", self._panel.discussion.session_id)
+        self._state.keep(POLLS, self._panel.setup.polls.isChecked())
 
     def _wire(self) -> None:
         panel, top, commands = self._panel, self._window.top_bar, self._commands

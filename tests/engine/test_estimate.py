@@ -6,7 +6,7 @@ import pytest
 
 from app.core.agent import Agent, Group
 from app.core.usage import Price
-from app.engine.estimate import SAID, WRITTEN, Speaker, estimate, tokens_of
+from app.engine.estimate import BALLOT, SAID, VERDICT, WRITTEN, Speaker, estimate, tokens_of
 from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 
@@ -27,6 +27,16 @@ def test_the_sum_of_three_turns_by_hand() -> None:
         tuple(r * CENT.input_usd + w * CENT.output_usd for r, w in zip(read, written, strict=True))
     )
     assert (found.turns, found.partly, found.free, found.unasked) == (3, False, False, ())
+
+
+def test_ballots_and_a_verdict_by_hand() -> None:
+    plain = estimate(two(), 2, {A: CENT, B: CENT})
+    voted = estimate(two(), 2, {A: CENT, B: CENT}, two())
+    for length in (0, 1):
+        votes = 2 * (100 + BALLOT[length]) + 2 * (100 + 2 * SAID[length] + BALLOT[length])
+        verdict = 300 + 2 * SAID[length] + VERDICT[length]
+        assert voted.tokens[length] - plain.tokens[length] == votes + verdict
+    assert voted.turns == plain.turns
 
 
 def test_of_what_was_said_only_the_window_is_read_again() -> None:

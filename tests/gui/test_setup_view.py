@@ -265,3 +265,32 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     setup.rounds.setValue(10)
     assert setup._estimate.text() != before
     assert len(asked) == len(set(asked))
+
+
+async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_estimate(person, data_dir):
+    setup, engine = person.window.desk.panel.setup, person.window.desk.engine
+    await person.write("debate_topic", "Tabs or spaces?")
+    assert not setup.polls.isEnabled()
+    assert "too small" in setup.polls.toolTip()
+    for provider in ("openai", "anthropic"):
+        await engine.set_key(provider, "sk-canary-typed-by-hand")
+    setup.refresh_seats()
+    assert setup.polls.isEnabled()
+    assert not setup.polls.isChecked(), "off until it is asked for"
+    before = engine.estimates.debate(setup.setup(), 0)
+    await person.click("debate_polls")
+    assert setup.setup().polls
+    after = engine.estimates.debate(setup.setup(), 0)
+    assert after.turns == before.turns
+    assert after.tokens[0] > before.tokens[0]
+    for kind in ("openai", "anthropic"):
+        card_of(person, kind).tick.setChecked(False)
+    card_of(person, "ada").tick.setChecked(True)
+    assert not setup.setup().polls, "not where nobody can vote"
+
+
+async def test_ballots_are_remembered(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.desk.panel.setup.polls.setChecked(True)
+    async with at_window(data_dir) as person:
+        assert person.window.desk.panel.setup.polls.isChecked()

@@ -67,6 +67,8 @@ class SetupView(QWidget):
         self.context.setObjectName("debate_context")
         self.opening = TickBox(look)
         self.opening.setObjectName("debate_opening")
+        self.polls = TickBox(look)
+        self.polls.setObjectName("debate_polls")
         self.start = button("primary", "debate_start")
         self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
@@ -134,6 +136,7 @@ class SetupView(QWidget):
             mode=self.mode.value(),
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
+            polls=self.polls.isChecked() and self.polls.isEnabled(),
             language=self._language.name,
         )
 
@@ -191,6 +194,7 @@ class SetupView(QWidget):
         column.addLayout(context)
         column.addWidget(self._files)
         column.addLayout(_row(self.opening))
+        column.addLayout(_row(self.polls))
         column.addStretch(1)
         scroll = scrolling(body)
         foot = QHBoxLayout()
@@ -207,7 +211,8 @@ class SetupView(QWidget):
         self.topic.textChanged.connect(self._on_topic_changed)
         self.mode.chosen.connect(lambda _mode: self._refresh())
         self.rounds.valueChanged.connect(lambda _rounds: self._refresh())
-        self.context.toggled.connect(lambda _on: self._refresh())
+        for tick in (self.context, self.polls):
+            tick.toggled.connect(lambda _on: self._refresh())
         self._choose.clicked.connect(self._on_choose_files)
         self._files.remove_requested.connect(self._on_file_removed)
         self._add.clicked.connect(self._on_add_voice)
@@ -231,7 +236,7 @@ class SetupView(QWidget):
         for card in self._cards:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
-        stops += [self.opening, self.start]
+        stops += [self.opening, self.polls, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
@@ -251,6 +256,9 @@ class SetupView(QWidget):
         chosen = [card for card in self._cards if card.chosen]
         embedded = [card for card in chosen if card.seat.status.config.kind == EMBEDDED]
         self._honesty.setVisible(bool(embedded))
+        votes = len(embedded) < len(chosen) or not chosen
+        self.polls.setEnabled(votes)
+        self.polls.setToolTip(words("setup.polls.hint" if votes else "setup.polls.too_small"))
         self._warning.setVisible(bool(embedded) and any(is_hangul(letter) for letter in self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         paths = self._files.paths
@@ -367,6 +375,7 @@ class SetupView(QWidget):
         self.context.setText(words("setup.context"))
         self._choose.setText(words("setup.context.choose"))
         self.opening.setText(words("setup.opening"))
+        self.polls.setText(words("setup.polls"))
         self._honesty.setText(words("setup.embedded"))
         self._warning_text.setText(words("setup.embedded.not_english"))
         self._warning_button.setText(words("welcome.connect.button"))
