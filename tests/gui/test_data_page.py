@@ -1,0 +1,173 @@
+"""The data in the settings: backed up, restored after a look, brought in, exported, thrown away and put back."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QPushButton
+
+from app.gui.dialogs.file_sizes import size_text
+from tests.app_driver import Person, at_window, until
+from tests.engine import foreign_exports as exports
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir, size=(900, 600)) as person:
+        yield person
+
+
+async def open_page(person: Person):
+    """Go to the page and return it."""
+    person.window.desk.open_settings("data")
+    await until(lambda: person.sees("data_backups_back_up"))
+    page = person.find("settings_dialog").page("data")
+    await settled(person)
+    return page
+
+
+async def settled(person: Person) -> None:
+    """Wait until nothing the page has begun is under way."""
+    tasks = person.find("settings_dialog").page("data")._tasks
+    names = ("data page", "back up", "look into backup", "restore", "look at import", "import", "export all")
+    await until(lambda: not any(tasks.running(name) for name in (*names, "restore from bin", "empty bin")))
+
+
+async def choose(person: Person, path: Path) -> None:
+    """Choose a file in the dialog that asks for one."""
+    dialog = person.find("settings_dialog").findChild(QFileDialog)
+    await until(dialog.isVisible)
+    dialog.fileSelected.emit(str(path))
+    dialog.reject()
+    await person.settle()
+    await settled(person)
+
+
+def sessions(person: Person) -> list[str]:
+    return [one.title for one in person.window.desk.engine.sessions()]
+
+
+def rows(widget) -> list[str]:
+    return [widget.item(row).text() for row in range(widget.count())]
+
+
+async def bring_in(person: Person, tmp_path: Path, *values: object):
+    """Bring conversations in by the page; return it."""
+    page = await open_page(person)
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    await person.click("data_import")
+    await choose(person, file)
+    await until(lambda: person.sees("import_dialog"))
+    return page
+
+
+async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
+    bad = {**exports.chatgpt("bad"), "mapping": {"a": 1}}
+    page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude(), bad)
+    assert "2 conversations from ChatGPT, Claude" in person.find("import_facts").text()
+    assert "[2] mapping.a" in person.find("import_faults").text()
+    assert rows(person.find("import_sessions")) == ["Cars in cities", "Read this"]
+    await person.click("import_sessions_none")
+    assert not person.find("import_go", QPushButton).isEnabled()
+    assert sessions(person) == []
+    await person.click("import_sessions_all")
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    await settled(person)
+    assert page.said.text() == "2 conversations are here now."
+    await until(lambda: person.window.side_bar.sessions.model().rowCount() >= 2)
+
+
+async def test_a_backup_brings_back_what_is_missing(person, tmp_path):
+    page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    await settled(person)
+    target = tmp_path / "mine.zip"
+    await person.click("data_backups_back_up")
+    await choose(person, target)
+    assert "mine.zip" in page.said.text()
+    engine = person.window.desk.engine
+    await engine.delete(engine.sessions()[0].id)
+    await person.click("data_backups_from_file")
+    await choose(person, target)
+    await until(lambda: person.sees("restore_dialog"))
+    assert "1 missing here · 1 here already" in person.find("restore_facts").text()
+    assert len(sessions(person)) == 1
+    await person.click("restore_go")
+    await until(lambda: len(sessions(person)) == 2)
+    await settled(person)
+    assert "1 sessions" in page.said.text()
+    assert len(rows(page.backups.list)) == 1
+    assert "Before a restore" in rows(page.backups.list)[0]
+
+
+async def test_a_file_that_is_no_backup_is_said_to_be_none(person, tmp_path):
+    page = await open_page(person)
+    (tmp_path / "x.zip").write_bytes(b"no zip")
+    await person.click("data_backups_from_file")
+    await choose(person, tmp_path / "x.zip")
+    assert "x.zip is damaged" in page.said.text()
+    assert not person.sees("restore_dialog")
+
+
+async def test_the_bin_gives_back_and_forgets_only_when_asked_twice(person, tmp_path):
+    page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    engine = person.window.desk.engine
+    for summary in engine.sessions():
+        await engine.delete(summary.id)
+    page.refresh()
+    await settled(person)
+    assert len(rows(page.bin.list)) == 2
+    assert "30 days left" in rows(page.bin.list)[0]
+    await person.click("data_bin_restore")
+    await until(lambda: len(sessions(person)) == 1)
+    await settled(person)
+    await person.click("data_bin_empty")
+    await until(lambda: person.sees("confirm_dialog"))
+    await person.click("confirm_cancel")
+    assert len(rows(page.bin.list)) == 1
+    await person.click("data_bin_remove")
+    await until(lambda: person.sees("confirm_dialog"))
+    await person.click("confirm_agree")
+    await until(lambda: not rows(page.bin.list))
+    assert not person.find("data_bin_restore", QPushButton).isEnabled()
+
+
+async def test_everything_is_exported_into_one_file_that_can_come_in_again(person, tmp_path):
+    await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    await settled(person)
+    target = tmp_path / "all.zip"
+    await person.click("data_export_all")
+    await choose(person, target)
+    with zipfile.ZipFile(target) as file:
+        names = file.namelist()
+        assert len(names) == 5
+        assert "Cars in cities" in file.read("index.md").decode()
+        assert all(name.split(".")[0] in file.read("index.md").decode() for name in names[:4])
+    await person.click("data_import")
+    await choose(person, target)
+    await until(lambda: person.sees("import_dialog"))
+    assert "2 conversations from Moot" in person.find("import_facts").text()
+
+
+async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp_path):
+    page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(20)))
+    await person.click("import_go")
+    person.find("settings_dialog").accept()
+    await until(lambda: len(sessions(person)) == 20)
+    await until(lambda: not page._tasks.running("import"))
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (12_345_678, "12 MB"), (3.2e12, "3200 GB")],
+)
+def test_sizes_are_short(count, text):
+    assert size_text(int(count)) == text
