@@ -33,7 +33,7 @@ class AboutPage(QWidget):
         self._language = language
         mark = QLabel()
         mark.setPixmap(look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
-        self._name, self.version = plain_label("page_title"), plain_label("card_text")
+        self._name, self.version = plain_label("page_title"), plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text, self._parts = Paragraph("card_text"), plain_label("field")
         head = QHBoxLayout()

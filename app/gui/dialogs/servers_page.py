@@ -151,7 +151,7 @@ class ServersPage(QWidget):
         said.addWidget(self.result, 1)
         said.addWidget(self._undo)
         column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 14)
+        column.setContentsMargins(22, 14, 22, 14)
         column.setSpacing(10)
         column.addWidget(self._lead)
         column.addLayout(row, 1)

@@ -6,8 +6,8 @@ A page is made when it is first shown; what is chosen on it counts at once.
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -37,7 +37,7 @@ from app.gui.dialogs.settings_rows import SettingsRows, settings_of
 from app.gui.dialogs.shortcuts_page import ShortcutsPage
 from app.gui.dialogs.usage_page import UsagePage
 from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import SearchBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel
@@ -103,7 +103,7 @@ class SettingsDialog(QDialog):
         self._title = ElidedLabel("page_title")
         self._reset = button("link", "settings_reset")
         self._title.setMinimumHeight(self._reset.sizeHint().height())
-        self._stack = QStackedWidget()
+        self._side, self._stack = QFrame(), QStackedWidget()
         self._close = button("", "settings_close")
         self._toasts = Toasts(self)
         self._lay_out()
@@ -147,6 +147,19 @@ class SettingsDialog(QDialog):
             event.accept()
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Let the list be as wide as larger texts need, but never more than a third."""
+        self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() // 3))
 
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
         """Return a new page, and what holds it: most scroll where they do not fit."""
@@ -197,10 +210,8 @@ class SettingsDialog(QDialog):
         return page, scrolling(_with_margins(page), keeps_bar=True)
 
     def _lay_out(self) -> None:
-        side = QFrame()
-        side.setProperty("kind", "side")
-        side.setFixedWidth(SIDE_WIDTH)
-        side_column = QVBoxLayout(side)
+        self._side.setProperty("kind", "side")
+        side_column = QVBoxLayout(self._side)
         side_column.setContentsMargins(10, 14, 10, 8)
         side_column.setSpacing(8)
         side_column.addWidget(self.search)
@@ -222,7 +233,7 @@ class SettingsDialog(QDialog):
         body = QHBoxLayout(self)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(0)
-        body.addWidget(side)
+        body.addWidget(self._side)
         body.addLayout(right, 1)
 
     def _list_pages(self) -> None:

@@ -1,0 +1,83 @@
+"""After a restart the window is as it was left: place, size, splitter, last session and what was not sent."""
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QMainWindow
+
+from app.gui.window_state import WindowState
+from app.main import open_window
+from tests.app_driver import Person, at_window, until
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+
+async def test_place_size_and_splitter_come_back(qapp, data_dir):
+    window = await open_window(data_dir)
+    window.setGeometry(QRect(40, 60, 900, 640))
+    window.splitter.setSizes([300, 600, 0, 0, 0])
+    await until(lambda: window.height() == 640)
+    left, sizes = window.geometry(), window.splitter.sizes()
+    assert sizes[0] != 248
+    await window.shutdown()
+    window = await open_window(data_dir)
+    try:
+        assert window.size() == left.size()
+        # The screen of the tests is narrower than any window.
+        assert window.geometry().top() == left.top()
+        assert window.splitter.sizes()[0] == sizes[0]
+    finally:
+        await window.shutdown()
+
+
+async def test_a_window_left_maximised_opens_so(qapp, data_dir):
+    window = await open_window(data_dir)
+    window.showMaximized()
+    await until(window.isMaximized)
+    await window.shutdown()
+    window = await open_window(data_dir)
+    try:
+        assert window.isMaximized()
+    finally:
+        await window.shutdown()
+
+
+@pytest.mark.parametrize("place", [(5_000, 4_000), (-4_000, 20), (20, -4_000)])
+async def test_a_window_whose_screen_is_gone_is_on_one_that_is_there(qapp, data_dir, place):
+    data_dir.mkdir(exist_ok=True)
+    other = QMainWindow()
+    other.resize(500, 400)
+    other.move(*place)
+    other.show()
+    state = WindowState(data_dir)
+    state.keep("geometry", other.saveGeometry())
+    state.save()
+    other.close()
+    other.deleteLater()
+    window = await open_window(data_dir)
+    try:
+        room = window.screen().availableGeometry()
+        assert room.contains(window.geometry().topLeft())
+        assert room.contains(window.geometry().center())
+    finally:
+        await window.shutdown()
+
+
+@pytest.mark.timeout(180)
+async def test_a_second_start_goes_straight_to_the_last_session(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))
+    async with at_window(data_dir) as person:
+        engine = person.window.desk.engine
+        session_id = await engine.chats.start("assistant", "Is it so?")
+        await until(lambda: engine.live(session_id).session.status == "idle", 90)
+        person.window.desk.show_session(session_id)
+        await until(lambda: person.window.desk.chat_page.session_id == session_id)
+        await person.write("composer", "Half a sent")
+    window = await open_window(data_dir)
+    try:
+        person = Person(window)
+        await until(lambda: window.desk.chat_page.session_id == session_id)
+        assert window.main_area.currentWidget() is window.desk.chat_page
+        await until(lambda: person.find("composer").toPlainText() == "Half a sent")
+        assert person.transcript("transcript")[-1].endswith("Yes.")
+    finally:
+        await window.shutdown()
