@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from app.core.errors import ProviderError
 from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
@@ -52,6 +53,17 @@ class DebateRun(Run):
             self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
 
     async def _step(self) -> None:
+        try:
+            await self._go_on()
+        except ProviderError as held:
+            # The month's limit came before a vote or the verdict: both are asked for when it goes on.
+            details = {"kind": held.kind, "detail": held.detail}
+            self._live.change(status=PAUSED, reason=held.kind)
+            self._live.tell(
+                Notice(session_id=self._live.id, level="warning", code="vote_held", details=details)
+            )
+
+    async def _go_on(self) -> None:
         await self._poll()
         session = self._live.debate_session
         world = self._terms.world(session)

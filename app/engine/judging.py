@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from app.core.errors import BAD_RESPONSE, ProviderError
+from app.core.errors import BAD_RESPONSE, BUDGET_MONTH, ProviderError
 from app.core.message import Message, Usage
 from app.core.provider import Delta, Finished, ModelRequest, Text
 from app.core.session import DebateSession, Participant
@@ -32,7 +32,10 @@ async def poll(
     models: MeteredModels,
     prompts: Prompts,
 ) -> tuple[Ballot, ...]:
-    """Let everybody vote at once, and return their ballots; a vote that cannot be had is an empty one."""
+    """Let everybody vote at once, and return their ballots; a vote that cannot be had is an empty one.
+
+    Raises ProviderError where the month's limit forbids to ask: then nobody has voted.
+    """
     debate, messages = live.debate_session.debate, list(live.messages)
 
     async def vote(voter: Participant) -> Ballot:
@@ -41,11 +44,17 @@ async def poll(
             return ballot
         try:
             answer, usage = await _ask(models, live.id, ballot_request(debate, messages, voter, prompts))
-        except ProviderError:
+        except ProviderError as error:
+            if error.kind == BUDGET_MONTH:
+                raise
             return ballot
         return replace(ballot, stance=stance_of(answer), usage=usage)
 
-    return tuple(await asyncio.gather(*(vote(one) for one in debate.participants)))
+    votes = await asyncio.gather(*(vote(one) for one in debate.participants), return_exceptions=True)
+    for one in votes:
+        if isinstance(one, BaseException):
+            raise one
+    return tuple(one for one in votes if isinstance(one, Ballot))
 
 
 async def judged(
@@ -55,7 +64,10 @@ async def judged(
     models: MeteredModels,
     prompts: Prompts,
 ) -> Verdict:
-    """Return the verdict of the first judge that gives one; where none does, everybody's last words."""
+    """Return the verdict of the first judge that gives one; where none does, everybody's last words.
+
+    Raises ProviderError where the month's limit forbids to ask.
+    """
     failure = TOO_SMALL
     for judge in judges:
         try:
@@ -63,6 +75,8 @@ async def judged(
                 models, session.id, verdict_request(session.debate, messages, judge, prompts)
             )
         except ProviderError as error:
+            if error.kind == BUDGET_MONTH:
+                raise
             failure = error.kind
             continue
         verdict = read_verdict(answer, messages, judge)

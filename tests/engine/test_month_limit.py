@@ -8,10 +8,10 @@ import pytest
 
 from app.core.message import ASSISTANT, DONE
 from app.core.provider import Finished, ModelRequest
-from app.core.session import PAUSED
+from app.core.session import COMPLETED, PAUSED
 from app.core.settings import Settings
 from tests.builders import Bench, Script
-from tests.engine import test_group, test_sub_agents, test_workflow
+from tests.engine import test_group, test_sub_agents, test_verdict, test_workflow
 from tests.engine.test_turn import agent, calling, status
 
 COST = 0.25
@@ -23,7 +23,7 @@ async def engines_are_closed() -> AsyncIterator[None]:
     yield
     while _made:
         await _made.pop().engine.shutdown()
-    for module in (test_group, test_sub_agents, test_workflow):
+    for module in (test_group, test_sub_agents, test_verdict, test_workflow):
         module._made.clear()
 
 
@@ -131,3 +131,29 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
     await made.engine.save_settings(Settings(max_month_usd=COST))
     assert await made.engine.workflows.classify("Do what must be done.") is None
     assert len(made.models.requests) == 1
+
+
+async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if test_verdict.votes(request):
+            return ['{"stance": 1}']
+        return [test_verdict.a_verdict(1, 2)] if test_verdict.judges(request) else ["I say so."]
+
+    for allowed in range(1, 11):
+        made = test_verdict.bench(tmp_path / str(allowed), paid(answer))
+        _made.append(made)
+        await made.engine.save_settings(Settings(max_month_usd=allowed * COST))
+        session_id = await test_verdict.held(made)
+        assert made.debate_of(session_id).reason == "budget_month", allowed
+        # Of two votes that go out at once both are made.
+        assert allowed <= len(made.models.requests) <= allowed + 1
+        await made.engine.save_settings(Settings())
+        await made.engine.resume(session_id)
+        await made.engine.wait(session_id)
+        assert made.debate_of(session_id).status == COMPLETED
+        debate = made.debate_of(session_id).debate
+        assert [one.stance for one in debate.ballots] == [1] * 6
+        assert debate.verdict is not None
+        assert not debate.verdict.failure
+        assert len(made.models.requests) == 11
+        assert (await made.engine.usage.this_month()).calls == 11
