@@ -1,0 +1,49 @@
+"""What the catalogue knows of keys and models by their names."""
+
+import pytest
+
+from app.core import catalog
+
+
+def test_the_best_model_is_one_we_know_else_the_first_for_chat() -> None:
+    known = ("gpt-5.2", "gpt-5-mini")
+    assert catalog.best_model(known, ("whisper-1", "gpt-5-mini", "gpt-5.2")) == "gpt-5.2"
+    assert catalog.best_model(known, ("gpt-5-mini-2025-08-07", "o3")) == "gpt-5-mini"
+    assert catalog.best_model(known, ("gpt-5.2-codex", "text-embedding-3-small", "o3")) == "gpt-5.2-codex"
+    assert catalog.best_model(known, ("text-embedding-3-small", "o3")) == "o3"
+    assert catalog.best_model(known, ()) == "gpt-5.2"
+    assert catalog.best_model((), ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("sk-ant-api03-abc", "anthropic"),
+        ("sk-proj-abc", "openai"),
+        ("AIzaSyAbc", "gemini"),
+        ("gsk_abc", ""),
+        ("", ""),
+    ],
+)
+def test_a_key_says_whose_it_is(key: str, kind: str) -> None:
+    assert catalog.kind_of_key(key) == kind
+
+
+def test_models_that_do_not_chat_are_left_out() -> None:
+    chat = ("gpt-5.2", "claude-opus-4-5", "gemini-3-pro-preview", "llama3.2:3b", "qwen/qwen3-32b", "o3")
+    others = (
+        "text-embedding-3-small",
+        "whisper-1",
+        "tts-1-hd",
+        "dall-e-3",
+        "gpt-image-1",
+        "omni-moderation-latest",
+        "gpt-4o-realtime-preview",
+        "gpt-4o-transcribe",
+        "nomic-embed-text:v1.5",
+        "bge-reranker-v2",
+        "imagen-4.0-generate-001",
+        "veo-3.0-generate-001",
+        "gemini-2.5-flash-image",
+    )
+    assert catalog.chat_models((*others, *chat, *chat)) == chat
