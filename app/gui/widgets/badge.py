@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.gui.style import Look, sized, tall
 from app.gui.theme import Tokens
 from app.gui.widgets.label import plain_tip
+from app.gui.widgets.painted_text import PaintedText
 
 CHIP_HEIGHT = 22
 CHIP_PADDING = 9
@@ -86,7 +87,7 @@ class Avatar(QWidget):
         paint_avatar(painter, self.rect(), self._name, colours)
 
 
-class Chip(QWidget):
+class Chip(PaintedText):
     """A short state in a rounded field, with an icon or without; hidden while it has no text."""
 
     def __init__(self, look: Look, parent: QWidget | None = None, *, icon: str = "") -> None:

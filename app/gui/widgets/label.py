@@ -16,6 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from app.gui.widgets.painted_text import PaintedText
+
 
 def plain_label(kind: str = "", parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
     """Return an empty label of plain text; `kind` is what the style sheet knows it by."""
@@ -35,7 +37,7 @@ def plain_tip(text: str) -> str:
     return f'<span style="white-space: pre-wrap">{html.escape(text)}</span>'
 
 
-class ElidedLabel(QWidget):
+class ElidedLabel(PaintedText):
     """One line of plain text, shortened with an ellipsis where it does not fit."""
 
     def __init__(self, kind: str = "", parent: QWidget | None = None) -> None:
@@ -72,7 +74,7 @@ class ElidedLabel(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-class Paragraph(QWidget):
+class Paragraph(PaintedText):
     """Some sentences of plain text, wrapped, with the air between lines that a plain label lacks."""
 
     LINE_HEIGHT = 1.5
