@@ -3,6 +3,7 @@
 `engine.connections`, used by the welcome page and the settings.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
@@ -37,6 +38,8 @@ class Connections:
         self._providers = providers
         self._save = save
         self._set_key = set_key
+        # Two ticks in a row are two changes of the same list.
+        self._changing = asyncio.Lock()
 
     async def offers(self) -> tuple[FoundServer, ...]:
         """Look for servers on this computer; return those that are not among the providers yet.
@@ -120,15 +123,18 @@ class Connections:
         name = model.strip()
         if not name or len(name) > 200 or not name.isprintable():
             raise BadInput("model_name_invalid")
-        others = tuple(one for one in self._offered_now(provider_id) if one != name)
-        await self._offer(provider_id, (name, *others) if first else (*others, name))
+        async with self._changing:
+            now = self._offered_now(provider_id)
+            others = tuple(one for one in now if one != name)
+            await self._offer(provider_id, (name, *others) if first else (*others, name))
 
     async def withdraw_model(self, provider_id: str, model: str) -> None:
         """No longer offer a model. Raises BadInput for a provider's last one."""
-        rest = tuple(one for one in self._offered_now(provider_id) if one != model)
-        if not rest:
-            raise BadInput("last_model")
-        await self._offer(provider_id, rest)
+        async with self._changing:
+            rest = tuple(one for one in self._offered_now(provider_id) if one != model)
+            if not rest:
+                raise BadInput("last_model")
+            await self._offer(provider_id, rest)
 
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
         self._config(provider_id)

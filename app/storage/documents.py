@@ -132,7 +132,9 @@ class JsonDocuments:
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
         """Write `models.json`, which can always be fetched again. Raises StorageError."""
         self._model_lists = lists
-        await self._write_in_thread(lambda: save_model_lists(self._disk, self._paths.models, lists))
+        await self._write_in_thread(
+            lambda: save_model_lists(self._disk, self._paths.models, self._model_lists)
+        )
 
     def agents(self) -> tuple[Agent, ...]:
         """Return the assistants of `assistants/`."""
