@@ -25,6 +25,7 @@ from app.core.session import Chat, ChatSession
 from app.core.store import StoredSession
 from app.engine.call_tree import in_tree
 from app.engine.export import export
+from app.engine.export_parts import closed
 from app.engine.live_session import LiveSession
 from tests.builders import PROMPTS
 
@@ -158,3 +159,18 @@ def test_no_message_is_told_twice_or_forgotten_whatever_it_hangs_on() -> None:
     ]
     told = [one for one in in_tree([*MESSAGES, *loose]) if isinstance(one, Message)]
     assert sorted(one.id for one in told) == sorted(one.id for one in [*MESSAGES, *loose])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("```py\nx", "```py\nx\n```"),
+        ("```\nx\n```", "```\nx\n```"),
+        ("~~~~\n```\n~~~", "~~~~\n```\n~~~\n~~~~"),
+        ("``` a `b`", "``` a `b`"),
+        ("x\n````\n```\n````\n```", "x\n````\n```\n````\n```\n```"),
+    ],
+)
+def test_a_fence_that_was_left_open_ends_with_its_message(text: str, expected: str) -> None:
+    assert closed(text) == expected

@@ -1,11 +1,22 @@
 """The side bar's rows: what runs keeps its place while others speak."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from app.core.session import COMPLETED, IDLE, RUNNING, WAITING, SessionSummary
-from app.gui.session_list import ASKS, SUMMARY, SessionRows
+from app.engine.importing.chatgpt import CHATGPT
+from app.engine.importing.sessions import session_of
+from app.gui.session_list import ASKS, SUMMARY, SessionList, SessionRows
+from tests.app_driver import at_window, until
+from tests.builders import PROMPTS
+from tests.engine.foreign_exports import chatgpt
+
+FORMATS = (("md", "Markdown…"), ("html", "Web page (HTML)…"), ("pdf", "PDF…"), ("json", "JSON…"))
 
 
 @dataclass
@@ -49,3 +60,49 @@ def test_a_session_that_asks_is_marked_even_while_it_runs(qapp):
         "waits": True,
         "done": False,
     }
+
+
+def menu_of(sessions: SessionList) -> QMenu:
+    """Open the menu of the chosen session by the keyboard."""
+    by_key = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(sessions, QContextMenuEvent(by_key, QPoint(0, 0), QPoint(0, 0)))
+    return next(menu for menu in sessions.findChildren(QMenu) if menu.isVisible())
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
+    async with at_window(data_dir) as person:
+        window = person.window
+        engine = window.desk.engine
+        session, messages = session_of(
+            next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
+        )
+        await engine._store.bring_in(session, messages)
+        window.desk._refresh_sessions()
+        sessions = window.side_bar.sessions
+        sessions.select(session.id)
+        actions = menu_of(sessions).actions()
+        assert [one.text() for one in actions] == ["Open", "Rename…", "Export", "Delete"]
+        actions[1].trigger()
+        await until(lambda: person.sees("rename_dialog"))
+        assert person.find("rename_field").text() == "Cars in cities"
+        await person.write("rename_field", "  Cars,   and bicycles ")
+        await person.click("rename_save")
+        await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
+        await person.settle(0.3)  # the list follows
+        for place, (name, text) in enumerate(FORMATS):
+            exports = menu_of(sessions).actions()[2].menu().actions()
+            assert [one.text() for one in exports] == [text for _, text in FORMATS]
+            exports[place].trigger()
+            dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
+            assert "Cars_ and bicycles" in dialog.selectedFiles()[0]
+            dialog.fileSelected.emit(str(tmp_path / f"out.{name}"))
+            dialog.reject()
+            await until(lambda: not window.desk.tasks.running("export"))
+            for left in sessions.findChildren(QMenu):
+                left.close()
+            await person.settle()
+        assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-")
+        assert "<script" not in (tmp_path / "out.html").read_text(encoding="utf-8")
+        assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Cars, and bicycles")
+        assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["id"] == session.id
