@@ -108,6 +108,7 @@ def test_korean_is_korean() -> None:
         "SmolLM",
         "Markdown",
         "HTML",
+        "PDF",
         "JSON",
     }
     names |= {
