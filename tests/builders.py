@@ -106,6 +106,7 @@ class ScriptedModels(Models):
     hanging: int = 0
     silent: frozenset[str] = frozenset()
     prices: dict[str, Price] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -136,6 +137,9 @@ class ScriptedModels(Models):
 
     async def listens(self, provider: str) -> bool:
         return provider not in self.silent
+
+    def is_free(self, provider: str) -> bool:
+        return provider in self.free
 
     async def price(self, provider: str, model: str) -> Price | None:
         return self.prices.get(model)

@@ -188,6 +188,10 @@ class Models(Askable, Protocol):
         """Say whether something listens at the provider's address; sends it nothing."""
         ...
 
+    def is_free(self, provider: str) -> bool:
+        """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
+        ...
+
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None where nobody knows; asks no provider."""
         ...

@@ -92,17 +92,14 @@ class UsageBook:
         """Raise ProviderError (budget_month) where the month's limit forbids a call.
 
         What the call itself will cost is not in it: the one that reaches the limit is made to its end,
-        and so are others that have begun by then. A model that is known to be free is never held back;
-        one whose price is not known is, though nothing it costs is counted.
+        and so are others that have begun by then. A model of this computer or its network, which is free,
+        is never held back; one whose price is not known is, though nothing it costs is counted.
         """
         limit = self._settings().max_month_usd
-        if not limit:
+        if not limit or self._models.is_free(request.provider):
             return
         spent = (await self.this_month()).known_usd
-        if spent < limit:
-            return
-        price = await self._models.price(request.provider, request.model)
-        if price is None or not price.free:
+        if spent >= limit:
             raise ProviderError(BUDGET_MONTH, f"${spent:.2f} / ${limit:.2f}")
 
     def note(self, entry: UsageEntry) -> None:

@@ -219,6 +219,14 @@ class RemoteModels:
             detail=self._clean(tested.get("detail", "")),
         )
 
+    def is_free(self, provider: str) -> bool:
+        """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
+        config = self._providers(provider)
+        row = provider_kind(config.kind) if config is not None else None
+        if config is None or row is None or not row.local:
+            return False
+        return row.kind == EMBEDDED or is_near(config.base_url or row.base_url)
+
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None where nobody knows; starts the host for one that is paid only."""
         config = self._providers(provider)
@@ -226,7 +234,7 @@ class RemoteModels:
         if config is None or row is None:
             return None
         if row.local:
-            return Price() if row.kind == EMBEDDED or is_near(config.base_url or row.base_url) else None
+            return Price() if self.is_free(provider) else None
         if (row.kind, model) not in self._prices:
             host = await self._running_host()
             call_id = new_id()

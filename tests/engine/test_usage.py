@@ -12,7 +12,7 @@ from app.core.message import DONE, FAILED, STOPPED
 from app.core.provider import Finished, ModelRequest
 from app.core.session import COMPLETED, IDLE, PAUSED
 from app.core.settings import Settings
-from app.core.usage import Price, Total, UsageEntry
+from app.core.usage import Total, UsageEntry
 from app.engine.usage import UsageBook
 from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup
 from tests.memory import MemoryLedger
@@ -121,7 +121,7 @@ async def test_a_chat_pauses_at_the_limit_and_answers_once_it_is_raised(bench: B
 
 
 async def test_a_model_that_is_free_goes_on_and_one_without_a_price_does_not(bench: Bench) -> None:
-    bench.models.prices = {"model-0": Price()}
+    bench.models.free = frozenset({"remote0"})
     bench.models.otherwise = lambda request: CENTS
     await limit(bench, 0.01)
     bench.engine.usage.note(an_entry())

@@ -1,0 +1,64 @@
+"""What models cost: the host's list for those that are paid, and nothing started for those that are free."""
+
+import pytest
+
+from app.core.usage import Price
+from app.providers.addresses import is_near
+from app.providers.remote import RemoteModels
+from tests.providers.asking import ask, request_to
+from tests.providers.conftest import Book
+from tests.wire import Answer, WireServer
+
+
+async def test_what_is_free_or_unknown_is_said_without_starting_the_host() -> None:
+    book = Book()
+    book.add("ollama", "ollama")
+    book.add("lan", "openai-compatible", "http://192.168.1.20:8000/v1")
+    book.add("far", "openai-compatible", "https://models.example.com/v1")
+    book.add("embedded", "embedded")
+    models = book.models()
+    for provider in ("ollama", "lan", "embedded"):
+        price = await models.price(provider, "any")
+        assert price is not None
+        assert price.free
+        assert models.is_free(provider)
+    assert await models.price("far", "any") is None
+    assert await models.price("gone", "any") is None
+    assert not models.is_free("far")
+    assert not models.is_free("gone")
+    assert models.host_pid is None
+    await models.close()
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5-mini"])
+async def test_a_listed_price_is_what_an_answer_is_charged(
+    book: Book, models: RemoteModels, model: str
+) -> None:
+    with WireServer("openai", models=(model,), provider_id="priced") as server:
+        book.add("priced", "openai", server.address, server.key, server.models)
+        price = await models.price("priced", model)
+        assert isinstance(price, Price)
+        server.script(model, [Answer("Yes.", input_tokens=1_000, output_tokens=500)])
+        heard = await ask(models, request_to(server, temperature=None))
+        assert heard.finished is not None
+        expected = 1_000 * price.input_usd + 500 * price.output_usd
+        assert heard.finished.cost_usd == pytest.approx(expected)
+        assert await models.price("priced", model) is price
+        assert await models.price("priced", "a-model-nobody-lists") is None
+
+
+@pytest.mark.parametrize(
+    ("address", "near"),
+    [
+        ("http://127.0.0.1:1/v1", True),
+        ("http://[::1]:1", True),
+        ("http://10.0.0.8", True),
+        ("http://printer.local", True),
+        ("http://box:8000", True),
+        ("https://api.openai.com/v1", False),
+        ("http://8.8.8.8", False),
+    ],
+)
+def test_near_is_this_computer_and_its_network(address: str, near: bool) -> None:
+    assert is_near(address) is near
