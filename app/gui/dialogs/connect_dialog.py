@@ -298,7 +298,7 @@ class ConnectDialog(QDialog):
             shown.setVisible(bool(page))
         self._address_label.setText(words("provider.base_url"))
         self.address.setAccessibleName(words("provider.base_url"))
-        self.address.setPlaceholderText("http://127.0.0.1:8000/v1")
+        self.address.setPlaceholderText(words("connect.address.hint"))
         self._key_label.setText(words("connect.key.optional" if needs_address else "provider.key"))
         self.key.setAccessibleName(words("provider.key"))
         self.key.setPlaceholderText(words("provider.key.placeholder"))
