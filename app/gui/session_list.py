@@ -139,10 +139,9 @@ class SessionRowDelegate(QStyledItemDelegate):
         rect: QRect = option.rect
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(
-                QPen(QColor(tokens.accent if focused else tokens.line), 1) if selected else Qt.PenStyle.NoPen
-            )
+        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
+            edge = QColor(tokens.accent if focused else tokens.line)
+            painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         ratio = painter.device().devicePixelRatioF()

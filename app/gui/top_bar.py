@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session, WorkflowSession
 from app.gui.i18n import Language
@@ -11,7 +11,7 @@ from app.gui.session_list import EXPORTS
 from app.gui.session_state import state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
 from app.gui.widgets.title_field import TitleField
 
 HEIGHT = 52
@@ -149,6 +149,7 @@ class TopBar(QFrame):
         if tools is not None:
             self._row.insertWidget(self._row.indexOf(self.cost), tools)
             tools.show()
+            put_in_tab_order((self.needs_you, *tools.findChildren(QAbstractButton)))
         self.fit()
 
     def show_session_tools(self, shown: bool) -> None:

@@ -43,6 +43,7 @@ from app.gui.widgets.label import plain_tip
 
 AUTO_SCROLL_MS = 40
 REST_MS = 150
+BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class TranscriptView(TranscriptSelecting):
@@ -317,7 +318,18 @@ class TranscriptView(TranscriptSelecting):
         self.viewport().update()
         return True if self._target else super().focusNextPrevChild(forward)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._show_reached(event.reason() in BY_KEYBOARD)
+
+    def _show_reached(self, reached: bool) -> None:
+        """Frame the view where the keyboard came to it: a click says itself where it is."""
+        if self.property("reached") is not reached:
+            self.setProperty("reached", reached)
+            self.style().polish(self)
+
     def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._show_reached(False)
         self._target = None
         self.viewport().update()
         super().focusOutEvent(event)

@@ -28,8 +28,8 @@ class TwoLineDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            focused = selected and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)

@@ -104,6 +104,9 @@ class RightPanel(QFrame):
     def add_button(self, widget: QWidget) -> None:
         """Put a button of the panel's beside the one that closes it."""
         self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
+        before = self._close.previousInFocusChain()
+        if before is not None:
+            QWidget.setTabOrder(before, widget)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
+    QApplication,
     QButtonGroup,
     QCheckBox,
     QComboBox,
@@ -379,6 +380,16 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
         QWidget.setTabOrder(before, after)
 
 
+def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
+    """Let Tab come to widgets where it would come to what holds them: they were made later than it."""
+    before = place.previousInFocusChain()
+    while before is not None and before is not place:
+        if before.focusPolicy() != Qt.FocusPolicy.NoFocus and not place.isAncestorOf(before):
+            put_in_tab_order((before, *widgets))
+            return
+        before = before.previousInFocusChain()
+
+
 def bring_into_sight(widget: QWidget) -> None:
     """Scroll to a widget that an arrow key led to; Qt does so for Tab alone."""
     around: QWidget | None = widget.parentWidget()
@@ -388,13 +399,30 @@ def bring_into_sight(widget: QWidget) -> None:
         around.ensureWidgetVisible(widget, 0, 4)
 
 
+class ScrollingPage(QScrollArea):
+    """A page that scrolls to what the keyboard reaches in it, also where it comes from outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+        # Under the mouse nothing moves: the button that is pressed must be there when it is let go.
+        if now is None or QApplication.mouseButtons() or not self.isVisible():
+            return
+        if self.widget().isAncestorOf(now) and now.height() <= self.viewport().height():
+            self.ensureWidgetVisible(now, 0, 4)
+
+
 def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
     """Return a page that scrolls downwards where it does not fit, and takes no focus for itself.
 
     With `keeps_bar` the bar's place is always kept: for pages whose height depends on their width, which
     would else come to no rest.
     """
-    area = QScrollArea()
+    area = ScrollingPage()
     if keeps_bar:
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     area.setWidgetResizable(True)

@@ -10,7 +10,7 @@ from app.core.session import QueuedMessage
 from app.gui.i18n import Language
 from app.gui.style import Look, tall
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import IconButton, button, icon_button, name_button
+from app.gui.widgets.controls import IconButton, button, icon_button, name_button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, plain_label
 
 ROW_HEIGHT = 36
@@ -71,6 +71,11 @@ class QueueRow(QFrame):
         self.send.clicked.connect(self.sent)
         self._box.submitted.connect(self._on_submitted)
         self._box.cancelled.connect(self._end)
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab stops at, in order."""
+        return (self, self.send, self.edit, self.up, self.down, self.remove)
 
     def show_message(self, queued: QueuedMessage, *, first: bool, last: bool) -> None:
         """Show a message at its place; what is being rewritten stays as it is."""
@@ -149,6 +154,8 @@ class QueueStrip(QScrollArea):
         self._language = language
         self._look = look
         self._rows: dict[str, QueueRow] = {}
+        self.after: QWidget | None = None
+        """What Tab stops at before the rows."""
         self._queue: tuple[QueuedMessage, ...] = ()
         self._title = plain_label("section")
         body = QWidget()
@@ -176,6 +183,9 @@ class QueueStrip(QScrollArea):
                 self._column.insertWidget(place + 1, row)
             row.show_message(queued, first=place == 0, last=place == len(queue) - 1)
             row.show()
+        if self.after is not None:
+            stops = [stop for queued in queue for stop in self._rows[queued.id].stops]
+            put_in_tab_order([self.after, *stops])
         self._title.setText(self._language("queue.title", count=len(queue)))
         self.setVisible(bool(queue))
         self.setFixedHeight(min(MOST_HEIGHT, tall(24) + len(queue) * (tall(ROW_HEIGHT) + 4)))

@@ -77,6 +77,7 @@ class ChatPage(ConversationView):
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
+        self.queue.after = self.state_line.resume
         self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
         self._lay_out()

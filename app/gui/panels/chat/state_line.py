@@ -28,15 +28,15 @@ class StateLine(QFrame):
         self._damaged = 0
         self._retry: tuple[str, str, float] | None = None
         self._text = plain_label(wrap=True)
-        self._resume = button("", "chat_resume")
+        self.resume = button("", "chat_resume")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 7, 8, 7)
         row.addWidget(self._text, 1)
-        row.addWidget(self._resume)
+        row.addWidget(self.resume)
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._countdown.timeout.connect(self._refresh)
-        self._resume.clicked.connect(self.resume_requested)
+        self.resume.clicked.connect(self.resume_requested)
         language.changed.connect(self._refresh)
         self._refresh()
 
@@ -67,8 +67,8 @@ class StateLine(QFrame):
     def _refresh(self) -> None:
         tone, text = self._words()
         paused = self._session is not None and self._session.status == PAUSED
-        self._resume.setText(self._language("chat.resume"))
-        self._resume.setVisible(paused and not self._read_only)
+        self.resume.setText(self._language("chat.resume"))
+        self.resume.setVisible(paused and not self._read_only)
         self._text.setText(text)
         self.setVisible(bool(text))
         if self.property("tone") != tone:

@@ -44,13 +44,14 @@ class GroupPage(QWidget):
         self._group: Group | None = None
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
+        # What stands at the top is made first: Tab goes in that order.
+        self._share = button("", "group_share")
+        self._share.dress(look, "share", "text")
+        self._chat = button("primary", "group_chat")
         self.form = GroupForm(language, look)
         self.editor = AssistantEditor(language, look, embedded=True)
         self.state = SaveState(language, "group_state")
         self.tools = QWidget()
-        self._share = button("", "group_share")
-        self._share.dress(look, "share", "text")
-        self._chat = button("primary", "group_chat")
         self._column = QFrame()
         self._column.setProperty("kind", "cards")
         self._empty = QWidget()

@@ -9,7 +9,7 @@ from app.gui.i18n import Language
 from app.gui.panels.workflow.step_looks import StepLook
 from app.gui.panels.workflow.step_row import StepRow
 from app.gui.style import Look
-from app.gui.widgets.controls import put_in_tab_order
+from app.gui.widgets.controls import put_where
 
 
 class StepList(QWidget):
@@ -59,7 +59,7 @@ class StepList(QWidget):
             inside.addWidget(row)
             self._column.addWidget(line)
             self.rows[look.id], self._lines[look.id] = row, line
-        put_in_tab_order([stop for row in self.rows.values() for stop in row.stops])
+        put_where(self, [stop for row in self.rows.values() for stop in row.stops])
 
     def _go(self, step_id: str, step: int) -> None:
         ids = list(self.rows)

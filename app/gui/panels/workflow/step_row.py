@@ -100,7 +100,7 @@ class StepRow(QFrame):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What Tab stops at, in order."""
-        return (self, self.action, self.more)
+        return (self, self.more, self.action)
 
     def show_look(self, shown: StepLook) -> None:
         """Show a step as it is now."""
