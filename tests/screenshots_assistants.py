@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.agent import Agent, Group, Leader
 from app.core.tool import McpServer
 from app.engine.engine import Engine
+from app.gui.dialogs.settings_dialog import PAGES
 from tests.app_driver import Person, until
 
 ARCHITECT = (
@@ -52,7 +53,7 @@ async def keep_assistants(engine: Engine) -> None:
 async def take_assistants(
     person: Person, keep: Callable[[QWidget, Path], Awaitable[None]], path: Callable[[str], Path]
 ) -> None:
-    """Keep a picture of both editors, the ready-made groups, the palette, and the pages of MCP and limits.
+    """Keep a picture of both editors, the ready-made groups, the palette, and every page of the settings.
 
     `keep` writes the picture of a widget, `path` gives a view's place.
     """
@@ -73,11 +74,11 @@ async def take_assistants(
     await person.settle(0.5)
     await keep(window, path("palette"))
     commands.search()
-    for page in ("servers", "limits"):
+    for page in PAGES:
         window.desk.open_settings(page)
         await until(lambda: person.sees("settings_dialog"))
         dialog = person.find("settings_dialog")
-        await keep(dialog, path(page))
+        await keep(dialog, path(f"settings-{page}"))
         if page == "servers":
             await person.click("server_allow")
             await until(lambda: person.sees("consent_dialog"))

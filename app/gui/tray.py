@@ -1,6 +1,6 @@
 """The icon beside the clock, where the user asked for one. Made by the background desk."""
 
-from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
@@ -84,5 +84,4 @@ def moot_icon(look: Look) -> QIcon:
     icon = QIcon()
     for side in SIDES:
         icon.addPixmap(look.picture("moot", "accent", side))
-    icon.actualSize(QSize(SIDES[0], SIDES[0]))
     return icon
