@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.core.agent import Agent
 from app.core.events import utc_now
+from app.core.session import PAUSED
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
 from app.gui.dialogs.usage_page import UsagePage
@@ -14,7 +16,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.label import ElidedLabel
-from tests.app_driver import until
+from tests.app_driver import at_window, until
 from tests.builders import a_bench
 from tests.memory import MemoryStore
 
@@ -126,3 +128,24 @@ async def test_of_many_the_last_stand_in_one_line(engine, page):
         spend(engine, 12.0 - number, author=f"A{number}")
     await shown(page)
     assert names(page, "authors") == [*(f"A{number}" for number in range(7)), "5 others"]
+
+
+async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_says_so(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        desk = person.window.desk
+        engine = desk.engine
+        spend(engine, 0.5)
+        desk.open_settings("usage")
+        await until(lambda: person.sees("usage_total"))
+        await until(lambda: person.find("usage_total").text() == "$0.50")
+        person.find("setting_max_month_usd").setValue(0.25)
+        await until(lambda: engine.settings().max_month_usd == 0.25)
+        person.find("settings_dialog").accept()
+        await engine.assistants.save(Agent(id="ann", name="Ann", provider="openai", model="gpt-x"))
+        session_id = await engine.chats.start("ann", "Hello")
+        desk.show_session(session_id)
+        await until(lambda: engine.live(session_id).session.status == PAUSED)
+        line = desk.chat_page.state_line
+        await until(line.isVisible)
+        assert "limit for money is reached" in line._text.text()
+        assert line.resume.isVisible()
