@@ -251,7 +251,7 @@ class MemoryArchive(ArchiveFiles):
     async def sizes(self) -> tuple[PartSize, ...]:
         return ()
 
-    async def read_foreign(self, path: str) -> list[Any]:
+    def read_foreign(self, path: str) -> Iterator[Any]:
         raise BadInput("file_unreadable", name=path, detail="")
 
     def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:

@@ -244,7 +244,9 @@ class Secrets(Protocol):
 
 
 class ArchiveFiles(Protocol):
-    """Keeps backups, the bin, and the files that come from elsewhere and go there; all off the loop's thread.
+    """Keeps backups, the bin, and the files that come from elsewhere and go there.
+
+    What is awaited works off the loop's thread; what is not belongs in a thread.
 
     Everything raises BadInput for a file that is not what it should be, and StorageError.
     """
@@ -293,8 +295,8 @@ class ArchiveFiles(Protocol):
         """Say how much room each part of the data directory takes, the largest first."""
         ...
 
-    async def read_foreign(self, path: str) -> list[Any]:
-        """Return the JSON values of a file that another program wrote, or of those in a zip.
+    def read_foreign(self, path: str) -> Iterator[Any]:
+        """Yield the JSON values of a file that another program wrote, or of those in a zip; blocks.
 
         Of a file that is one long list its items are the values.
         """

@@ -81,7 +81,6 @@ class Archive:
 
         Nothing is kept yet; what the file is shows by what is in it. Raises BadInput.
         """
-        values = await self._files.read_foreign(path)
         around = Surroundings(
             words=self._prompts.lines(self._language(), "import"),
             language=self._language(),
@@ -89,7 +88,7 @@ class Archive:
             taken={summary.id for summary in self._store.summaries()},
             read_exported=self._files.read_exported,
         )
-        return await asyncio.to_thread(arrivals, Path(path).name, values, around)
+        return await asyncio.to_thread(arrivals, Path(path).name, self._files.read_foreign(path), around)
 
     async def bring_in(
         self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None

@@ -153,9 +153,9 @@ class FileArchive:
         """Say how much room each part takes, the largest first. Raises StorageError."""
         return await self._do(lambda: _sizes(self._paths.root))
 
-    async def read_foreign(self, path: str) -> list[Any]:
-        """Return the JSON values of a file that came from elsewhere. Raises BadInput."""
-        return await self._do(lambda: read_foreign(Path(path)))
+    def read_foreign(self, path: str) -> Iterator[Any]:
+        """Yield the JSON values of a file that came from elsewhere; blocks. Raises BadInput."""
+        return read_foreign(Path(path))
 
     def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
         """Return a session as Moot's own export holds it. Raises BadInput."""

@@ -16,29 +16,30 @@ from app.storage.checked_zip import CheckedZip, Limits
 MAX_DEPTH = 100
 LIMITS = Limits(file=50 << 20, unpacked=200 << 20, entry=200 << 20, entries=10_000)
 
+_ZIP = b"PK\x03\x04"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-def read_foreign(path: Path) -> list[Any]:
-    """Return the values of a file: the items of a list, else the one value; of a zip those of all its JSON.
+def read_foreign(path: Path) -> Iterator[Any]:
+    """Yield the values of a file: the items of a list, else the one value; of a zip those of all its JSON.
 
     Raises BadInput that says what is wrong and where.
     """
     try:
         with path.open("rb") as file:
             start = file.read(4)
+            if start != _ZIP and path.stat().st_size > LIMITS.file:
+                raise BadInput("file_too_large_mb", name=path.name, most=LIMITS.file >> 20)
+            data = b"" if start == _ZIP else start + file.read()
     except OSError as error:
         raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error
-    if start == b"PK\x03\x04":
-        with closing(CheckedZip(path, LIMITS)) as packed:
-            names = [name for name in packed.names if name.endswith(".json")]
-            return [value for name in names for value in _values(name, packed.read(name))]
-    try:
-        if path.stat().st_size > LIMITS.file:
-            raise BadInput("file_too_large_mb", name=path.name, most=LIMITS.file >> 20)
-        return list(_values(path.name, path.read_bytes()))
-    except OSError as error:
-        raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error
+    if start != _ZIP:
+        yield from _values(path.name, data)
+        return
+    with closing(CheckedZip(path, LIMITS)) as packed:
+        for name in packed.names:
+            if name.endswith(".json"):
+                yield from _values(name, packed.read(name))
 
 
 def _values(name: str, data: bytes) -> Iterator[Any]:

@@ -4,12 +4,17 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.core.errors import BadInput
 from app.storage import foreign_file
 from app.storage.foreign_file import MAX_DEPTH, read_foreign
+
+
+def values_of(path: Path) -> list[Any]:
+    return list(read_foreign(path))
 
 
 def written(folder: Path, data: bytes | str, name: str = "export.json") -> Path:
@@ -37,14 +42,14 @@ def zipped(**entries: bytes | str) -> bytes:
     ],
 )
 def test_a_list_is_read_item_by_item_and_all_else_whole(tmp_path: Path, text: str, values: list[object]):
-    assert read_foreign(written(tmp_path, text)) == values
+    assert values_of(written(tmp_path, text)) == values
 
 
 def test_of_a_zip_all_json_is_read_whatever_it_is_called(tmp_path: Path):
     path = written(
         tmp_path, zipped(conversations_json="[1, 2]", user_json='{"a": 3}', page="<html>"), "x.bin"
     )
-    assert read_foreign(path) == [1, 2, {"a": 3}]
+    assert values_of(path) == [1, 2, {"a": 3}]
 
 
 @pytest.mark.threat("T17")
@@ -70,19 +75,19 @@ def test_of_a_zip_all_json_is_read_whatever_it_is_called(tmp_path: Path):
 )
 def test_what_is_no_sound_json_is_refused_with_its_place(tmp_path: Path, data: bytes | str, where: str):
     with pytest.raises(BadInput) as refused:
-        read_foreign(written(tmp_path, data))
+        values_of(written(tmp_path, data))
     assert (refused.value.code, refused.value.details["where"]) == ("import_wrong", where)
 
 
 def test_depth_is_allowed_up_to_the_limit(tmp_path: Path):
     text = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
-    assert len(read_foreign(written(tmp_path, text))) == 1
+    assert len(values_of(written(tmp_path, text))) == 1
 
 
 def test_what_cannot_be_opened_is_said_to_be_so(tmp_path: Path):
     for path in (tmp_path / "none.json", tmp_path):
         with pytest.raises(BadInput, match="file_unreadable"):
-            read_foreign(path)
+            values_of(path)
 
 
 @pytest.mark.threat("T17")
@@ -90,17 +95,17 @@ def test_what_cannot_be_opened_is_said_to_be_so(tmp_path: Path):
 def test_bombs_and_odd_zips_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     bomb = written(tmp_path, zipped(a_json=b" " * 30_000_000))
     with pytest.raises(BadInput, match="zip_unpacks_too_large"):
-        read_foreign(bomb)
+        values_of(bomb)
     many = written(tmp_path, zipped(**{f"a{number}_json": "1" for number in range(10_001)}))
     with pytest.raises(BadInput, match="zip_too_many"):
-        read_foreign(many)
+        values_of(many)
     up = io.BytesIO()
     with zipfile.ZipFile(up, "w") as file:
         file.writestr("../x.json", "1")
     with pytest.raises(BadInput, match="zip_odd_entry"):
-        read_foreign(written(tmp_path, up.getvalue()))
+        values_of(written(tmp_path, up.getvalue()))
     with pytest.raises(BadInput, match="zip_damaged"):
-        read_foreign(written(tmp_path, b"PK\x03\x04" + bytes(100)))
+        values_of(written(tmp_path, b"PK\x03\x04" + bytes(100)))
     monkeypatch.setattr(foreign_file, "LIMITS", foreign_file.LIMITS._replace(file=1_000))
     with pytest.raises(BadInput, match="file_too_large_mb"):
-        read_foreign(written(tmp_path, json.dumps(["x" * 2_000])))
+        values_of(written(tmp_path, json.dumps(["x" * 2_000])))

@@ -1,6 +1,6 @@
 """Makes sessions of what a file from elsewhere holds: other programs' conversations and Moot's own exports."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,8 +65,11 @@ class Surroundings:
     read_exported: Callable[[object, Sequence[object]], StoredSession]
 
 
-def arrivals(name: str, values: Sequence[Any], around: Surroundings) -> Arrivals:
-    """Return the sessions of a file's values, each once. Raises BadInput where there is none at all."""
+def arrivals(name: str, values: Iterable[Any], around: Surroundings) -> Arrivals:
+    """Return the sessions of a file's values, each once. Raises BadInput where there is none at all.
+
+    Each value is let go of before the next one is read: a year of talk need not be in memory twice.
+    """
     found: dict[str, Arrival] = {}
     faults: list[BadInput] = []
     recognised = False
