@@ -1,0 +1,37 @@
+"""The lists of models that were fetched: they outlive a restart, and a damaged file is only fetched again."""
+
+from app.core.provider import ModelList
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+
+LISTS = (
+    ModelList(provider="openai", fetched_at="2026-11-22T05:00:00Z", models=("gpt-5.2", "o3")),
+    ModelList(provider="router", fetched_at="2026-11-22T05:00:01Z", models=("한국어/모델",)),
+)
+
+
+async def opened(data_dir) -> JsonDocuments:
+    documents = JsonDocuments(DataPaths(data_dir))
+    await documents.load()
+    return documents
+
+
+async def test_lists_are_there_after_a_restart(data_dir):
+    data_dir.mkdir()
+    documents = await opened(data_dir)
+    assert documents.model_lists() == ()
+    await documents.save_model_lists(LISTS)
+    assert documents.model_lists() == LISTS
+    assert (await opened(data_dir)).model_lists() == LISTS
+
+
+async def test_what_cannot_be_read_is_left_out_and_written_over(data_dir):
+    data_dir.mkdir()
+    file = data_dir / "models.json"
+    for damaged in ("", "[]", "{", '{"lists": 7}', '{"lists": [7, {"provider": 1}, {}]}'):
+        file.write_text(damaged, encoding="utf-8")
+        documents = await opened(data_dir)
+        assert documents.model_lists() == ()
+        assert documents.problems() == (), "a cache is nobody's problem"
+        await documents.save_model_lists(LISTS)
+        assert (await opened(data_dir)).model_lists() == LISTS
