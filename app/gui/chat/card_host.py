@@ -85,7 +85,8 @@ class CardHost(QObject):
 
 def _stops(card: QWidget) -> list[QWidget]:
     """Return a card and what Tab stops at in it, in its own order."""
-    stops: list[QWidget] = [card]
+    # A card that hands the focus on is no stop itself: Qt would take it for what it hands it to.
+    stops: list[QWidget] = [] if card.focusProxy() is not None else [card]  # type: ignore[redundant-expr]
     part = card.nextInFocusChain()
     while part is not None and part is not card:
         if card.isAncestorOf(part) and part.focusPolicy() != Qt.FocusPolicy.NoFocus:

@@ -70,7 +70,7 @@ class _ModelDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = model and bool(option.state & QStyle.StateFlag.State_Selected)
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        if model and (selected or focused or option.state & QStyle.StateFlag.State_MouseOver):
+        if focused or (model and (selected or option.state & QStyle.StateFlag.State_MouseOver)):
             painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
