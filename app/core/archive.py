@@ -49,7 +49,7 @@ class PackedDocument:
 
     @property
     def part(self) -> str:
-        """What it is of: assistants, groups, workflows, settings, providers, mcp or usage."""
+        """What it is of: assistants, groups, workflows, settings, providers or mcp."""
         return self.name.partition("/")[0].partition(".")[0]
 
 

@@ -195,9 +195,9 @@ class FileArchive:
         names = []
         for name, data in backup.documents():
             state = backup.document_state(name, data)
-            is_old = "/.versions/" in name or name == self._paths.usage.name
+            is_old = "/.versions/" in name
             wanted = state == MISSING or (state == CHANGED and replace and not is_old)
-            if not wanted or not self._fits(name, data):
+            if not wanted or not self._documents.fits(name, data):
                 continue
             path = self._paths.root / name
             try:
@@ -206,9 +206,6 @@ class FileArchive:
                 raise storage_error(error, path) from error
             names.append(name)
         return tuple(names)
-
-    def _fits(self, name: str, data: bytes) -> bool:
-        return name == self._paths.usage.name or self._documents.fits(name, data)
 
     async def _do(self, work: Callable[[], Result]) -> Result:
         try:

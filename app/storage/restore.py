@@ -34,7 +34,7 @@ from app.storage.upgrades import STEPS, upgraded
 LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
 
 _SESSIONS = "sessions/"
-_APPENDED = ("usage.jsonl",)
+_LEDGER = "usage.jsonl"
 
 
 class OpenBackup:
@@ -67,9 +67,12 @@ class OpenBackup:
         return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield name and bytes of everything that is no session."""
+        """Yield name and bytes of everything that is no session.
+
+        But not the ledger of usage: it may be open here, and where there is none it is made of the sessions.
+        """
         for name in self._zip.names:
-            if name != MANIFEST and not name.startswith(_SESSIONS):
+            if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
                 yield name, upgraded(name, self._zip.read(name), self._schema)
 
     def log(self, session_id: str) -> bytes:
@@ -105,8 +108,6 @@ class OpenBackup:
             here = path.read_bytes()
         if not here.strip():
             return MISSING
-        if name in _APPENDED:
-            return SAME if here.startswith(data) else CHANGED
         found = parse_json(path, data)
         if not isinstance(found, JsonFile):
             return UNREADABLE

@@ -117,10 +117,12 @@ async def test_documents_come_back_where_they_are_missing_and_are_replaced_only_
     put(paths.assistants / "ada.json", ADA)
     put(paths.assistants / "eve.json", ADA.replace("da", "ve"))
     put(paths.settings, '{"version": 1, "theme": "dark"}')
+    put(paths.usage, "the ledger")
     path = await packed(archive, tmp_path)
     (paths.assistants / "ada.json").unlink()
     put(paths.assistants / "eve.json", '{"id": "ave", "name": "Changed"}')
     put(paths.settings, '{\n "theme": "dark", "version": 1}')
+    put(paths.usage, "another ledger")
     found = {one.name: one.state for one in (await archive.contents(path)).documents}
     assert found == {
         "assistants/ada.json": MISSING,

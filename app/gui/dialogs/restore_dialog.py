@@ -98,7 +98,7 @@ class RestoreDialog(QDialog):
     def _of(self, state: str) -> list[PackedDocument]:
         """Return the documents of a state that a person knows of."""
         known = [one for one in self._contents.documents if "/.versions/" not in one.name]
-        return [one for one in known if one.state == state and (state == MISSING or one.part != "usage")]
+        return [one for one in known if one.state == state]
 
     def _counted(self, documents: list[PackedDocument]) -> str:
         counts = Counter(one.part for one in documents)
