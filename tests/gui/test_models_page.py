@@ -110,13 +110,14 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
 
 @pytest.mark.timeout(180)
 async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
-    person, _server, _ = moot
+    person, server, _ = moot
     shown = Shown(person)
     await person.write("models_own", "  brand-new-model ")
     await person.press("models_own", Qt.Key.Key_Return)
     await until(lambda: shown.models("openai") == ("wire-1", "wire-own", "brand-new-model"))
     await until(lambda: shown.page.own.text() == "")
     assert shown.page.list.currentItem().data(MODEL) == "brand-new-model"
+    assert not server.listings, "Enter is about the box it is pressed in"
     await person.click("models_refresh")
     await until(lambda: "up to date" in shown.page.result.text())
     await person.click("models_remove")
