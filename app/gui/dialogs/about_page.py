@@ -14,7 +14,8 @@ MARK = 56
 LICENCE = "MIT"
 PARTS = (
     ("Qt, PySide6", "LGPL-3.0"),
-    ("LiteLLM, pydantic, keyring, platformdirs, pyromark", "MIT"),
+    ("LiteLLM, pydantic", "MIT"),
+    ("keyring, platformdirs, pyromark", "MIT"),
     ("qasync", "BSD"),
     ("MCP SDK, ddgs", "MIT"),
     ("trafilatura", "Apache-2.0"),

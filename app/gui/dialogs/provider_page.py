@@ -14,7 +14,7 @@ from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import TickBox, button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import Paragraph, plain_label
 
 MODELS_SHOWN = 6
 BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
@@ -47,7 +47,7 @@ class ProviderPage(QWidget):
         self.key = QLineEdit()
         self.key.setObjectName("provider_key")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._key_source = plain_label("hint", wrap=True)
+        self._key_source = Paragraph("hint")
         self._save_key = button("", "provider_save_key")
         self._remove_key = button("link", "provider_remove_key")
         self._save = button("primary", "provider_save")
@@ -95,14 +95,18 @@ class ProviderPage(QWidget):
         for widget in (self._title, self._about, self.enabled):
             column.addWidget(widget)
         column.addSpacing(5)
-        for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
+        for name, field in (("base_url", self.base_url), ("models", self.models)):
             column.addWidget(self._labels[name])
             column.addWidget(field)
+        column.addWidget(self._labels["key"])
         keys = QHBoxLayout()
-        keys.addWidget(self._key_source, 1)
-        keys.addWidget(self._remove_key)
+        keys.addWidget(self.key, 1)
         keys.addWidget(self._save_key)
         column.addLayout(keys)
+        source = QHBoxLayout()
+        source.addWidget(self._key_source, 1)
+        source.addWidget(self._remove_key)
+        column.addLayout(source)
         column.addSpacing(5)
         column.addWidget(self.result)
         column.addStretch(1)

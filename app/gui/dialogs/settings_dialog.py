@@ -158,8 +158,8 @@ class SettingsDialog(QDialog):
             self._fit()
 
     def _fit(self) -> None:
-        """Let the list be as wide as larger texts need, but never more than a third."""
-        self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() // 3))
+        """Let the list be as wide as larger texts need, but leave the pages most of the room."""
+        self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
         """Return a new page, and what holds it: most scroll where they do not fit."""
@@ -289,6 +289,7 @@ class SettingsDialog(QDialog):
         self._order_stops()
         self._title.setText(self._language(f"settings.{page}"))
         self._reset.setVisible(isinstance(made, RowPage))
+        self._stack.currentWidget().setAccessibleName(self._title.text())
         if row and isinstance(made, RowPage):
             made.take_focus(row)
 
