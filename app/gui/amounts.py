@@ -10,7 +10,7 @@ from app.gui.i18n import Language
 
 
 class Spending:
-    """What each speaker of a session used, one entry a message, so that nothing counts twice."""
+    """What each speaker of a session used, one entry a call, so that nothing counts twice."""
 
     def __init__(self) -> None:
         self._used: dict[str, tuple[str, Usage]] = {}
@@ -20,6 +20,11 @@ class Spending:
         for message in messages:
             if message.usage is not None:
                 self._used[message.id] = (message.author.name, message.usage)
+
+    def add_call(self, name: str, speaker: str, usage: Usage | None) -> None:
+        """Count a call that made no message, by a name of its own."""
+        if usage is not None:
+            self._used[name] = (speaker, usage)
 
     def text(self, language: Language) -> str:
         """Return the sum in words, empty while nothing is known."""

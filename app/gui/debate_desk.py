@@ -3,13 +3,19 @@
 Made by the desk; the views of the sessions show what comes of it.
 """
 
+import time
+from collections.abc import Coroutine
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.errors import MootError
+from app.core.session import ENDED
 from app.engine.engine import DebateSetup, Engine
+from app.engine.verdict import Judge
 from app.gui.context_files import read_context
 from app.gui.main_window import MainWindow
+from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.session_commands import SessionCommands
@@ -47,6 +53,8 @@ class DebateDesk(QObject):
         self._window, self._engine, self._panel, self._page = window, engine, panel, page
         self._views, self._commands, self._tasks = views, commands, tasks
         self._state = window.state
+        # Who judges which debate, and since when.
+        self._asked: dict[str, tuple[str, float]] = {}
         self._wire()
 
     def show_setup(self, topic: str = "") -> None:
@@ -96,6 +104,7 @@ class DebateDesk(QObject):
         panel, top, commands = self._panel, self._window.top_bar, self._commands
         self._window.welcome.debate_requested.connect(self.show_setup)
         top.panel_toggled.connect(panel.setVisible)
+        self._views.view_changed.connect(self._on_view_changed)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._on_start)
@@ -114,6 +123,65 @@ class DebateDesk(QObject):
             view.setup_requested.connect(self.show_setup)
             view.provider_requested.connect(self._on_provider_requested)
             view.draft_changed.connect(self._on_draft_changed)
+            self._wire_outcome(view)
+
+    def _wire_outcome(self, view: DiscussionView) -> None:
+        """Connect what is asked for of a debate that is over."""
+        view.verdict_requested.connect(self._on_verdict_requested)
+        view.verdict_stop_requested.connect(lambda session_id: self._tasks.cancel(f"judge {session_id}"))
+        view.turns_wanted.connect(
+            lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
+        )
+        view.fork_requested.connect(
+            lambda session_id, turn: self._tasks.start(
+                "fork", self._show_new(view, self._engine.debates.fork(session_id, turn))
+            )
+        )
+        view.again_requested.connect(
+            lambda session_id: self._tasks.start(
+                "again", self._show_new(view, self._engine.debates.again(session_id))
+            )
+        )
+        view.export_requested.connect(lambda _id, name: self._commands.export(view.session, name))
+
+    def _on_view_changed(self, view: ConversationView) -> None:
+        """Say who could judge the debate that a view shows, and who does."""
+        if isinstance(view, DiscussionView) and view.session is not None and view.session.status in ENDED:
+            view.verdict.show_judges(self._engine.debates.judges(view.session_id))
+            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
+
+    def _on_verdict_requested(self, session_id: str, judge: Judge | None) -> None:
+        self._tasks.start(f"judge {session_id}", self._judge(session_id, judge))
+
+    async def _judge(self, session_id: str, judge: Judge | None) -> None:
+        views = [one for one in (self._panel.discussion, self._page) if one.session_id == session_id]
+        judges = self._engine.debates.judges(session_id)
+        name = next((one.name for one in (judge, *judges) if one is not None), "")
+        self._asked[session_id] = (name, time.monotonic())
+        for view in views:
+            self._on_view_changed(view)
+        problem = ""
+        try:
+            await self._engine.debates.judge(session_id, judge)
+        except MootError as error:
+            problem = self._window.language.problem(error.code, **error.details)
+        finally:
+            del self._asked[session_id]
+            for view in (self._panel.discussion, self._page):
+                if view.session_id == session_id:
+                    view.verdict.show_asking(None)
+                    view.verdict.show_problem(problem)
+
+    async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
+        view.after.offer_turns(await self._engine.debates.turns(session_id))
+
+    async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
+        """Show the debate that comes of another where that one was shown."""
+        session_id = await made
+        if view is self._page:
+            self.session_requested.emit(session_id)
+        else:
+            await self.show_discussion(session_id)
 
     def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)

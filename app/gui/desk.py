@@ -228,7 +228,7 @@ class Desk(QObject):
         page = self.pages.current
         view = self.panel.discussion if in_panel or page is None else page
         if view.session is not None and view.isVisible():
-            view.find_bar.come()
+            view.open_find()
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)

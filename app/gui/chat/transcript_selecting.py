@@ -10,7 +10,7 @@ from app.core.texts import Texts
 from app.gui.chat.finder import Finder
 from app.gui.chat.row_style import COMPACT, Picture
 from app.gui.chat.segments import Range
-from app.gui.chat.selection import Selection
+from app.gui.chat.selection import TO_END, Place, Selection
 from app.gui.chat.transcript_feed import TranscriptFeed
 from app.gui.theme import Tokens
 
@@ -61,6 +61,13 @@ class TranscriptSelecting(TranscriptFeed):
         return self._finder.current + 1, len(self._finder.hits)
 
     # Selecting and copying
+
+    def point_out(self, message_id: str) -> None:
+        """Bring a message up and select it, so that it is seen which one is meant."""
+        if self.go_to(message_id, 0):
+            self._selection.start(Place(message_id, 0))
+            self._selection.extend(Place(message_id, TO_END))
+            self.viewport().update()
 
     def author_of(self, message_id: str) -> str:
         """Return the id of who said a message."""

@@ -118,6 +118,10 @@ class ConversationView(QWidget):
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn."""
 
+    def open_find(self) -> None:
+        """Let the user find in what was said."""
+        self.find_bar.come()
+
     def take_focus(self) -> None:
         """Put the cursor where one writes; into the transcript where there is nothing to write."""
         (self.composer if self.composer.box.isEnabled() else self.transcript).setFocus()

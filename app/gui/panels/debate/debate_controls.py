@@ -3,7 +3,7 @@
 import math
 import time
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -14,10 +14,11 @@ from app.gui.i18n import Language
 from app.gui.session_state import failed, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.controls import button
+from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
 EXHAUSTED = "exhausted"
+DISCUSSION, VERDICT = "discussion", "verdict"
 
 
 class DebateControls(QFrame):
@@ -26,6 +27,7 @@ class DebateControls(QFrame):
     pause_requested = Signal()
     resume_requested = Signal()
     stop_requested = Signal()
+    side_chosen = Signal(str)
 
     def __init__(
         self, language: Language, look: Look, *, prefix: str, headed: bool, parent: QWidget | None = None
@@ -43,6 +45,9 @@ class DebateControls(QFrame):
         self._title = ElidedLabel("title", self)
         self._round = Chip(look, self)
         self._status = Chip(look, self)
+        self._facts = plain_label("hint", wrap=True)
+        self._sides = (f"{prefix}discussion", f"{prefix}verdict")
+        self._side = Segmented(self._sides)
         self._cost = Chip(look, self, icon="coins")
         self.pause = button("", f"{prefix}pause")
         self.pause.dress(look, "pause", "text")
@@ -60,6 +65,7 @@ class DebateControls(QFrame):
         self.pause.clicked.connect(self._on_pause)
         self.resume.clicked.connect(self.resume_requested)
         self.stop.clicked.connect(self.stop_requested)
+        self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
         self._countdown.timeout.connect(self.refresh)
         language.changed.connect(self.refresh)
 
@@ -78,6 +84,21 @@ class DebateControls(QFrame):
             self._retry = None
             self._pausing = False
         self.refresh()
+
+    def show_facts(self, text: str) -> None:
+        """Say of a debate that is over who took part, how long it was and what it cost."""
+        self._facts.setText(text)
+
+    def show_side(self, side: str, *, offered: bool) -> None:
+        """Mark which side is shown, `discussion` or `verdict`; `offered` says whether one can choose."""
+        self._side.blockSignals(True)
+        self._side.set_value(self._sides[side == VERDICT])
+        self._side.blockSignals(False)
+        self._side.setVisible(offered)
+
+    def take_focus(self) -> None:
+        """Put the focus on the side that is shown."""
+        next(one for one in self._side.findChildren(Button) if one.isChecked()).setFocus()
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn that failed."""
@@ -104,14 +125,19 @@ class DebateControls(QFrame):
         if self._headed:
             self._title.setText(session.title)
             at = words("discussion.round", round=shown_round, rounds=debate.rounds)
-            self._round.set_text(at, "accent")
+            self._round.set_text("" if ended else at, "accent")
             # What runs and what is paused already says so: by its round, by the line below.
             self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
-        self._cost.setToolTip(plain_tip(self._spending.lines(words)))
+            self._cost.setVisible(bool(self._cost.text()) and not ended)
+        self._facts.setVisible(ended)
+        for cost in (self._cost, self._facts):
+            cost.setToolTip(plain_tip(self._spending.lines(words)))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self.resume.setText(words("discussion.resume"))
         self.stop.setText(words("discussion.stop"))
+        self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
+        self._side.setAccessibleName(words("verdict.side"))
         resumable = session.status == PAUSED and not self._read_only
         self._exchange(self.pause, session.status == RUNNING, self.resume, resumable)
         self.stop.setVisible(not ended and not self._read_only)
@@ -119,7 +145,6 @@ class DebateControls(QFrame):
         self._honesty.setVisible(embedded)
         self._honesty.setText(words("discussion.embedded"))
         tone, text = self._banner_of(session)
-        self.setVisible(self._headed or not ended or bool(text) or embedded)
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
         if self._banner.property("tone") != tone:
@@ -171,7 +196,6 @@ class DebateControls(QFrame):
         buttons.setSpacing(6)
         for widget in (self.pause, self.resume, self.stop):
             buttons.addWidget(widget)
-        buttons.addWidget(self._status)
         buttons.addStretch(1)
         buttons.addWidget(self._cost)
         banner = QHBoxLayout(self._banner)
@@ -183,13 +207,17 @@ class DebateControls(QFrame):
         column.setSpacing(10)
         if self._headed:
             head.addWidget(self._round)
+            head.addWidget(self._status)
             column.addLayout(head)
         else:
-            for absent in (self._title, self._round):
+            for absent in (self._title, self._round, self._status):
                 absent.hide()
         column.addLayout(buttons)
+        column.addWidget(self._facts)
+        column.addWidget(self._side, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._honesty)
         column.addWidget(self._banner)
+        self._side.setVisible(False)
 
     def _on_pause(self) -> None:
         self._pausing = True

@@ -1,4 +1,4 @@
-"""A debate as it runs: its controls, its transcript, and the box to step in.
+"""A debate: its controls, its transcript with the box to step in, and what comes of it.
 
 The panel shows it narrow; the main area shows the same, wide, for the session of the side bar.
 """
@@ -6,21 +6,24 @@ The panel shows it narrow; the main area shows the same, wide, for the session o
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
-from app.core.session import ENDED, RUNNING, DebateSession
+from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
+from app.engine.debates import PARTICIPANT
 from app.gui.chat.message_row import SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
 from app.gui.i18n import Language
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_controls import DebateControls
+from app.gui.panels.debate.after_bar import AfterBar
+from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
+from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph
 
 
 class DiscussionView(ConversationView):
@@ -33,6 +36,12 @@ class DiscussionView(ConversationView):
     stop_requested = Signal(str)
     say_requested = Signal(str, str)
     setup_requested = Signal(str)
+    verdict_requested = Signal(str, object)
+    verdict_stop_requested = Signal(str)
+    turns_wanted = Signal(str)
+    fork_requested = Signal(str, str)
+    again_requested = Signal(str)
+    export_requested = Signal(str, str)
 
     def __init__(
         self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
@@ -44,10 +53,10 @@ class DiscussionView(ConversationView):
         self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
         self._empty_text = Paragraph("card_text", centred=True)
         self._empty_button = button("primary", f"{prefix}empty")
-        self._over = QWidget()
-        self._over_text = plain_label("field")
-        self._again = button("", f"{prefix}again")
-        self._again.dress(look, "rotate-ccw", "text")
+        self.verdict = VerdictView(language, look, prefix=prefix, margin=18 if compact else 28)
+        self.after = AfterBar(language, look, prefix=prefix)
+        self._said: dict[str, Message] = {}
+        self._side = DISCUSSION
         self._lay_out(compact)
         self._connect()
         self._retranslate()
@@ -66,26 +75,34 @@ class DiscussionView(ConversationView):
         damaged: int = 0,
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
+        self._said = {message.id: message for message in messages}
+        self._side = VERDICT if _has_verdict(session) else DISCUSSION
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
-        self._show_composer()
+        self._show_outcome(session)
         self._stack.setCurrentIndex(1)
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         if self._session is not None:
             super().prepend(messages, read_only=read_only, damaged=damaged)
+            self._said = {message.id: message for message in messages} | self._said
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
-            self._show_composer()
+            self._show_outcome(self._session)
 
     def clear(self) -> None:
         super().clear()
         self._stack.setCurrentIndex(0)
 
     def show_change(self, session: DebateSession) -> None:
+        before = self._session
         super().show_change(session)
         self.controls.show_change(session)
         if session.status != RUNNING:
             self.transcript.clear_speaking()
-        self._show_composer()
+        new = _has_verdict(session) and (before is None or not _has_verdict(before))
+        # Whoever reads in the middle stays there; who saw it end sees what came of it.
+        if new and self.transcript.following:
+            self._side = VERDICT
+        self._show_outcome(session)
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         self.controls.end_retry()
@@ -100,10 +117,59 @@ class DiscussionView(ConversationView):
 
     def show_finished(self, event: MessageFinished) -> None:
         super().show_finished(event)
+        self._said[event.message.id] = event.message
         self.controls.refresh()
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.controls.show_retry(event)
+
+    def open_find(self) -> None:
+        self._show_side(DISCUSSION)
+        super().open_find()
+
+    def take_focus(self) -> None:
+        if self._side == VERDICT:
+            self.controls.take_focus()
+        else:
+            super().take_focus()
+
+    def _show_side(self, side: str) -> None:
+        self._side = side
+        if self._session is not None:
+            self._show_outcome(self._session)
+
+    def _show_outcome(self, session: DebateSession) -> None:
+        """Show what came of a debate beside what was said in it, where it has ended or somebody has voted."""
+        debate = session.debate
+        ended = session.status in ENDED
+        offered = ended or (session.status == PAUSED and bool(debate.ballots))
+        self._side = self._side if offered else DISCUSSION
+        for ballot in debate.ballots:
+            name = next((one.name for one in debate.participants if one.id == ballot.participant), "")
+            self.spending.add_call(f"{ballot.participant} {ballot.round}", name, ballot.usage)
+        if debate.verdict is not None:
+            self.spending.add_call("verdict", debate.verdict.judge, debate.verdict.usage)
+        self.controls.show_facts(self._facts(session))
+        self.controls.show_side(self._side, offered=offered)
+        self.verdict.show_session(session, self._said, read_only=self._read_only)
+        self._sides.setCurrentIndex(self._side == VERDICT)
+        self._show_composer()
+
+    def _facts(self, session: DebateSession) -> str:
+        """Return who took part, how long it was and what it cost, in one line."""
+        words = self._language
+        turns = [one for one in self._said.values() if one.author.kind == PARTICIPANT]
+        facts = [
+            words("verdict.participants", count=len(session.debate.participants)),
+            words("verdict.rounds", count=max((one.round for one in turns), default=0)),
+            words("verdict.turns", count=len(turns)),
+        ]
+        minutes, seconds = divmod(round(sum(one.seconds or 0.0 for one in turns)), 60)
+        if minutes:
+            facts.append(words("transcript.group.minutes", minutes=minutes, seconds=seconds))
+        elif seconds:
+            facts.append(words("transcript.group.elapsed", seconds=seconds))
+        return " · ".join((*facts, *filter(None, (self.spending.short_text(words),))))
 
     def _provider_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
@@ -121,8 +187,8 @@ class DiscussionView(ConversationView):
             # Else the focus would jump to whatever button comes next, and a key press would use it.
             self.transcript.setFocus()
         self.composer.box.setEnabled(not ended)
-        self.composer.setVisible(not ended and not self._read_only)
-        self._over.setVisible(ended and not self._read_only)
+        self.composer.setVisible(not ended and not self._read_only and self._side == DISCUSSION)
+        self.after.setVisible((ended or self._side == VERDICT) and not self._read_only)
         self.composer.set_words(
             words("discussion.placeholder"), words("discussion.hint"), words("discussion.send")
         )
@@ -140,18 +206,21 @@ class DiscussionView(ConversationView):
         body = QVBoxLayout(page)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(0)
+        said = QWidget()
+        inside = QVBoxLayout(said)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(0)
+        inside.addWidget(self.find_bar)
+        inside.addWidget(self.transcript, 1)
+        self._sides = QStackedWidget()
+        self._sides.addWidget(said)
+        self._sides.addWidget(self.verdict)
         body.addWidget(self.controls)
-        body.addWidget(self.find_bar)
-        body.addWidget(self.transcript, 1)
+        body.addWidget(self._sides, 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
         foot.addWidget(self.composer)
-        over = QHBoxLayout(self._over)
-        over.setContentsMargins(0, 0, 0, 0)
-        over.addWidget(self._over_text)
-        over.addStretch(1)
-        over.addWidget(self._again)
-        foot.addWidget(self._over)
+        foot.addWidget(self.after)
         body.addLayout(foot)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)
@@ -164,10 +233,28 @@ class DiscussionView(ConversationView):
         self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))
         self.transcript.action_requested.connect(self._on_action)
         self._empty_button.clicked.connect(lambda: self.setup_requested.emit(""))
-        self._again.clicked.connect(self._on_again)
+        self.controls.side_chosen.connect(self._show_side)
+        self.verdict.cite_requested.connect(self._on_cite)
+        self.verdict.provider_requested.connect(self.provider_requested)
+        self.verdict.verdict_requested.connect(
+            lambda judge: self.verdict_requested.emit(self.session_id, judge)
+        )
+        self.verdict.stop_requested.connect(lambda: self.verdict_stop_requested.emit(self.session_id))
+        after = self.after
+        after.turns_wanted.connect(lambda: self.turns_wanted.emit(self.session_id))
+        after.fork_requested.connect(lambda turn: self.fork_requested.emit(self.session_id, turn))
+        after.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
+        after.export_requested.connect(lambda name: self.export_requested.emit(self.session_id, name))
+        after.new_requested.connect(self._on_new)
         self._language.changed.connect(self._retranslate)
 
-    def _on_again(self) -> None:
+    def _on_cite(self, message_id: str) -> None:
+        """Show the message that a sentence of the verdict rests on."""
+        self._show_side(DISCUSSION)
+        self.transcript.point_out(message_id)
+        self.transcript.setFocus()
+
+    def _on_new(self) -> None:
         if self._session is not None:
             self.setup_requested.emit(self._session.debate.topic)
 
@@ -178,6 +265,10 @@ class DiscussionView(ConversationView):
     def _retranslate(self) -> None:
         self._empty_text.setText(self._language("discussion.empty"))
         self._empty_button.setText(self._language("discussion.empty.button"))
-        self._over_text.setText(self._language("discussion.ended"))
-        self._again.setText(self._language("discussion.again"))
+        if self._session is not None:
+            self.controls.show_facts(self._facts(self._session))
         self._show_composer()
+
+
+def _has_verdict(session: DebateSession) -> bool:
+    return session.status in ENDED and session.debate.verdict is not None

@@ -1,0 +1,112 @@
+"""What can be done with a debate that is over: fork it, run it again, export it, or set up a new one."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+
+from app.core.message import Message
+from app.gui.i18n import Language
+from app.gui.session_list import EXPORTS
+from app.gui.style import Look
+from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
+
+FIRST_WORDS = 48
+
+
+class AfterBar(QWidget):
+    """The buttons under a debate that is over; what has no room is in the menu at the end.
+
+    Signals: turns_wanted() before a turn is chosen, fork_requested(message id), again_requested(),
+    new_requested(), export_requested(format).
+    """
+
+    turns_wanted = Signal()
+    fork_requested = Signal(str)
+    again_requested = Signal()
+    new_requested = Signal()
+    export_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, *, prefix: str) -> None:
+        """`prefix` begins the object names."""
+        super().__init__()
+        self._language = language
+        self._fork = ShorteningButton("", f"{prefix}fork")
+        self._fork.dress(look, "git-branch", "text")
+        self._again = ShorteningButton("", f"{prefix}again")
+        self._again.dress(look, "rotate-cw", "text")
+        self._export = ShorteningButton("", f"{prefix}export")
+        self._export.dress(look, "share", "text")
+        self._more = icon_button(look, "ellipsis", f"{prefix}more")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._fork)
+        row.addWidget(self._again)
+        row.addStretch(1)
+        row.addWidget(self._export)
+        row.addWidget(self._more)
+        self._fork.clicked.connect(self.turns_wanted)
+        self._again.clicked.connect(self.again_requested)
+        self._export.clicked.connect(
+            lambda: self._open(self._export_menu(self._menu("export_menu")), self._export)
+        )
+        self._more.clicked.connect(lambda: self._open(self._more_menu(), self._more))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        """Let the user choose the turn that another debate goes on from."""
+        menu = self._menu("fork_menu")
+        for turn in turns:
+            words = " ".join(turn.content.split())
+            words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
+            line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
+            action = menu.addAction(line.replace("&", "&&"))
+            action.triggered.connect(lambda _checked=False, chosen=turn.id: self.fork_requested.emit(chosen))
+        if menu.isEmpty():
+            menu.addAction(self._language("verdict.fork.none")).setEnabled(False)
+        self._open(menu, self._fork)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the export to the menu where there is no room for its button."""
+        buttons = (self._fork, self._again, self._export, self._more)
+        needed = sum(one.sizeHint().width() for one in buttons) + 8 * len(buttons)
+        self._export.setVisible(needed <= self.width())
+
+    def _menu(self, name: str) -> QMenu:
+        menu = QMenu(self)
+        menu.setObjectName(name)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return menu
+
+    def _more_menu(self) -> QMenu:
+        menu = self._menu("more_menu")
+        menu.addAction(self._language("verdict.new")).triggered.connect(lambda: self.new_requested.emit())
+        if self._export.isHidden():
+            menu.addSeparator()
+            self._export_menu(menu)
+        return menu
+
+    def _export_menu(self, menu: QMenu) -> QMenu:
+        for name in EXPORTS:
+            action = menu.addAction(self._language(f"export.{name}"))
+            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
+        return menu
+
+    def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:
+        """Open a menu above a button: under it the window ends."""
+        menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self._fork.show_words(words("verdict.fork"), words("verdict.fork.hint"))
+        self._again.show_words(words("verdict.again"), words("verdict.again.hint"))
+        self._export.show_words(words("verdict.export"))
+        name_button(self._more, words("verdict.more"))
+        self._fit()

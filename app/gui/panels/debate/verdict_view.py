@@ -1,0 +1,337 @@
+"""What comes of a debate: the verdict, what is agreed and what is open, and where each one stood (picture 5).
+
+The discussion's other side; who asks for a verdict and answers is the desk.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.message import USER, Message
+from app.core.session import ENDED, DebateSession
+from app.core.verdict import Verdict
+from app.engine.verdict import Judge
+from app.gui.chat.row_style import MAX_COLUMN
+from app.gui.i18n import Language
+from app.gui.panels.debate.cited_text import Cite, CitedText
+from app.gui.panels.debate.stance_chart import PADDING, StanceChart
+from app.gui.style import Look
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import Choice, button, put_in_tab_order, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+
+NARROW = 520
+TOO_SMALL = "too_small"
+ICON = 16
+
+
+class VerdictView(QWidget):
+    """Shows a debate's verdict and ballots, or how to get them.
+
+    Signals: cite_requested(message id), verdict_requested(Judge, or None for the first that can), stop_requested().
+    """
+
+    cite_requested = Signal(str)
+    verdict_requested = Signal(object)
+    stop_requested = Signal()
+    provider_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, *, prefix: str, margin: int) -> None:
+        """`prefix` begins the object names; `margin` is the space at the left."""
+        super().__init__()
+        self._language, self._look = language, look
+        self._session: DebateSession | None = None
+        self._messages: Mapping[str, Message] = {}
+        self._read_only = False
+        self._judges: tuple[Judge, ...] = ()
+        self._asked: tuple[str, float] | None = None
+        self._problem_text = ""
+        self._title = plain_label("card_title")
+        self._judge_chip = Chip(look)
+        self._again = button("link", f"{prefix}ask_again")
+        self._answer = CitedText("verdict")
+        self._sentence = Paragraph("card_text")
+        self._last_words = CitedText("points", listed=True)
+        self._problem = plain_label("error", wrap=True)
+        self._judge = Choice(look)
+        self._judge.setObjectName(f"{prefix}judge")
+        self.ask = button("primary", f"{prefix}ask")
+        self._provider = button("", f"{prefix}add_provider")
+        self._busy = plain_label("hint", wrap=True)
+        self._stop = button("", f"{prefix}ask_stop")
+        self._stop.dress(look, "square", "text")
+        self._agreed = CitedText("points", listed=True)
+        self._open = CitedText("points", listed=True)
+        self._agreed_title, self._open_title = plain_label("agreed"), plain_label("open")
+        self.chart = StanceChart(language, look, f"{prefix}stances")
+        self._chart_title = plain_label("card_title")
+        self._chart_hint = ElidedLabel("meta")
+        self._tick = QTimer(self)
+        self._tick.setInterval(1_000)
+        self._tick.timeout.connect(self._show_busy)
+        self._lay_out(margin)
+        self._connect()
+
+    def show_session(
+        self, session: DebateSession, messages: Mapping[str, Message], *, read_only: bool
+    ) -> None:
+        """Show a debate; `messages` are what can be cited, by id."""
+        if self._session is None or self._session.id != session.id:
+            self._judges, self._asked, self._problem_text = (), None, ""
+        elif session.debate.verdict != self._session.debate.verdict:
+            self._problem_text = ""
+        before, said = self._session, len(self._messages)
+        self._session, self._messages, self._read_only = session, messages, read_only
+        if before is None or before.debate.ballots != session.debate.ballots or before.id != session.id:
+            self.chart.show_debate(session.debate)
+        if before is None or before.debate.verdict != session.debate.verdict or said != len(messages):
+            self._retranslate()
+        self._refresh()
+
+    def show_judges(self, judges: Sequence[Judge]) -> None:
+        """Offer these to judge, the first as the one who does where nobody else is chosen."""
+        if tuple(judges) == self._judges:
+            return
+        self._judges = tuple(judges)
+        self._judge.clear()
+        for judge in judges:
+            self._judge.addItem(f"{judge.name} · {judge.model}", judge)
+        self._refresh()
+
+    def show_asking(self, name: str | None, since: float = 0.0) -> None:
+        """Show that somebody judges, since when (`time.monotonic`); `None` when nobody does."""
+        self._asked = (name, since) if name is not None else None
+        if name is not None:
+            self._problem_text = ""
+        self._refresh()
+
+    def show_problem(self, text: str) -> None:
+        """Say why there is no verdict."""
+        self._problem_text = text
+        self._refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = min(self.width(), MAX_COLUMN) < NARROW
+        directions = QBoxLayout.Direction
+        self._pair.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+
+    # Showing
+
+    def _refresh(self) -> None:
+        session = self._session
+        if session is None:
+            return
+        words, verdict = self._language, session.debate.verdict
+        judged = verdict is not None and not verdict.failure
+        ended, asking = session.status in ENDED, self._asked is not None
+        by = verdict.judge if verdict is not None else ""
+        self._title.setText(words("verdict.title" if verdict is None or judged else "verdict.none"))
+        self._judge_chip.set_text(words("verdict.by", name=by) if by else "")
+        self._judge_chip.setToolTip(plain_tip(verdict.model) if verdict is not None else "")
+        sentence = self._sentence_of(verdict, ended=ended)
+        self._sentence.setVisible(bool(sentence) and (judged or not asking))
+        self._sentence.setText(sentence)
+        focused = self.ask.hasFocus() or self._again.hasFocus()
+        self._stop.setVisible(asking)
+        self._busy.setVisible(asking)
+        if asking and focused:
+            self._stop.setFocus()
+        may_ask = ended and not self._read_only and not asking
+        self._again.setVisible(may_ask and judged and bool(self._judges))
+        self.ask.setVisible(may_ask and not judged and (verdict is None or bool(self._judges)))
+        self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
+        self._provider.setVisible(may_ask and not judged and not self._judges)
+        self._problem.setText(self._problem_text)
+        self._problem.setVisible(bool(self._problem_text))
+        self._chart_card.setVisible(bool(session.debate.ballots))
+        self._show_busy()
+
+    def _sentence_of(self, verdict: Verdict | None, *, ended: bool) -> str:
+        """Return what is to be said where no verdict was given, and why."""
+        words = self._language
+        if verdict is None:
+            return words("verdict.not_yet" if ended else "verdict.at_the_end")
+        if not verdict.failure:
+            return ""
+        why = words.problem(verdict.failure)
+        return words("verdict.last_words", why=why) if verdict.open else why
+
+    def _show_busy(self) -> None:
+        if self._asked is None:
+            self._tick.stop()
+            return
+        name, since = self._asked
+        seconds = max(0, int(time.monotonic() - since))
+        self._busy.setText(self._language("verdict.asking", name=name, seconds=seconds))
+        if not self._tick.isActive():
+            self._tick.start()
+
+    def _cite(self, message_id: str) -> Cite | None:
+        """Return how a message is cited."""
+        message = self._messages.get(message_id)
+        if message is None:
+            return None
+        words = self._language
+        name = words("transcript.you") if message.role == USER else " ".join(message.author.name.split())
+        short = words("verdict.cite", name=name, round=message.round)
+        return short, words("verdict.cite.go", name=name, round=message.round)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        verdict = self._session.debate.verdict if self._session is not None else None
+        judged = verdict is not None and not verdict.failure
+        self._answer.show_points(verdict.answer if verdict else (), self._cite)
+        self._last_words.show_points(verdict.open if verdict and not judged else (), self._cite)
+        self._agreed.show_points(verdict.agreed if verdict else (), self._cite)
+        self._open.show_points(verdict.open if verdict and judged else (), self._cite)
+        self._agreed_card.setVisible(bool(verdict and verdict.agreed))
+        self._open_card.setVisible(bool(verdict and judged and verdict.open))
+        self._agreed_title.setText(words("verdict.agreed"))
+        self._open_title.setText(words("verdict.open"))
+        self._chart_title.setText(words("verdict.chart"))
+        self._chart_hint.setText(words("verdict.chart.hint"))
+        self._again.setText(words("verdict.ask_again"))
+        self.ask.setText(words("verdict.ask"))
+        self._judge.setAccessibleName(words("verdict.judge"))
+        self._provider.setText(words("welcome.connect.button"))
+        self._stop.setText(words("discussion.stop"))
+        texts = (self._answer, self._last_words, self._agreed, self._open)
+        cites = [text.stops for text in texts]
+        asks = (self._stop, self._judge, self.ask, self._provider)
+        put_in_tab_order((self._again, *cites[0], *cites[1], *asks, *cites[2], *cites[3], self.chart))
+        self._refresh()
+
+    # Parts
+
+    def _lay_out(self, margin: int) -> None:
+        body = QWidget()
+        body.setMaximumWidth(MAX_COLUMN + margin)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(margin, 4, 8, 12)
+        column.setSpacing(14)
+        column.addWidget(self._verdict_card())
+        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._pair.setSpacing(12)
+        self._agreed_card = self._list_card("circle-check", "ok", self._agreed_title, self._agreed)
+        self._open_card = self._list_card("circle-alert", "warn", self._open_title, self._open)
+        for card in (self._agreed_card, self._open_card):
+            self._pair.addWidget(card, 1)
+        column.addLayout(self._pair)
+        self._chart_card = card = _card()
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(15 - PADDING, 12, 15 - PADDING, 12 - PADDING)
+        inside.setSpacing(8 - PADDING)
+        head = QHBoxLayout()
+        head.setContentsMargins(PADDING, 0, PADDING, 0)
+        head.setSpacing(8)
+        head.addWidget(_Picture(self._look, "chart-line", "text"))
+        head.addWidget(self._chart_title)
+        head.addStretch(1)
+        self._chart_hint.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        head.addWidget(self._chart_hint)
+        inside.addLayout(head)
+        inside.addWidget(self.chart)
+        column.addWidget(card)
+        column.addStretch(1)
+        around = QWidget()
+        row = QHBoxLayout(around)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(body, 1000)
+        row.addStretch(1)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.addWidget(scrolling(around, keeps_bar=True))
+
+    def _verdict_card(self) -> QFrame:
+        card = _card()
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(15, 12, 15, 12)
+        inside.setSpacing(9)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(_Picture(self._look, "gavel", "text"))
+        head.addWidget(self._title)
+        head.addWidget(self._judge_chip)
+        head.addStretch(1)
+        head.addWidget(self._again)
+        inside.addLayout(head)
+        for part in (self._answer, self._sentence, self._last_words, self._problem):
+            inside.addWidget(part)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self._busy, 1)
+        foot.addWidget(self._stop)
+        inside.addLayout(foot)
+        asks = QHBoxLayout()
+        asks.setSpacing(8)
+        for way in (self._judge, self.ask, self._provider):
+            asks.addWidget(way)
+        asks.addStretch(1)
+        inside.addLayout(asks)
+        return card
+
+    def _list_card(self, icon: str, colour: str, title: QLabel, text: CitedText) -> QFrame:
+        card = _card()
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(15, 12, 15, 12)
+        inside.setSpacing(8)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(_Picture(self._look, icon, colour))
+        head.addWidget(title)
+        head.addStretch(1)
+        inside.addLayout(head)
+        inside.addWidget(text)
+        inside.addStretch(1)
+        return card
+
+    def _connect(self) -> None:
+        for text in (self._answer, self._last_words, self._agreed, self._open):
+            text.cite_requested.connect(self.cite_requested)
+        self.ask.clicked.connect(lambda: self.verdict_requested.emit(self._judge.currentData()))
+        self._again.clicked.connect(self._on_again)
+        self._provider.clicked.connect(lambda: self.provider_requested.emit(""))
+        self._stop.clicked.connect(self.stop_requested)
+        self._language.changed.connect(self._retranslate)
+
+    def _on_again(self) -> None:
+        """Offer everybody who can judge."""
+        menu = QMenu(self)
+        menu.setObjectName("judges_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for judge in self._judges:
+            name = f"{judge.name} · {judge.model}".replace("&", "&&")
+            menu.addAction(name, lambda chosen=judge: self.verdict_requested.emit(chosen))  # type: ignore[misc]
+        menu.popup(self._again.mapToGlobal(self._again.rect().bottomLeft()))
+
+
+class _Picture(QLabel):
+    """An icon that follows the theme."""
+
+    def __init__(self, look: Look, icon: str, colour: str) -> None:
+        super().__init__()
+        self._look, self._icon, self._colour = look, icon, colour
+        look.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        self.setPixmap(self._look.picture(self._icon, self._colour, ICON, self.devicePixelRatioF()))
+
+
+def _card() -> QFrame:
+    card = QFrame()
+    card.setProperty("kind", "big_card")
+    return card

@@ -1,0 +1,303 @@
+"""What comes of a debate, over the real wire and by click: ballots, verdict, cites, forks, once more, export."""
+
+import json
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from app.core.message import Author, Message
+from app.core.session import Debate, DebateSession, Participant
+from app.core.verdict import Ballot, Point, Verdict
+from app.engine.engine import DebateSetup
+from app.gui.panels.debate.cited_text import CitedText
+from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.stance_chart import spread, stance_lines
+from tests.app_driver import Person, at_window, until
+from tests.wire import Answer, Fault, WireServer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+PATIENCE_S = 60.0
+KINDS = ("openai", "anthropic")
+SEATS = tuple(
+    Participant(id=kind, name=kind.title(), provider=kind, model=f"{kind}-wire", role=role)
+    for kind, role in zip(KINDS, ("for", "against"), strict=True)
+)
+VERDICT = {
+    "answer": [{"text": "Replace it <b>step</b> by step.", "cites": [1, 2]}],
+    "agreed": [{"text": "The corpus decides", "cites": [2]}],
+    "open": [{"text": "Who owns it", "cites": []}],
+}
+
+
+def script(server: WireServer, *stances: int, verdict: object = VERDICT, slow: float = 0.0) -> None:
+    """Let a server speak, vote these stances and judge."""
+    votes = iter(stances)
+
+    def reply(request) -> Answer:
+        asked = request.messages[-1].text
+        if "secret ballot" in asked:
+            return Answer(json.dumps({"stance": next(votes, 0)}))
+        if "You judge a debate" in asked:
+            return Answer(json.dumps(verdict), delay=slow)
+        return Answer(f"So says {server.kind}.")
+
+    server.script(f"{server.kind}-wire", reply)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def panel_view(person: Person) -> DiscussionView:
+    return person.window.desk.panel.discussion
+
+
+async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DiscussionView:
+    """Start a debate and wait until it has ended in the panel."""
+    view, before = panel_view(person), panel_view(person).session_id
+    setup = DebateSetup(topic="Rewrite the parser?", participants=SEATS, rounds=rounds, polls=polls)
+    person.window.desk.debates.show_setup()
+    person.window.desk.panel.setup.start_requested.emit(setup, ())
+    await until(lambda: view.session_id not in ("", before), PATIENCE_S)
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    return view
+
+
+async def choose(person: Person, opener: str, menu_name: str, place: int) -> str:
+    """Open a menu by its button and take one of its lines; return what the line says."""
+    await person.click(opener)
+    await until(lambda: person.sees(menu_name), what=menu_name)
+    menu = person.find(menu_name, QMenu)
+    action = [one for one in menu.actions() if not one.isSeparator()][place]
+    text = action.text()
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    await person.settle()
+    return text
+
+
+@pytest.mark.timeout(240)
+async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_home, wire_servers, tmp_path):  # noqa: F811
+    script(wire_servers["openai"], 2, 1, 1)
+    script(wire_servers["anthropic"], -2, 1)
+    async with at_window(data_dir) as person:
+        view = await hold(person)
+        first = view.session_id
+        # Who saw it end sees what came of it.
+        await until(lambda: view.verdict.isVisible())
+        assert not view.transcript.isVisible()
+        assert view.verdict._answer.text() == "Replace it <b>step</b> by step."
+        assert view.verdict._judge_chip.text() == "by Openai"
+        assert view.verdict.chart.accessibleDescription() == (
+            "Before; Openai: for; Anthropic: against. Round 1; Openai: rather for; Anthropic: rather for"
+        )
+        facts = view.controls._facts.text()
+        assert facts.startswith("2 participants · 1 round · 2 turns")
+        assert view.controls._facts.isVisible()
+        said = view.transcript.message_ids
+        # A cite leads to its message.
+        await person.click(f"cite_{said[1]}")
+        assert view.transcript.isVisible() and view.transcript.hasFocus()
+        assert view.transcript.selected_text(markdown=False) == "So says anthropic."
+        await person.click("segment_debate_verdict")
+        assert view.verdict.isVisible()
+        # Somebody else judges.
+        line = await choose(person, "debate_ask_again", "judges_menu", 1)
+        assert line == "Anthropic · anthropic-wire"
+        await until(lambda: view.verdict._judge_chip.text() == "by Anthropic", PATIENCE_S)
+        # Exported as it is.
+        await choose(person, "debate_export", "export_menu", 0)
+        dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
+        file = tmp_path / "verdict.md"
+        dialog.fileSelected.emit(str(file))
+        dialog.reject()
+        await until(file.exists)
+        assert "Rewrite the parser?" in file.read_text("utf-8")
+        # Forked behind the first turn, and resumed.
+        line = await choose(person, "debate_fork", "fork_menu", 0)
+        assert line == "Round 1 · Openai: So says openai."
+        await until(lambda: view.session_id not in ("", first), PATIENCE_S)
+        fork = view.session_id
+        assert view.session.status == "paused"
+        assert len(person.transcript()) == 1
+        await person.click("segment_debate_discussion")
+        await person.click("debate_resume")
+        await until(lambda: view.session.status == "completed", PATIENCE_S)
+        await until(lambda: len(person.transcript()) == 2)
+        # Once more, from its start.
+        await person.click("debate_again")
+        await until(lambda: view.session_id not in ("", first, fork), PATIENCE_S)
+        await until(lambda: view.session.status == "completed", PATIENCE_S)
+        await until(lambda: view.verdict.isVisible())
+        # The way to another debate on the topic.
+        await choose(person, "debate_more", "more_menu", 0)
+        assert person.window.desk.panel.setup.topic.text() == "Rewrite the parser?"
+        await person.window.desk.debates.show_discussion(first)
+        await until(lambda: view.session_id == first)
+    async with at_window(data_dir) as person:
+        view = panel_view(person)
+        await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
+        assert view.verdict._judge_chip.text() == "by Anthropic"
+        assert "Openai: rather for" in view.verdict.chart.accessibleDescription()
+        await person.click(f"cite_{said[0]}")
+        assert view.transcript.selected_text(markdown=False) == "So says openai."
+
+
+@pytest.mark.timeout(180)
+async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, wire_servers):  # noqa: F811
+    script(wire_servers["openai"])
+    script(wire_servers["anthropic"], slow=30.0)
+    view = await hold(person, polls=False)
+    assert view.transcript.isVisible()
+    await person.click("segment_debate_verdict")
+    assert not person.sees("debate_stances")
+    assert "No verdict yet" in view.verdict._sentence.text()
+    # It can be stopped while somebody judges, and another one be asked.
+    await person.choose("debate_judge", "Anthropic · anthropic-wire")
+    await person.click("debate_ask")
+    await until(lambda: person.sees("debate_ask_stop"))
+    assert view.verdict._busy.text().startswith("Anthropic reads")
+    assert not person.sees("debate_ask")
+    await person.click("debate_ask_stop")
+    await until(lambda: person.sees("debate_ask"))
+    assert view.session.debate.verdict is None
+    await person.choose("debate_judge", "Openai · openai-wire")
+    await person.click("debate_ask")
+    await until(lambda: view.verdict._judge_chip.text() == "by Openai", PATIENCE_S)
+    assert not person.sees("debate_ask")
+    # Finding is in what was said.
+    person.window.desk.find_in_session()
+    assert view.transcript.isVisible() and view.find_bar.isVisible()
+
+
+@pytest.mark.timeout(180)
+async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, wire_servers):  # noqa: F811
+    view = await hold(person, polls=False)
+    for server in wire_servers.values():
+        server.script(server.model, lambda _request: Fault("e401"))
+    await person.click("segment_debate_verdict")
+    await person.click("debate_ask")
+    await until(lambda: view.session.debate.verdict is not None, PATIENCE_S)
+    assert view.verdict._title.text() == "No verdict"
+    assert "does not accept the key" in view.verdict._sentence.text()
+    assert len(view.verdict._last_words.stops) == 2
+    assert person.sees("debate_ask")
+
+
+def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
+    debate = Debate(topic="T", participants=SEATS, rounds=2, round=3, **fields)  # type: ignore[arg-type]
+    said = [
+        Message(
+            id=f"m{place}", turn_id=f"m{place}", role="assistant", content="I say so.", round=1,
+            author=Author(id=seat.id, name=seat.name, kind="participant"),
+        )
+        for place, seat in enumerate(SEATS)
+    ]  # fmt: skip
+    return DebateSession(id="s", title="T", status="completed", debate=debate), said
+
+
+def show(person: Person, session: DebateSession, messages: list[Message]) -> DiscussionView:
+    person.window.desk.debates.show_setup()
+    person.window.desk.panel.show_discussion()
+    view = panel_view(person)
+    view.show_session(session, messages)
+    return view
+
+
+async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
+    verdict = Verdict(open=(Point(text="I say so.", cites=("m0",)),), failure="too_small")
+    async with at_window(data_dir) as person:
+        view = show(person, *a_session(verdict=verdict))
+        assert "too small" in view.verdict._sentence.text()
+        assert not person.sees("debate_ask")
+        assert person.sees("cite_m0")
+        await person.click("debate_add_provider")
+        await until(lambda: person.sees("settings_dialog"))
+        person.find("settings_dialog").reject()
+        await person.settle()
+
+
+async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, data_dir):
+    point = Point(text="One. ", cites=("m0", "m1", "gone"))
+    ballots = tuple(
+        Ballot(participant=seat.id, round=number, stance=number)
+        for number in (0, 1, 2)
+        for seat in SEATS[: 2 - number % 2]
+    )
+    verdict = Verdict(judge="Openai", model="openai/x", answer=(point,), agreed=(point,), open=(point,))
+    async with at_window(data_dir) as person:
+        view = show(person, *a_session(verdict=verdict, ballots=ballots))
+        await person.settle()
+        person.find("segment_debate_verdict").setFocus()
+        seen = []
+        for _ in range(14):
+            QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
+            seen.append(person.window.focusWidget().objectName())
+        cites = ["cite_m0", "cite_m1"]
+        assert seen[:7] == [*cites * 3, "debate_stances"]
+        assert seen[7:11] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
+        chart = view.verdict.chart
+        chart.setFocus()
+        for key, place in ((Qt.Key.Key_Right, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0)):
+            QTest.keyClick(chart, key)
+            assert chart._chosen == place
+        assert "Anthropic: no vote" in chart.values(1)
+
+
+async def test_paused_it_shows_the_ballots_there_are(qapp, data_dir):
+    session, messages = a_session(ballots=(Ballot(participant="openai", round=0, stance=2),))
+    paused = DebateSession(id="s", title="T", status="paused", debate=session.debate)
+    async with at_window(data_dir) as person:
+        view = show(person, paused, messages)
+        assert view.transcript.isVisible()
+        await person.click("segment_debate_verdict")
+        assert person.sees("debate_stances")
+        assert not person.sees("debate_ask")
+        assert not view.composer.isVisible()
+        view.show_change(DebateSession(id="s", title="T", status="running", debate=session.debate))
+        assert view.transcript.isVisible() and view.composer.isVisible()
+
+
+def test_a_line_goes_through_what_is_missing():
+    ballots = [("openai", 0, None), ("openai", 1, 2), ("openai", 3, -2), ("anthropic", 2, None)]
+    session, _messages = a_session(
+        ballots=tuple(Ballot(participant=who, round=n, stance=stance) for who, n, stance in ballots)
+    )
+    one, other = stance_lines(session.debate)
+    assert one.stances == (None, 2, None, -2)
+    assert [one.height(place) for place in range(4)] == [2.0, 2.0, 0.0, -2.0]
+    assert other.stances == (None,) * 4
+    assert other.height(2) == 0.0
+
+
+def test_names_at_the_right_never_overlap():
+    for wanted in ([50.0] * 6, [0.0, 1.0, 200.0, 199.0], [100.0, 20.0, 21.0], [300.0] * 12):
+        places = sorted(spread(wanted, 15, 8, 190))
+        assert all(after - before >= 14.999 for before, after in zip(places, places[1:], strict=False))
+        assert places[0] >= 7.999 and places[-1] <= 190.001
+
+
+def test_the_sentences_of_a_verdict_are_plain_text(qapp):
+    text = CitedText("verdict")
+    points = (
+        Point(text="<img src=x> & so on " * 9, cites=("a",)),
+        Point(text="단어" * 200, cites=("a", "b")),
+    )
+    text.show_points(points, lambda message_id: (f"[A&B {message_id}]", f"Show {message_id}"))
+    text.resize(300, 10)
+    text.resize(300, text.heightForWidth(300))
+    assert text.text().startswith("<img src=x> & so on")
+    rects = [cite.geometry() for cite in text.stops]
+    assert len(rects) == 3
+    assert all(text.rect().contains(rect) for rect in rects)
+    assert text.stops[0].text() == "[A&&B a]"
+    chosen: list[str] = []
+    text.cite_requested.connect(chosen.append)
+    QTest.mouseClick(text.stops[2], Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert chosen == ["b"]
+    text.deleteLater()
