@@ -47,10 +47,7 @@ class ApprovalCard(PromptCard):
         assert message.prompt is not None
         prompt = message.prompt
         again = prompt.reason == MAY_HAVE_RUN
-        key = "approval.may_have_run" if again else "approval.question"
-        super().__init__(
-            language, look, message, "shield-question-mark", language(key, tool=visible(prompt.tool))
-        )
+        super().__init__(language, look, message, "shield-question-mark", "")
         why = prompt.tool if again else prompt.question
         if why and (again or why != prompt.tool):
             label = plain_label("hint", wrap=True)
@@ -62,16 +59,12 @@ class ApprovalCard(PromptCard):
         self._arguments.setReadOnly(True)
         self._arguments.setTabChangesFocus(True)
         self._arguments.setFrameShape(QFrame.Shape.NoFrame)
-        self._arguments.setAccessibleName(language("approval.arguments"))
         self._arguments.setPlainText(readable(prompt.arguments))
         self._fit_arguments()
         self.column.addWidget(self._arguments)
         self.deny = GuardedButton("primary", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = GuardedButton("", "approval_always")
-        self.deny.setText(language("approval.deny"))
-        self.allow.setText(language("approval.run_again" if again else "approval.allow"))
-        self.always.setText(language("approval.always"))
         self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._foot.setSpacing(6)
         for widget in (self.deny, self.allow, self.always):
@@ -87,8 +80,21 @@ class ApprovalCard(PromptCard):
         self._wait.setInterval(DEAD_MS)
         self._wait.timeout.connect(lambda: self._set_alive(True))
         self._set_alive(False)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
         for widget, answer in ((self.deny, DENY), (self.allow, ALLOW), (self.always, ALWAYS)):
             widget.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
+
+    def _retranslate(self) -> None:
+        words, prompt = self._language, self.message.prompt
+        assert prompt is not None
+        again = prompt.reason == MAY_HAVE_RUN
+        key = "approval.may_have_run" if again else "approval.question"
+        self.ask(words(key, tool=visible(prompt.tool)))
+        self._arguments.setAccessibleName(words("approval.arguments"))
+        self.deny.setText(words("approval.deny"))
+        self.allow.setText(words("approval.run_again" if again else "approval.allow"))
+        self.always.setText(words("approval.always"))
 
     def showEvent(self, event: QShowEvent) -> None:
         # Anew each time it comes on the screen: a click meant for what was there hits nothing.

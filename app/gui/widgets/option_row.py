@@ -31,6 +31,13 @@ class OptionRow(QAbstractButton):
         self.setSizePolicy(policy)
         look.changed.connect(self.update)
 
+    def set_words(self, words: str) -> None:
+        """Say the same in other words."""
+        self._words = words
+        self.setAccessibleName(words)
+        self.updateGeometry()
+        self.update()
+
     def words(self) -> str:
         """Return the answer it stands for."""
         return self._words

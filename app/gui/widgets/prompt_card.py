@@ -41,8 +41,7 @@ class PromptCard(QFrame):
         self._picture = QLabel()
         self._picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
-        self._question.setText(question)
-        self.setAccessibleName(question)
+        self.ask(question)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(15, 13, 15, 12)
         self.column.setSpacing(6)
@@ -58,6 +57,11 @@ class PromptCard(QFrame):
         self.column.addSpacing(2)
         look.changed.connect(self._draw)
         self._draw()
+
+    def ask(self, question: str) -> None:
+        """Say what is asked."""
+        self._question.setText(question)
+        self.setAccessibleName(question)
 
     def sizeHint(self) -> QSize:
         width = min(WIDEST, max(320, self.width()))

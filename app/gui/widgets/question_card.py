@@ -25,22 +25,20 @@ class QuestionCard(PromptCard):
         super().__init__(language, look, message, "circle-question-mark", visible(prompt.question))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
+        self._own: list[tuple[OptionRow, str]] = []
         self._box = TextBox(lines=1, most=6)
         self._box.setObjectName("prompt_text")
         self._box.setAccessibleName(visible(prompt.question))
-        self._box.setPlaceholderText(language("prompt.write"))
         if prompt.type == YESNO:
-            self._add(language("prompt.yes"), YES)
-            self._add(language("prompt.no"), NO)
+            self._add("", YES, "prompt.yes")
+            self._add("", NO, "prompt.no")
         elif prompt.type == OPTIONS and prompt.options:
             for option in prompt.options:
                 self._add(visible(option), option)
-            self._add(language("prompt.other"), "")
+            self._add("", "", "prompt.other")
         self.column.addWidget(self._box)
         self._answer = button("primary", "prompt_answer")
-        self._answer.setText(language("prompt.answer"))
         self._skip = button("plain", "prompt_skip")
-        self._skip.setText(language("prompt.skip"))
         foot = QHBoxLayout()
         foot.setSpacing(6)
         foot.addWidget(self._answer)
@@ -56,6 +54,8 @@ class QuestionCard(PromptCard):
         self._skip.clicked.connect(self.dismissed)
         self._box.submitted.connect(self._on_answer)
         self._box.textChanged.connect(self._show_state)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
         self._show_state()
 
     def choose(self, number: int) -> None:
@@ -65,13 +65,23 @@ class QuestionCard(PromptCard):
         if self._writes():
             self._box.setFocus()
 
-    def _add(self, words: str, answer: str) -> None:
+    def _add(self, words: str, answer: str, key: str = "") -> None:
+        """Offer an answer in the words of who asks, or in Moot's own, by their key."""
         row = OptionRow(self._look, words, len(self._rows) + 1)
+        if key:
+            self._own.append((row, key))
         self._answers.append(answer)
         self._rows.append(row)
         row.toggled.connect(lambda _on: self._show_state())
         row.clicked.connect(lambda: self._box.setFocus() if self._writes() else None)
         self.column.addWidget(row)
+
+    def _retranslate(self) -> None:
+        for row, key in self._own:
+            row.set_words(self._language(key))
+        self._box.setPlaceholderText(self._language("prompt.write"))
+        self._answer.setText(self._language("prompt.answer"))
+        self._skip.setText(self._language("prompt.skip"))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         number = event.key() - Qt.Key.Key_0

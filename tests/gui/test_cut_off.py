@@ -1,0 +1,117 @@
+"""At 900 × 600, in both languages, and with larger text: no page shows a text that is cut off."""
+
+import pytest
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
+
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import ShorteningButton
+from app.gui.widgets.label import ElidedLabel, Paragraph
+from tests.app_driver import at_window
+from tests.gui.every_page import every_page, keep_all, parts_of
+
+LEAST_CHIP = 90
+"""Of a state that says a name too this much is always seen."""
+
+
+def cut(part: QWidget) -> str:
+    """Return a part's text where not all of it is seen; what is shortened has a tool tip with the whole."""
+    metrics = QFontMetrics(part.font())
+    if isinstance(part, ElidedLabel):
+        short = metrics.horizontalAdvance(part.text()) > part.contentsRect().width()
+        return part.text() if short and not part.toolTip() else ""
+    if isinstance(part, Chip):
+        short = part.text() and part.shown_text().endswith("…")
+        return part.text() if short and not (part.toolTip() and part.width() >= LEAST_CHIP) else ""
+    if isinstance(part, Paragraph):
+        return part.text() if part.heightForWidth(part.width()) > part.height() + 1 else ""
+    if isinstance(part, QLabel):
+        text = part.text()
+        if part.wordWrap():
+            return text if text and part.heightForWidth(part.width()) > part.height() + 1 else ""
+        return text if metrics.horizontalAdvance(text) > part.contentsRect().width() + 1 else ""
+    if isinstance(part, QComboBox):
+        text = part.currentText() or (part.lineEdit().placeholderText() if part.isEditable() else "")
+        return text if metrics.horizontalAdvance(text) > part.width() - 30 and not part.toolTip() else ""
+    if isinstance(part, ShorteningButton):
+        return part.text() if part.text().endswith("…") and not part.toolTip() else ""
+    if isinstance(part, QAbstractButton):
+        return part.text() if part.text() and part.sizeHint().width() > part.width() + 1 else ""
+    if isinstance(part, QLineEdit):
+        words = part.placeholderText() if not part.text() else ""
+        return words if metrics.horizontalAdvance(words) > part.contentsRect().width() - 4 else ""
+    return ""
+
+
+def too_low(part: QWidget) -> bool:
+    """Whether a line of the part's own text is higher than the part."""
+    if not isinstance(part, QLabel | QAbstractButton | QComboBox | QLineEdit | ElidedLabel | Chip):
+        return False
+    text = part.currentText() if isinstance(part, QComboBox) else part.text()
+    return bool(text) and QFontMetrics(part.font()).height() > part.height() + 1
+
+
+def sticks_out(part: QWidget) -> bool:
+    """Whether a part lies outside what holds it, where that does not scroll."""
+    parent = part.parentWidget()
+    if parent is None or part.isWindow():
+        return False
+    above: QWidget | None = parent
+    while above is not None:
+        if isinstance(above, QAbstractScrollArea):
+            break
+        above = above.parentWidget()
+    room = parent.rect().adjusted(-1, -1, 1, 1)
+    return above is None and not room.contains(part.geometry())
+
+
+def overlapped(part: QWidget) -> str:
+    """Return the name of a sibling in the same layout that lies over a part."""
+    parent = part.parentWidget()
+    layout = parent.layout() if parent is not None else None
+    if layout is None or layout.indexOf(part) < 0:
+        return ""
+    for place in range(layout.count()):
+        other = layout.itemAt(place).widget()
+        if other is None or other is part or not other.isVisible():
+            continue
+        both = other.geometry().intersected(part.geometry())
+        if both.width() > 1 and both.height() > 1:
+            return other.objectName() or type(other).__name__
+    return ""
+
+
+def faults(root: QWidget) -> list[str]:
+    found = []
+    for part in parts_of(root):
+        name = f"{type(part).__name__} {part.objectName()}"
+        if words := cut(part):
+            found.append(f"cut: {name} {words[:60]!r}")
+        elif too_low(part):
+            found.append(f"low: {name} {part.height()}")
+        if sticks_out(part):
+            found.append(f"out: {name} {part.geometry().getRect()} of {part.parentWidget().rect().getRect()}")
+        if other := overlapped(part):
+            found.append(f"over: {name} by {other}")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "percent"), [("en", 100), ("ko", 100), ("en", 115), ("ko", 115)])
+async def test_no_page_cuts_a_text_off(qapp, data_dir, language, percent):
+    await keep_all(data_dir)
+    found: dict[str, list[str]] = {}
+    async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        person.window.look.choose_size(percent)
+        async for name, root in every_page(person):
+            if wrong := faults(root):
+                found[name] = wrong
+        person.window.look.choose_size(100)
+    assert found == {}
