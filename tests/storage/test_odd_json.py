@@ -156,7 +156,7 @@ def test_what_is_brought_in_of_that_kind_is_refused_in_words(tmp_path: Path, num
     path = tmp_path / "conversations.json"
     path.write_text(ODD[number], encoding="utf-8")
     with pytest.raises(BadInput):
-        read_foreign(path)
+        list(read_foreign(path))
 
 
 # Archives
@@ -216,9 +216,9 @@ def test_a_harmful_archive_is_refused_before_it_is_unpacked(
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic()
     with pytest.raises(BadInput):
-        read_foreign(archive)
+        list(read_foreign(archive))
     with pytest.raises(BadInput):
-        OpenBackup(paths, RealFileSystem(), archive).__enter__()
+        OpenBackup(paths, RealFileSystem(), archive)
     assert time.monotonic() - began < GENEROUS_S
     if "bomb" in name:
         assert (
@@ -239,7 +239,7 @@ def test_a_backup_brings_nothing_but_what_a_backup_holds(paths: DataPaths, tmp_p
     manifest = {"version": 1, "made_at": "2026-01-01T00:00:00.000Z", "why": "daily", "files": 1}
     archive = zipped(tmp_path / "b.zip", {name: b"{}", "moot-backup.json": json.dumps(manifest).encode()})
     with pytest.raises(BadInput):
-        OpenBackup(paths, RealFileSystem(), archive).__enter__()
+        OpenBackup(paths, RealFileSystem(), archive)
 
 
 # Names
