@@ -91,9 +91,11 @@ async def walk(root: QWidget) -> tuple[list[QWidget], list[str]]:
         await tab(root)
         focus = root.focusWidget()
         if focus is before:
-            await asyncio.sleep(0.1)
-            stuck += 1
-            if not isinstance(focus, TranscriptView) and stuck > 3:
+            # An approval that has just come takes no keys.
+            if not isinstance(focus, TranscriptView):
+                await asyncio.sleep(0.3)
+                stuck += 1
+            if stuck > 3:
                 return stops, back
             # Another link or action within it.
             continue
