@@ -27,6 +27,7 @@ from tests.chat_scenes import Scenes, hold_chats
 from tests.group_scenes import hold_groups
 from tests.screenshots_assistants import keep_assistants, take_assistants
 from tests.screenshots_groups import take_groups
+from tests.screenshots_verdict import hold_verdict, take_verdict
 from tests.screenshots_workflows import hold_workflow, take_workflow
 from tests.wire import Answer, Fault, WireServer, write_providers
 
@@ -94,6 +95,9 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         async for _language, path in each_way(person, engine, out):
             await take_groups(person, groups, keep_widget, path)
         await engine.groups.delete("crew")
+        verdict = await hold_verdict(engine, servers, PARTICIPANTS, WORDS, TOPICS["en"])
+        async for _language, path in each_way(person, engine, out):
+            await take_verdict(person, verdict, keep_widget, path)
         work = await hold_workflow(engine, servers[0])
         async for _language, path in each_way(person, engine, out):
             await take_workflow(person, work, keep_widget, path)

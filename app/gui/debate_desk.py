@@ -77,6 +77,11 @@ class DebateDesk(QObject):
         self.opened.emit()
         self._panel.discussion.take_focus()
 
+    def refresh(self) -> None:
+        """Take note that other models are ready: others can judge."""
+        for view in (self._panel.discussion, self._page):
+            self._on_view_changed(view)
+
     def restore(self) -> None:
         """Show the panel as it was left."""
         shown = self._state.flag(SHOWN, False)

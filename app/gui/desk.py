@@ -345,6 +345,7 @@ class Desk(QObject):
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
         self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()
+        self.debates.refresh()
 
     def _on_application_state(self, state: Qt.ApplicationState) -> None:
         """Look again when the user comes back: perhaps from starting a server."""

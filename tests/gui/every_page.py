@@ -33,6 +33,7 @@ from app.core.session import (
     WorkflowState,
 )
 from app.core.tool import McpServer
+from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import DONE, FAILED, PENDING, StepState
 from app.engine.workflows import read_built_in as read_workflows
 from app.gui.dialogs.settings_dialog import PAGES
@@ -110,7 +111,18 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         for number, seat in enumerate(SEATS * 2)
     ]
     said[-1] = replace(said[-1], content="", state="failed", error=Failure(kind="timeout"))
-    debate = Debate(topic=USERS_WORDS, mode=ROLES, rounds=3, round=2, participants=SEATS)
+    ballots = tuple(
+        Ballot(participant=seat.id, round=number, stance=stance)
+        for number, stances in enumerate(((2, -2), (1, None), (0, 1)))
+        for seat, stance in zip(SEATS, stances, strict=True)
+    )
+    point = Point(text=f"{USERS_WORDS} " * 12, cites=("d0", "d1"))
+    verdict = Verdict(
+        judge="Zyx Ada", model="openai/gpt-zyx", answer=(point,), agreed=(point,), open=(point,)
+    )
+    debate = Debate(
+        topic=USERS_WORDS, mode=ROLES, rounds=3, round=2, participants=SEATS, ballots=ballots, verdict=verdict
+    )
     asked = [*a_tree()[:1], spoke("m1", "tm", "Zyx?", [call("q1", "ask")])]
     options = Prompt(question=USERS_WORDS, type=OPTIONS, options=("Zyx", "Wvu"))
     allow = Prompt(
@@ -241,11 +253,15 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     desk.panel.setup.mode.set_value(ROLES)
     yield await shown("setup with roles")
     await desk.debates.show_discussion(DEBATE)
+    yield await shown("verdict")
+    desk.panel.discussion.controls.side_chosen.emit("discussion")
     yield await shown("discussion")
     desk.panel.tabs.choose(2)
     yield await shown("history")
     top.debate_button.setChecked(False)
     desk.show_session(DEBATE)
+    yield await shown("verdict, wide")
+    desk.session_page.controls.side_chosen.emit("discussion")
     yield await shown("debate")
     desk.show_session(WORK)
     await until(lambda: page.session_id == WORK)

@@ -13,11 +13,12 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from app.core.verdict import Point
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.label import plain_tip
+from app.gui.widgets.painted_text import PaintedText
 
 LINE_HEIGHT = 1.55
 INDENT = 16
@@ -28,7 +29,7 @@ Cite = tuple[str, str]
 """How a message is cited, and what a screen reader says of the button."""
 
 
-class CitedText(QWidget):
+class CitedText(PaintedText):
     """Plain sentences that run on, or a list of them; emits `cite_requested` with a message's id."""
 
     cite_requested = Signal(str)
@@ -137,7 +138,7 @@ class CitedText(QWidget):
             for cite in cites:
                 size = cite.sizeHint()
                 if x > indent and x + 2 + size.width() > width:
-                    x, y = float(indent), y + height
+                    x, y = indent - 1.0, y + height
                 top = y + (height - size.height()) / 2
                 room = min(size.width(), max(20, width - indent))
                 placed.append((cite, QRect(round(x) + 1, round(top), room, size.height())))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
 from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession
+from app.engine.verdict import round_to_poll
 from app.gui.amounts import Spending
 from app.gui.i18n import Language
 from app.gui.session_state import failed, state_of
@@ -48,6 +49,7 @@ class DebateControls(QFrame):
         self._facts = plain_label("hint", wrap=True)
         self._sides = (f"{prefix}discussion", f"{prefix}verdict")
         self._side = Segmented(self._sides)
+        self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
         self.pause = button("", f"{prefix}pause")
         self.pause.dress(look, "pause", "text")
@@ -130,6 +132,7 @@ class DebateControls(QFrame):
             self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
             self._cost.setVisible(bool(self._cost.text()) and not ended)
+        self._doing.set_text(self._doing_of(session))
         self._facts.setVisible(ended)
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
@@ -165,6 +168,14 @@ class DebateControls(QFrame):
             if shown and focused:
                 widget.setFocus()
 
+    def _doing_of(self, session: DebateSession) -> str:
+        """Return what is done while nobody speaks, where ballots are cast or the verdict is made."""
+        if session.status != RUNNING or not session.debate.polls:
+            return ""
+        if round_to_poll(session.debate) is not None:
+            return self._language("verdict.voting")
+        return self._language("verdict.judging") if session.debate.round > session.debate.rounds else ""
+
     def _banner_of(self, session: DebateSession) -> tuple[str, str]:
         words = self._language
         if self._read_only:
@@ -196,6 +207,7 @@ class DebateControls(QFrame):
         buttons.setSpacing(6)
         for widget in (self.pause, self.resume, self.stop):
             buttons.addWidget(widget)
+        buttons.addWidget(self._doing)
         buttons.addStretch(1)
         buttons.addWidget(self._cost)
         banner = QHBoxLayout(self._banner)

@@ -15,13 +15,14 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.core.session import Debate
 from app.core.verdict import AGAINST, BEFORE, FOR
 from app.gui.i18n import Language
 from app.gui.style import Look, sized, tall
 from app.gui.widgets.label import plain_tip
+from app.gui.widgets.painted_text import PaintedText
 
 HEIGHT = 206
 PADDING = 8
@@ -84,7 +85,7 @@ def spread(wanted: list[float], least: float, low: float, high: float) -> list[f
     return places
 
 
-class StanceChart(QWidget):
+class StanceChart(PaintedText):
     """Paints the ballots; the mouse and the arrow keys tell the values of a round, a screen reader all of them."""
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
@@ -113,6 +114,11 @@ class StanceChart(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.sizeHint().height())
+
+    def text(self) -> str:
+        """Return all ballots in words."""
+        count = len(self._lines[0].stances) if self._lines else 0
+        return ". ".join(self.values(place).replace("\n", "; ") for place in range(count))
 
     def values(self, place: int) -> str:
         """Return in words how everybody voted after a round (0: before the first)."""
@@ -290,8 +296,6 @@ class StanceChart(QWidget):
 
     def _name(self) -> None:
         """Say all ballots in words, for who cannot see them."""
-        count = len(self._lines[0].stances) if self._lines else 0
         self.setAccessibleName(self._language("verdict.chart"))
-        votes = [self.values(place).replace("\n", "; ") for place in range(count)]
-        self.setAccessibleDescription(". ".join(votes))
+        self.setAccessibleDescription(self.text())
         self.update()

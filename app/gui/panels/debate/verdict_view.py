@@ -140,7 +140,7 @@ class VerdictView(QWidget):
         by = verdict.judge if verdict is not None else ""
         self._title.setText(words("verdict.title" if verdict is None or judged else "verdict.none"))
         self._judge_chip.set_text(words("verdict.by", name=by) if by else "")
-        self._judge_chip.setToolTip(plain_tip(verdict.model) if verdict is not None else "")
+        self._title.setToolTip(plain_tip(verdict.model) if verdict is not None else "")
         sentence = self._sentence_of(verdict, ended=ended)
         self._sentence.setVisible(bool(sentence) and (judged or not asking))
         self._sentence.setText(sentence)
