@@ -55,7 +55,8 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     line = shlex.join([sys.executable, PROPER])
     await add(person, "proper", line)
     assert states(person) == {"proper": OFF}
-    assert person.find("server_exact", QPlainTextEdit).toPlainText() == line
+    # The page hears of it a moment after the engine.
+    await until(lambda: person.find("server_exact", QPlainTextEdit).toPlainText() == line)
     await person.click("server_allow")
     await until(lambda: person.sees("consent_dialog"))
     assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
