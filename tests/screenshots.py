@@ -7,6 +7,7 @@ in two sizes, with sessions that really ran against the local servers of `tests/
 import argparse
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -32,6 +33,8 @@ from tests.screenshots_workflows import hold_workflow, take_workflow
 from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
+# The pictures of the README beside that of a debate, and which views they are.
+IN_README = {"welcome": "welcome", "group": "group-working", "workflow": "workflow-work"}
 TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
 WORDS = {
     "openai": (
@@ -60,7 +63,7 @@ def main() -> int:
     """Make every picture; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("screenshots"))
-    parser.add_argument("--readme", type=Path, default=Path("packaging/screenshots/debate.png"))
+    parser.add_argument("--readme", type=Path, default=Path("packaging/screenshots"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     application = QApplication(["moot-screenshots"])
@@ -85,6 +88,7 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         window = person.window
         engine = window.desk.panel.setup._engine
         await hold_debates(engine, servers)
+        await until(lambda: not person.sees("toast"), 30)
         running = await debate_in_its_middle(engine, servers)
         scenes = await hold_chats(engine, servers[0])
         await person.settle(0.4)
@@ -104,8 +108,10 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         window.desk.choose_settings(replace(engine.settings(), language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
-        readme.parent.mkdir(parents=True, exist_ok=True)
-        window.grab().save(str(readme))
+        readme.mkdir(parents=True, exist_ok=True)
+        window.grab().save(str(readme / "debate.png"))
+        for name, view in IN_README.items():
+            shutil.copyfile(out / f"{view}-en-light-{SIZES[0][0]}.png", readme / f"{name}.png")
         window.top_bar.debate_button.setChecked(False)
         await keep_assistants(engine)
         await until(lambda: person.sees("toast"))

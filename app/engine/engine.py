@@ -10,10 +10,12 @@ from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.events import (
+    AssistantsChanged,
     EventBus,
     ServersChanged,
     SessionDeleted,
     SessionRestored,
+    WorkflowsChanged,
 )
 from app.core.message import Message
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
@@ -298,8 +300,11 @@ class Engine:
         return self._documents.settings()
 
     async def save_settings(self, settings: Settings) -> None:
-        """Write the settings."""
+        """Write the settings; with another language what comes with Moot has other names. Raises StorageError."""
+        before = self._language()
         await self._documents.save_settings(settings)
+        if self._language() != before:
+            self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
 
     def servers(self) -> tuple[ServerStatus, ...]:
         """Return the MCP servers with their state."""

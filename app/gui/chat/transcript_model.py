@@ -330,7 +330,7 @@ class TranscriptModel:
 
     def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
         """Return how a speaker is painted."""
-        name = texts("transcript.you") if role == USER else shown_name(author)
+        name = texts("transcript.you") if role == USER else shown_name(author, texts)
         if role == USER:
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
         if author.kind == ORCHESTRATOR:
@@ -340,7 +340,7 @@ class TranscriptModel:
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return who speaks, as it is shown."""
-        return texts("transcript.you") if message.role == USER else shown_name(message.author)
+        return texts("transcript.you") if message.role == USER else shown_name(message.author, texts)
 
     def _see(self, author: Author) -> int:
         if self.chat and author.id in self.colours:
@@ -348,6 +348,8 @@ class TranscriptModel:
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
 
 
-def shown_name(author: Author) -> str:
-    """Return a speaker's name on one line, without what could deceive."""
+def shown_name(author: Author, texts: Texts) -> str:
+    """Return a speaker's name on one line, without what could deceive; a group's orchestrator has one of ours."""
+    if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
+        return texts("group.orchestrator")
     return " ".join(clean(author.name).split())[:80] or author.id

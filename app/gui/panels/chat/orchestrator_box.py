@@ -276,7 +276,7 @@ class OrchestratorBox(QFrame):
         done, count = len(plan.items) - len(plan.open), len(plan.items)
         self._dot.show_tone(_DOTS.get(session.status, "text_3"))
         self._bar.show_done(done, count)
-        self._title.setText(session.chat.assistant_name)
+        self._title.setText(words("group.orchestrator"))
         self._group.setText(session.group.name)
         self._done.setText(words("box.done", done=done, count=count) if count else "")
         turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)
@@ -293,7 +293,7 @@ class OrchestratorBox(QFrame):
         self.asks.setEnabled(self._editable)
         self.members.show_work(work, self._colours)
         self.asks.setChecked(session.group.ask_before_hand_over)
-        self.setAccessibleName(words("box.name", name=session.chat.assistant_name, group=session.group.name))
+        self.setAccessibleName(words("box.name", name=words("group.orchestrator"), group=session.group.name))
         doing = [row.accessibleName() for row in self.members.rows() if row.chip.text()]
         self._describe(
             ". ".join(filter(None, (state_of(session, words)[0], self._done.text(), meta, *doing)))
