@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,14 @@ async def test_the_shown_prompt_is_the_one_that_is_sent(bench: Bench) -> None:
     await bench.run(setup)
     assert [str(one.messages[0]["content"]) for one in bench.models.requests] == shown
     assert "a retired tram driver" in shown[1]
+
+async def test_with_another_language_what_comes_with_moot_is_listed_anew(bench: Bench) -> None:
+    told: list[str] = []
+    bench.engine.bus.subscribe(lambda batch: told.extend(type(one).__name__ for one in batch))
+    settings = replace(bench.engine.settings(), language="en")
+    await bench.engine.save_settings(settings)
+    told.clear()
+    await bench.engine.save_settings(replace(settings, theme="dark"))
+    assert told == []
+    await bench.engine.save_settings(replace(settings, language="ko"))
+    assert told == ["AssistantsChanged", "WorkflowsChanged"]

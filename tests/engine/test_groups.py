@@ -47,15 +47,3 @@ async def test_go_on_without_a_member_that_hangs_before_or_after_its_first_word(
     assert [(one.author.id, one.author.name) for one in lost] == [("ann", "Ann")]
     with pytest.raises(BadInput, match="nobody_hangs"):
         await made.engine.groups.go_on_without(session_id)
-
-
-async def test_with_another_language_what_comes_with_moot_is_listed_anew(bench: Bench) -> None:
-    told: list[str] = []
-    bench.engine.bus.subscribe(lambda batch: told.extend(type(one).__name__ for one in batch))
-    settings = replace(bench.engine.settings(), language="en")
-    await bench.engine.save_settings(settings)
-    told.clear()
-    await bench.engine.save_settings(replace(settings, theme="dark"))
-    assert told == []
-    await bench.engine.save_settings(replace(settings, language="ko"))
-    assert told == ["AssistantsChanged", "WorkflowsChanged"]
