@@ -114,7 +114,10 @@ class Debates:
         return self._judges(live.debate_session) if live is not None else []
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
-        """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it."""
+        """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it.
+
+        Raises BadInput where nobody gives one and there is one already: it stays.
+        """
         live = await self._sessions.open(session_id)
         session = live.debate_session
         if live.read_only or session.status == RUNNING:
@@ -123,7 +126,10 @@ class Debates:
         if judge is not None:
             judges = [judge, *(one for one in judges if one != judge)]
         verdict = await judged(session, list(live.whole_messages()), judges, self._models, self._prompts)
-        live.change(debate=replace(live.debate_session.debate, verdict=verdict))
+        debate = live.debate_session.debate
+        if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
+            raise BadInput(verdict.failure)
+        live.change(debate=replace(debate, verdict=verdict))
         await self._store.flush(session_id)
         return verdict
 

@@ -1,6 +1,7 @@
 """What comes of a debate, over the real wire and by click: ballots, verdict, cites, forks, once more, export."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -170,6 +171,12 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     await person.click("debate_ask")
     await until(lambda: view.verdict._judge_chip.text() == "by Openai", PATIENCE_S)
     assert not person.sees("debate_ask")
+    # Where nobody answers any more, what there is stays.
+    for server in wire_servers.values():
+        server.script(server.model, lambda _request: Fault("e401"))
+    await choose(person, "debate_ask_again", "judges_menu", 1)
+    await until(lambda: "does not accept the key" in view.verdict._problem.text(), PATIENCE_S)
+    assert view.verdict._judge_chip.text() == "by Openai"
     # Finding is in what was said.
     person.window.desk.find_in_session()
     assert view.transcript.isVisible() and view.find_bar.isVisible()
@@ -186,7 +193,7 @@ async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, 
     assert view.verdict._title.text() == "No verdict"
     assert "does not accept the key" in view.verdict._sentence.text()
     assert len(view.verdict._last_words.stops) == 2
-    assert person.sees("debate_ask")
+    await until(lambda: person.sees("debate_ask"))
 
 
 def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
@@ -247,6 +254,39 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
             QTest.keyClick(chart, key)
             assert chart._chosen == place
         assert "Anthropic: no vote" in chart.values(1)
+
+
+async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir):
+    session, messages = a_session()
+    many = [replace(messages[0], content=f"It is & {number}. " * 9) for number in range(100)]
+    async with at_window(data_dir) as person:
+        view = show(person, session, messages)
+        await person.settle()
+        view.after.offer_turns(many)
+        menu = person.find("fork_menu", QMenu)
+        lefts = {menu.actionGeometry(action).left() for action in menu.actions()}
+        assert len(lefts) == 1
+        assert menu.actions()[7].text().startswith("Round 1 · Openai: It is && 7.")
+        assert menu.actions()[7].text().endswith("…")
+        menu.close()
+
+
+async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
+    async with at_window(data_dir, size=(900, 600)) as person:
+        show(person, *a_session())
+        await person.settle()
+        assert person.sees("debate_fork") and person.sees("debate_again")
+        assert not person.sees("debate_export")
+        person.find("debate_more").click()
+        menu = person.find("more_menu", QMenu)
+        assert [one.text() for one in menu.actions() if one.text()] == [
+            "New debate on this topic…",
+            "Markdown…",
+            "Web page (HTML)…",
+            "PDF…",
+            "JSON…",
+        ]
+        menu.close()
 
 
 async def test_paused_it_shows_the_ballots_there_are(qapp, data_dir):

@@ -28,7 +28,7 @@ HEIGHT = 206
 PADDING = 8
 TOP = PADDING + 12
 LEVELS = (FOR, 0, AGAINST)
-MARK = 4.5
+MARK, MARK_CLOSE, CLOSE = 4.5, 3.0, 24
 APART = 4.0
 MOST_APART = 20.0
 LABEL_PART = 0.3
@@ -217,7 +217,8 @@ class StanceChart(PaintedText):
         colour = QColor(self._look.tokens.speaker(number)[0])
         painter.setPen(QPen(colour, 1.6))
         painter.setBrush(QColor(self._look.tokens.surface) if hollow else colour)
-        shape, size = SHAPES[number % len(SHAPES)], MARK
+        close = self._x(1) - self._x(0) < CLOSE
+        shape, size = SHAPES[number % len(SHAPES)], MARK_CLOSE if close else MARK
         if not shape:
             painter.drawEllipse(centre, size - 0.5, size - 0.5)
         else:

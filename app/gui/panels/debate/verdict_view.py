@@ -93,6 +93,8 @@ class VerdictView(QWidget):
         elif session.debate.verdict != self._session.debate.verdict:
             self._problem_text = ""
         before, said = self._session, len(self._messages)
+        if before is None or before.id != session.id:
+            self._page.verticalScrollBar().setValue(0)
         self._session, self._messages, self._read_only = session, messages, read_only
         if before is None or before.debate.ballots != session.debate.ballots or before.id != session.id:
             self.chart.show_debate(session.debate)
@@ -253,7 +255,8 @@ class VerdictView(QWidget):
         row.addStretch(1)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
-        page.addWidget(scrolling(around, keeps_bar=True))
+        self._page = scrolling(around, keeps_bar=True)
+        page.addWidget(self._page)
 
     def _verdict_card(self) -> QFrame:
         card = _card()
