@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -107,6 +108,11 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert view.transcript.selected_text(markdown=False) == "So says anthropic."
         await person.click("segment_debate_verdict")
         assert view.verdict.isVisible()
+        await person.click("debate_copy_verdict")
+        assert QGuiApplication.clipboard().text() == (
+            "Verdict · by Openai\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
+            "\n\nAgreed\n- The corpus decides [Anthropic r1]\n\nStill open\n- Who owns it"
+        )
         # Somebody else judges.
         line = await choose(person, "debate_ask_again", "judges_menu", 1)
         assert line == "Anthropic · anthropic-wire"
@@ -246,8 +252,8 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
             QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
             seen.append(person.window.focusWidget().objectName())
         cites = ["cite_m0", "cite_m1"]
-        assert seen[:7] == [*cites * 3, "debate_stances"]
-        assert seen[7:11] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
+        assert seen[:8] == ["debate_copy_verdict", *cites * 3, "debate_stances"]
+        assert seen[8:12] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
         chart = view.verdict.chart
         chart.setFocus()
         for key, place in ((Qt.Key.Key_Right, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0)):

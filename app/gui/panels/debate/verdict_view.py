@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.core.message import USER, Message
 from app.core.session import ENDED, DebateSession
-from app.core.verdict import Verdict
+from app.core.verdict import Point, Verdict
 from app.engine.verdict import Judge
 from app.gui.chat.row_style import MAX_COLUMN
 from app.gui.i18n import Language
@@ -29,7 +29,7 @@ from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.controls import Choice, button, put_in_tab_order, scrolling
+from app.gui.widgets.controls import Choice, button, icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
 NARROW = 520
@@ -60,6 +60,7 @@ class VerdictView(QWidget):
         self._problem_text = ""
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
+        self._copy = icon_button(look, "copy", f"{prefix}copy_verdict")
         self._again = button("link", f"{prefix}ask_again")
         self._answer = CitedText("verdict")
         self._sentence = Paragraph("card_text")
@@ -101,6 +102,11 @@ class VerdictView(QWidget):
         if before is None or before.debate.verdict != session.debate.verdict or said != len(messages):
             self._retranslate()
         self._refresh()
+        new = (
+            before is not None and before.id == session.id and before.debate.verdict != session.debate.verdict
+        )
+        if new and self.isVisible() and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
 
     def show_judges(self, judges: Sequence[Judge]) -> None:
         """Offer these to judge, the first as the one who does where nobody else is chosen."""
@@ -123,6 +129,25 @@ class VerdictView(QWidget):
         """Say why there is no verdict."""
         self._problem_text = text
         self._refresh()
+
+    def text(self) -> str:
+        """Return the verdict as Markdown, with what each sentence rests on."""
+        verdict = self._session.debate.verdict if self._session is not None else None
+        if verdict is None:
+            return ""
+        words = self._language
+        by = words("verdict.by", name=verdict.judge) if verdict.judge else self._sentence.text()
+        parts = [f"{words('verdict.title')} · {by}" if verdict.judge else by]
+        parts += [" ".join(map(self._cited, verdict.answer))] if verdict.answer else []
+        heard = words("verdict.open") if verdict.judge else ""
+        for title, points in ((words("verdict.agreed"), verdict.agreed), (heard, verdict.open)):
+            lines = [f"- {self._cited(point)}" for point in points]
+            parts += ["\n".join(filter(None, (title, *lines)))] if lines else []
+        return "\n\n".join(parts)
+
+    def _cited(self, point: Point) -> str:
+        cites = [cite[0] for one in point.cites if (cite := self._cite(one))]
+        return " ".join((point.text, *cites))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -152,6 +177,7 @@ class VerdictView(QWidget):
         if asking and focused:
             self._stop.setFocus()
         may_ask = ended and not self._read_only and not asking
+        self._copy.setVisible(verdict is not None)
         self._again.setVisible(may_ask and judged and bool(self._judges))
         self.ask.setVisible(may_ask and not judged and (verdict is None or bool(self._judges)))
         self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
@@ -213,7 +239,10 @@ class VerdictView(QWidget):
         texts = (self._answer, self._last_words, self._agreed, self._open)
         cites = [text.stops for text in texts]
         asks = (self._stop, self._judge, self.ask, self._provider)
-        put_in_tab_order((self._again, *cites[0], *cites[1], *asks, *cites[2], *cites[3], self.chart))
+        name_button(self._copy, words("verdict.copy"))
+        put_in_tab_order(
+            (self._again, self._copy, *cites[0], *cites[1], *asks, *cites[2], *cites[3], self.chart)
+        )
         self._refresh()
 
     # Parts
@@ -270,6 +299,7 @@ class VerdictView(QWidget):
         head.addWidget(self._judge_chip)
         head.addStretch(1)
         head.addWidget(self._again)
+        head.addWidget(self._copy)
         inside.addLayout(head)
         for part in (self._answer, self._sentence, self._last_words, self._problem):
             inside.addWidget(part)
@@ -306,6 +336,7 @@ class VerdictView(QWidget):
             text.cite_requested.connect(self.cite_requested)
         self.ask.clicked.connect(lambda: self.verdict_requested.emit(self._judge.currentData()))
         self._again.clicked.connect(self._on_again)
+        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text()))
         self._provider.clicked.connect(lambda: self.provider_requested.emit(""))
         self._stop.clicked.connect(self.stop_requested)
         self._language.changed.connect(self._retranslate)
