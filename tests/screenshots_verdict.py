@@ -77,7 +77,9 @@ async def take_verdict(
     window.top_bar.debate_button.setChecked(False)
     await keep(window, path("verdict-wide"))
     window.top_bar.debate_button.setChecked(True)
-    window.show_welcome()
+    group = next((one.id for one in window.desk.engine.sessions() if one.kind == "group"), "")
+    window.desk.show_session(group)
+    await person.settle(0.2)
     await window.desk.debates.show_discussion(session_id)
     sizes = window.splitter.sizes()
     if window.width() > 1_000:

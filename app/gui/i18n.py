@@ -83,7 +83,7 @@ class Language(QObject):
             details["kind"] = self(kind)
         for prefix in ("error", "reason", "failure", "provider", "notice", "problem"):
             key = f"{prefix}.{code}"
-            if key in self.texts:
+            if key in self.texts or f"{key}.other" in self.texts:
                 try:
                     return self(key, **details)
                 except (KeyError, IndexError):
