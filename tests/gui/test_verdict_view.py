@@ -189,6 +189,36 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
 
 
 @pytest.mark.timeout(180)
+async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_servers):  # noqa: F811
+    first = (await hold(person, polls=False)).session_id
+    person.window.top_bar.debate_button.setChecked(False)
+    page = person.window.desk.session_page
+    person.window.desk.show_session(first)
+    await until(lambda: page.session_id == first and page.isVisible())
+    await person.click("segment_session_verdict")
+    assert page.verdict.isVisible()
+    await choose(person, "session_fork", "fork_menu", -1)
+    await until(lambda: page.session_id not in ("", first))
+    assert page.session.status == "paused"
+    assert panel_view(person).session_id == first
+    await person.click("session_resume")
+    await until(lambda: page.session.status == "completed", PATIENCE_S)
+
+
+async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
+    session, messages = a_session(polls=True)
+    ballots = tuple(Ballot(participant=seat.id, round=2, stance=0) for seat in SEATS)
+    async with at_window(data_dir) as person:
+        view = show(person, replace(session, status="running"), messages)
+        assert view.controls._doing.text() == "Secret ballot…"
+        voted = replace(session.debate, ballots=ballots)
+        view.show_change(replace(session, status="running", debate=voted))
+        assert view.controls._doing.text() == "Verdict…"
+        view.show_change(replace(session, debate=voted))
+        assert not view.controls._doing.isVisible()
+
+
+@pytest.mark.timeout(180)
 async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, wire_servers):  # noqa: F811
     view = await hold(person, polls=False)
     for server in wire_servers.values():
