@@ -53,7 +53,7 @@ async def _run(arguments: Arguments, out: Out) -> int:
 
 
 async def _read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
-    moot = await open_moot(paths.root, write=False)
+    moot = await open_moot(paths.root, write=False, language=arguments.language)
     try:
         await _say_problems(moot, arguments, out)
         return await run_command(moot, arguments, out, interrupted)
@@ -65,7 +65,7 @@ async def _write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: 
     """Run a command as the one writer; while there is another, let that one run it."""
     for _ in range(_HAND_OVER_TRIES):
         try:
-            moot = await open_moot(paths.root)
+            moot = await open_moot(paths.root, language=arguments.language)
         except Busy as busy:
             refusal = busy
         else:

@@ -141,7 +141,7 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
     from app.control import ControlServer
     from app.wiring import open_moot
 
-    moot = await open_moot(paths.root)
+    moot = await open_moot(paths.root, language=window.language.name)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))

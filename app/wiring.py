@@ -55,7 +55,7 @@ class Moot:
                 self.lock.release()
 
 
-async def open_moot(data_dir: Path, *, write: bool = True) -> Moot:
+async def open_moot(data_dir: Path, *, write: bool = True, language: str = "") -> Moot:
     """Open a data directory; with `write` as its one writer.
 
     Raises Busy when another process writes it, StorageError when it cannot be used.
@@ -66,14 +66,14 @@ async def open_moot(data_dir: Path, *, write: bool = True) -> Moot:
         lock = WriterLock(paths)
         lock.acquire()
     try:
-        return await _open(paths, lock)
+        return await _open(paths, lock, language)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
 
 
-async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
+async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moot:
     if lock is not None:
         await asyncio.to_thread(upgrade, paths, RealFileSystem())
     bus = EventBus()
@@ -124,6 +124,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None) -> Moot:
         workflows=read_workflows(resources_dir() / "workflows"),
         embedded_problem=models.embedded_problem,
         ready_groups=resources_dir() / "groups",
+        language=language,
     )
     # After the engine, so that what a call used is on the disk before the message that says so.
     if lock is not None:

@@ -12,7 +12,6 @@ from app.core.provider import ProviderStatus
 from app.core.session import GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.texts import choose_language
 from app.core.tool import Tool, Tools
 from app.engine.step_protocol import STEP_TOOLS
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
@@ -50,10 +49,12 @@ class Cast:
         tools: Tools,
         providers: Callable[[], Sequence[ProviderStatus]],
         built_in: Mapping[str, Sequence[Agent]],
+        language: Callable[[], str],
     ) -> None:
         self._documents = documents
         self._tools = tools
         self._providers = providers
+        self._language = language
         self._by_language = {
             language: {agent.id: agent for agent in agents} for language, agents in built_in.items()
         }
@@ -61,7 +62,7 @@ class Cast:
     @property
     def _built_in(self) -> Mapping[str, Agent]:
         """The program's own assistants, in the language that is chosen now."""
-        return self._by_language.get(choose_language(self.settings().language), {})
+        return self._by_language.get(self._language(), {})
 
     def agents(self) -> tuple[Agent, ...]:
         """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""

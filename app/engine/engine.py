@@ -102,6 +102,7 @@ class Engine:
         workflows: Mapping[str, Sequence[WorkflowDefinition]] | None = None,
         embedded_problem: Callable[[], str],
         ready_groups: Path | None = None,
+        language: str = "",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -116,10 +117,11 @@ class Engine:
         self._prompts = prompts
         self._embedded_problem = embedded_problem
         self._silent: frozenset[str] = frozenset()
+        self._spoken = language
         self._surroundings = Surroundings(models=metered, store=store, sleep=sleep, clock=clock)
         self._sessions = Sessions(store, bus, self._run_of)
         self._tools = tools
-        self._cast = Cast(documents, tools, self.providers, built_in)
+        self._cast = Cast(documents, tools, self.providers, built_in, self._language)
         self._slots = Slots(
             Availability(self._policy),
             clock=clock,
@@ -303,8 +305,13 @@ class Engine:
         """Write the settings; with another language what comes with Moot has other names. Raises StorageError."""
         before = self._language()
         await self._documents.save_settings(settings)
-        if self._language() != before:
-            self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
+        self._tell_language(before)
+
+    def speak(self, language: str) -> None:
+        """Name what comes with Moot in the language its user sees, whatever the settings say."""
+        before = self._language()
+        self._spoken = language
+        self._tell_language(before)
 
     def servers(self) -> tuple[ServerStatus, ...]:
         """Return the MCP servers with their state."""
@@ -343,7 +350,11 @@ class Engine:
         )
 
     def _language(self) -> str:
-        return choose_language(self._documents.settings().language)
+        return choose_language(self._spoken or self._documents.settings().language)
+
+    def _tell_language(self, before: str) -> None:
+        if self._language() != before:
+            self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
 
     def _provider(self, provider_id: str) -> ProviderConfig:
         config = provider_of(self._documents, provider_id)

@@ -214,11 +214,13 @@ class Desk(QObject):
     def switch_theme(self) -> None:
         """Change between light and dark."""
         theme = "light" if self._look.tokens.dark else "dark"
+        self._look.choose(theme)
         self.choose_settings(replace(self.settings(), theme=theme))
 
     def switch_language(self) -> None:
         """Change between English and Korean."""
         language = "en" if self._language.name == "ko" else "ko"
+        self._language.choose(language)
         self.choose_settings(replace(self.settings(), language=language))
 
     def find_in_session(self) -> None:
@@ -261,9 +263,13 @@ class Desk(QObject):
 
     def choose_settings(self, settings: Settings) -> None:
         """Do as these settings say from now on, and keep them."""
+        before = self.settings()
         self._apply(settings)
-        self._language.choose(settings.language)
-        self._look.choose(settings.theme)
+        # What the command line chose for this run stays until another is chosen.
+        if settings.language != before.language:
+            self._language.choose(settings.language)
+        if settings.theme != before.theme:
+            self._look.choose(settings.theme)
         self._chosen = settings
         self.tasks.replace(SAVE, self.engine.save_settings(settings))
 
@@ -323,6 +329,7 @@ class Desk(QObject):
             self.window.toasts.show_toast(text)
 
     def _on_language_changed(self) -> None:
+        self.engine.speak(self._language.name)
         self._refresh_sessions()
         if not self.pages.refresh() and self.window.main_area.currentWidget() is self.window.welcome:
             self.window.show_welcome()

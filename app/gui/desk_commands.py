@@ -71,6 +71,7 @@ def all_commands() -> tuple[DeskCommand, ...]:
         DeskCommand("shortcuts", "keyboard", "F1", lambda desk: desk.open_settings("shortcuts")),
         DeskCommand("theme", "moon", "", lambda desk: desk.switch_theme()),
         DeskCommand("language", "globe", "", lambda desk: desk.switch_language()),
+        DeskCommand("quit", "x", "Ctrl+Q", lambda desk: desk.window.close_requested.emit()),
     )
 
 

@@ -264,3 +264,27 @@ async def test_one_is_opened_from_the_settings_with_the_keyboard(person):
     QTest.keyClick(rows, Qt.Key.Key_Return)
     await until(lambda: person.sees("assistants_page"))
     assert not person.sees("settings_dialog")
+
+
+async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_something_else_is_chosen(
+    qapp, data_dir
+):
+    async with at_window(data_dir, language="ko", theme="dark") as person:
+        window = person.window
+        assert window.desk.engine.assistants.find("assistant").name == "어시스턴트"
+        assert {one.name for one in window.desk.engine.workflows.all()} >= {"버그 수정"}
+        window.desk.choose_settings(replace(kept(person), text_size=110))
+        assert window.language.name == "ko"
+        assert window.look.tokens.dark
+        window.desk.switch_language()
+        await until(lambda: window.desk.engine.settings().language == "en")
+        assert window.desk.engine.assistants.find("assistant").name == "Assistant"
+        window.desk.switch_theme()
+        assert not window.look.tokens.dark
+
+
+async def test_quit_is_a_command_with_the_keys_of_the_platform(person):
+    ended = []
+    person.window.close_requested.connect(lambda: ended.append(True))
+    QTest.keyClick(person.window, Qt.Key.Key_Q, CTRL)
+    await until(lambda: bool(ended))
