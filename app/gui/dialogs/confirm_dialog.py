@@ -27,7 +27,6 @@ class ConfirmDialog(QDialog):
         cancel.setDefault(True)
         go = button("primary", "confirm_agree")
         go.setText(agree)
-        go.setAutoDefault(False)
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(cancel)

@@ -81,8 +81,6 @@ class ConnectDialog(QDialog):
         self._cancel = button("", "connect_cancel")
         self.go = button("primary", "connect_go")
         self.go.setDefault(True)
-        for other in (self._copy, self._open, self._anyway, self._cancel):
-            other.setAutoDefault(False)
         self._clock = QTimer(self)
         self._clock.setInterval(500)
         self._clock.timeout.connect(self._on_clock)

@@ -54,7 +54,6 @@ class ConsentDialog(QDialog):
         refuse.setText(words("consent.refuse"))
         allow = button("primary", "consent_allow")
         allow.setText(words("consent.allow"))
-        allow.setAutoDefault(False)
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(refuse)

@@ -42,9 +42,6 @@ class ModelsPage(QWidget):
         self.own = QLineEdit()
         self.own.setObjectName("models_own")
         self._add = button("", "models_add")
-        for act in (self._refresh, self._first, self._remove, self._add):
-            # Enter in a box of the page is about that box.
-            act.setAutoDefault(False)
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._filter())
         self.list.ticked.connect(self._on_ticked)

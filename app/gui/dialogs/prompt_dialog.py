@@ -34,7 +34,7 @@ class PromptDialog(QDialog):
         cancel.setText(words("dialog.cancel"))
         save = button("primary", "prompt_save")
         save.setText(words("dialog.save"))
-        save.setAutoDefault(False)
+        save.setDefault(True)
         foot = QHBoxLayout()
         foot.addWidget(reset)
         foot.addStretch(1)

@@ -68,6 +68,7 @@ class QueueDialog(QDialog):
         self._column.setSpacing(12)
         self._close = button("", "queue_close")
         self._close.setText(words("settings.close"))
+        self._close.setDefault(True)
         self._close.clicked.connect(self.accept)
         foot = QHBoxLayout()
         foot.setContentsMargins(18, 8, 18, 14)

@@ -27,7 +27,6 @@ class RenameDialog(QDialog):
         self.field.selectAll()
         cancel = button("", "rename_cancel")
         cancel.setText(words("dialog.cancel"))
-        cancel.setAutoDefault(False)
         self._save = button("primary", "rename_save")
         self._save.setText(words("dialog.save"))
         self._save.setDefault(True)
