@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NoReturn
 
+from app import __version__
 from app.core.errors import BadInput
 from app.core.session import DEFAULT_ROUNDS, FREE, ROLES, ROUND_ROBIN
 from app.core.texts import LANGUAGES, Texts
@@ -202,6 +203,9 @@ def _parser(texts: Texts) -> _Parser:
     parser = _Parser(
         prog="moot", description=texts("cli.help.moot"), allow_abbrev=False, parents=[common(default=None)]
     )
+    parser.add_argument(
+        "--version", action="version", version=f"Moot {__version__}", help=texts("cli.help.version")
+    )
     parser.add_argument("--theme", choices=THEMES, help=texts("cli.help.theme"))
     # `--json` before the sub-command is the same as after it.
     parser.add_argument("--json", action="store_true", help=texts("cli.help.json"))
@@ -242,16 +246,16 @@ def _parser(texts: Texts) -> _Parser:
     workflow.add_argument("text", metavar="COMMAND", help=texts("cli.help.work"))
     workflow.add_argument("--definition", metavar="ID", help=texts("cli.help.definition"))
     step = command(STEP)
-    step.add_argument("session", metavar="SESSION")
+    step.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
     step.add_argument("step", metavar="STEP", help=texts("cli.help.step_id"))
     step.add_argument("action", choices=(RETRY, SKIP, ACCEPT), help=texts("cli.help.action"))
     reply = command(REPLY)
-    reply.add_argument("session", metavar="SESSION")
-    reply.add_argument("text", metavar="TEXT")
+    reply.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
+    reply.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
     for name, json in ((RESUME, True), (PAUSE, False), (STOP, False), (SHOW, True), (DELETE, False)):
-        command(name, json=json).add_argument("session", metavar="SESSION")
+        command(name, json=json).add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
     export = command(EXPORT, json=False)
-    export.add_argument("session", metavar="SESSION")
+    export.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
     export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))
     export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
     command(IMPORT).add_argument("files", nargs="+", metavar="FILE", help=texts("cli.help.import_file"))

@@ -6,12 +6,26 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from app import __main__
-from app.arguments import Arguments, Spec, parse_arguments, parse_spec, wanted_language
+from app import __main__, __version__
+from app.arguments import (
+    DOCTOR,
+    EXPORT,
+    PROVIDERS,
+    SESSIONS,
+    SHOW,
+    USAGE,
+    WRITING,
+    Arguments,
+    Spec,
+    parse_arguments,
+    parse_spec,
+    wanted_language,
+)
 from app.core.errors import BadInput
 from app.core.events import (
     MessageDelta,
@@ -28,6 +42,29 @@ from app.terminal import Follower, JsonPrinter, TextPrinter, error_line, json_li
 
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
+
+
+@pytest.mark.parametrize("command", (*WRITING, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE))
+def test_the_help_of_a_command_says_what_each_of_its_words_is(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_arguments([command, "--help"], TEXTS)
+    assert ended.value.code == 0
+    told = capsys.readouterr().out.splitlines()
+    assert not [
+        line
+        for line, after in pairwise([*told, ""])
+        # A long word has its help on the next line.
+        if re.fullmatch(r"  \S+", line) and not after.startswith("      ")
+    ]
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_arguments(["--version"], TEXTS)
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"Moot {__version__}\n"
 
 
 @pytest.mark.parametrize(

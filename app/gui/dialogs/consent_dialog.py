@@ -38,7 +38,7 @@ class ConsentDialog(QDialog):
         more = [f"{words('server.folder')}: {server.cwd}"] if server.cwd else []
         names = sorted({*server.env, *server.headers})
         if names:
-            more.append(f"{words('server.variables')}: {', '.join(names)}")
+            more.append(f"{words('consent.variables')}: {', '.join(names)}")
         if more:
             surroundings = plain_label("hint", wrap=True)
             surroundings.setText("\n".join(more))
