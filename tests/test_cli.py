@@ -44,7 +44,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
 
 
-@pytest.mark.parametrize("command", (*WRITING, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE))
+@pytest.mark.parametrize("command", [*WRITING, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE])
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
