@@ -3,6 +3,7 @@
 import json
 import locale
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,6 +36,11 @@ class Texts:
 
     def __contains__(self, key: str) -> bool:
         return key in self._catalogue
+
+
+def has_hangul(text: str) -> bool:
+    """Say whether a text has a letter of the Korean script."""
+    return re.search("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]", text) is not None
 
 
 def choose_language(wanted: str) -> str:

@@ -120,6 +120,8 @@ class ChatDesk(QObject):
     def _dress(self, composer: ChatComposer, chosen: Agent | None, name: str) -> None:
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
+        kind = self._kind_of(chosen)
+        composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
         # A set on the list stands for its tools.
         listed = set(chosen.tools) if chosen else set()
@@ -236,7 +238,10 @@ class ChatDesk(QObject):
             return self._first()
 
     def _first(self) -> Agent | None:
-        return next((agent for agent in self._engine.assistants.all() if agent.enabled), None)
+        """Return who answers where nobody was chosen: one that came with Moot before those of a group."""
+        assistants = self._engine.assistants
+        agents = sorted(assistants.all(), key=lambda one: not assistants.is_built_in(one.id))
+        return next((agent for agent in agents if agent.enabled), None)
 
     # Sending
 
@@ -340,12 +345,18 @@ class ChatDesk(QObject):
 
     @property
     def _kind(self) -> ProviderKind | None:
-        """The kind of provider that answers: the assistant's, else the first that is ready."""
-        agent = self._assistant()
-        statuses = self._engine.providers()
+        return self._kind_of(self._assistant())
+
+    def _kind_of(self, agent: Agent | None) -> ProviderKind | None:
+        """Return what answers: the assistant's provider, else the first that is ready, this computer last."""
         wanted = agent.provider if agent else ""
-        ready = next((one for one in statuses if one.config.id == wanted or (not wanted and one.ready)), None)
-        return provider_kind(ready.config.kind) if ready else None
+        found = [
+            provider_kind(one.config.kind)
+            for one in self._engine.providers()
+            if one.config.id == wanted or (not wanted and one.ready)
+        ]
+        found.sort(key=lambda kind: kind is not None and kind.kind == EMBEDDED)
+        return found[0] if found else None
 
     def attach(self) -> None:
         """Ask for files to give along."""

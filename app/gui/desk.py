@@ -349,6 +349,7 @@ class Desk(QObject):
         self.window.side_bar.show_providers(len(ready))
         self.assistants.refresh()
         self.chats.refresh()
+        self.workflows.refresh()
         remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
         self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()

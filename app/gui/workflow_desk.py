@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
+from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
 from app.core.events import Event
 from app.core.session import WorkflowSession
@@ -81,7 +82,10 @@ class WorkflowDesk(QObject):
 
     def refresh(self) -> None:
         """Show the workflows there are, and the one in front, as they are now."""
-        self.panel.work.start_box.set_definitions(self._engine.workflows.all())
+        box = self.panel.work.start_box
+        box.set_definitions(self._engine.workflows.all())
+        ready = [one.config.kind for one in self._engine.providers() if one.ready]
+        box.set_english_only(set(ready) <= {EMBEDDED})
         self._definitions.refresh()
         self._show_work()
 

@@ -382,3 +382,28 @@ async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_serv
     await until(lambda: page.session.status == "idle")
     assert "Done." in person.transcript("transcript")[-1]
     assert "The disk fills up" in read(person)
+
+
+async def test_who_knows_english_only_says_so_under_what_is_written_in_korean(person):
+    await person.click("new_button")
+    composer = person.window.desk.chat_page.chat_composer
+    composer.set_english_only(True)
+    await person.write("composer", "What is a quorum?")
+    assert not composer._limit.isVisible()
+    await person.write("composer", "정족수가 뭐야?")
+    assert composer._limit.isVisible()
+    composer.set_english_only(False)
+    assert not composer._limit.isVisible()
+
+
+async def test_a_button_that_was_too_narrow_shows_all_its_words_again(person):
+    await person.click("new_button")
+    button = person.window.desk.chat_page.chat_composer.tools
+    for words in ("2 tools", "도구 0개", "도구 0개", "no tools & none", "WAVAVA WAV"):
+        button.show_words(words)
+        whole = button.sizeHint()
+        button.setFixedWidth(whole.width() - 12)
+        assert button.text() != words
+        assert button.sizeHint() == whole
+        button.setFixedWidth(whole.width())
+        assert button.text() == words

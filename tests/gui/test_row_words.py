@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import Author, Failure, Message, Usage
+from app.core.message import Author, Failure, Message, ToolCall, Usage
 from app.core.texts import Texts
-from app.gui.chat.row_words import chips_of, error_of, meta_of, tip_of, why_of
+from app.gui.chat.row_words import chips_of, error_of, is_cut, meta_of, tip_of, why_of
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 EN = Texts.load(I18N, "en")
@@ -38,7 +38,9 @@ def test_what_a_message_used_and_cost():
     usage = Usage(provider="p", model="m", input_tokens=1_200, output_tokens=300, cost_usd=0.0042)
     assert meta_of(said(usage=usage, seconds=4.04), EN, time=True) == "4.0 s · 1.5k tokens · $0.0042"
     assert meta_of(said(usage=usage, seconds=4.04), EN) == "4.0 s"
-    assert tip_of(said(usage=usage, why="in_order"), EN) == "in order · 1.2k tokens read, 300 written, $0.0042"
+    assert (
+        tip_of(said(usage=usage, why="in_order"), EN) == "in order · 1.2k tokens read, 300 written, $0.0042"
+    )
     unknown = said(usage=replace(usage, cost_usd=None))
     assert meta_of(unknown, EN, time=True) == "1.5k tokens · n/a"
     assert tip_of(said(), EN) == ""
@@ -65,3 +67,13 @@ def test_an_error_is_said_once():
         "slow down",
     ]
     assert error_of(said(state="failed"), "Ada", EN) == "No answer came."
+
+
+def test_an_answer_that_became_calls_is_not_said_to_be_cut():
+    call = ToolCall(id="c", name="setPlan", arguments="{}")
+    assert is_cut(said(note="length"))
+    assert not is_cut(said(note="length", tool_calls=(call,)))
+    assert [
+        chip.text
+        for chip in chips_of(said(note="length", tool_calls=(call,)), "", EN, model=False, begun=True)
+    ] == []

@@ -8,9 +8,9 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
+from app.core.texts import has_hangul
 from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.panels.debate.setup_view import is_hangul
 from app.gui.widgets.composer import TextBox
 from tests.app_driver import at_window, until
 
@@ -186,7 +186,7 @@ async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
 
 @pytest.mark.parametrize(("letter", "korean"), [("가", True), ("ㅋ", True), ("a", False), ("漢", False)])
 def test_hangul(letter, korean):
-    assert is_hangul(letter) is korean
+    assert has_hangul(f"a{letter}1") is korean
 
 
 async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):

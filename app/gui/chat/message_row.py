@@ -12,7 +12,7 @@ from app.gui.chat.attachment_chips import AttachmentChips
 from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
-from app.gui.chat.row_words import chips_of, error_of, meta_of, thought_of, tip_of
+from app.gui.chat.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
 from app.gui.chat.segments import Range, Segment
 from app.gui.chat.thought_line import ThoughtLine
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, parse
@@ -26,7 +26,6 @@ SETTINGS = "settings"
 CONTINUE = "continue"
 UNFOLD = "unfold"
 
-CUT = ("truncated", "length")
 THOUGHT = "thought"
 EARLIER = "earlier_version"
 LATER = "later_version"
@@ -213,7 +212,7 @@ class MessageRow(PaintedRow):
             size = f"{len(message.content) / 1_000_000:.1f} MB" if len(message.content) >= 1_000_000 else ""
             size = size or f"{len(message.content) // 1000} kB"
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
-        cut = message.state == STOPPED or message.note in CUT
+        cut = message.state == STOPPED or is_cut(message)
         if not self.context.headed and cut:
             key = "transcript.stopped" if message.state == STOPPED else f"transcript.note.{message.note}"
             wanted.append(("", style.texts(key)))

@@ -1,7 +1,8 @@
 """What can be done with a message of a conversation; the menu and the bar over a row offer the same."""
 
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
-from app.gui.chat.message_row import CONTINUE, CUT, RETRY
+from app.gui.chat.message_row import CONTINUE, RETRY
+from app.gui.chat.row_words import is_cut
 
 COPY = "copy"
 EDIT = "edit"
@@ -29,7 +30,7 @@ def offered(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
         return (COPY,)
     if message.role == USER:
         return (COPY, EDIT, RETRY, CONTINUE_FROM)
-    cut = message.state == STOPPED or message.note in CUT
+    cut = message.state == STOPPED or is_cut(message)
     if message.state == FAILED:
         return (COPY, RETRY)
     return (COPY, RETRY, CONTINUE if cut else CONTINUE_FROM)

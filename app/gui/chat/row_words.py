@@ -9,6 +9,8 @@ from app.core.usage import Total
 from app.gui.chat.row_header import Chip
 from app.gui.markdown.blocks import clean
 
+CUT = ("truncated", "length")
+
 QUIET = ("in_order", "only_one")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
 
@@ -44,9 +46,14 @@ def chips_of(
     elif message.state == FAILED:
         chips.append(Chip(texts("transcript.failed_chip"), "error"))
     key = f"transcript.note.{message.note}"
-    if message.note and key in texts:
+    if message.note and key in texts and (is_cut(message) or message.note not in CUT):
         chips.append(Chip(texts(key), "plain" if message.note == "passed" else "warn"))
     return chips
+
+
+def is_cut(message: Message) -> bool:
+    """Say whether an answer ends before its end; one that became calls has done what it was for."""
+    return message.note in CUT and not message.tool_calls
 
 
 def model_of(message: Message) -> str:

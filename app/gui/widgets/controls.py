@@ -150,9 +150,12 @@ class ShorteningButton(Button):
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        metrics = self.fontMetrics()
-        more = metrics.horizontalAdvance(self._words) - metrics.horizontalAdvance(self.text())
-        return QSize(hint.width() + more + self._taken, hint.height())
+        # Measured as Qt's own hint is: a pixel of difference would keep the words shortened for ever.
+        words, shown = (
+            self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
+            for text in (self._words, self.text())
+        )
+        return QSize(hint.width() + words - shown + self._taken, hint.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

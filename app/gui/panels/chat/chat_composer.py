@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Attachment
+from app.core.texts import has_hangul
 from app.core.tool import ASKING, ServerStatus
 from app.gui.i18n import Language
 from app.gui.panels.chat.attachment_strip import AttachmentStrip
@@ -15,7 +16,7 @@ from app.gui.panels.chat.message_box import MessageBox
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.menu_button import MenuButton
 
 MARGINS = 40
@@ -42,9 +43,10 @@ class ChatComposer(Composer):
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
-        self._busy = self._held = False
+        self._busy = self._held = self._english_only = False
         self.strip = AttachmentStrip(language, look)
         self.message_box = MessageBox()
+        self._limit = Paragraph("warn")
         super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._editing = QFrame()
@@ -70,6 +72,11 @@ class ChatComposer(Composer):
         """Send nothing for now: what is written stays."""
         self._held = held
         self._on_text_changed()
+
+    def set_english_only(self, english_only: bool) -> None:
+        """Say so under what is written in Korean: whoever answers would not understand it."""
+        self._english_only = english_only
+        self._show_limit()
 
     def set_busy(self, busy: bool) -> None:
         """Offer Stop while the assistant works; what is sent then waits in the queue."""
@@ -151,6 +158,7 @@ class ChatComposer(Composer):
         words = self._language
         self.set_words(placeholder, words("discussion.hint"), send)
         self._editing_text.setText(words("chat.editing"))
+        self._limit.setText(words("chat.not_english"))
         self._editing_cancel.setText(words("dialog.cancel"))
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
@@ -183,6 +191,8 @@ class ChatComposer(Composer):
         self._editing.hide()
         self.column.insertWidget(0, self.strip)
         self.column.insertWidget(0, self._editing)
+        self.column.insertWidget(self.column.count() - 1, self._limit)
+        self._limit.hide()
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is whole or not there: it shares no room with the space before it.
@@ -227,7 +237,11 @@ class ChatComposer(Composer):
 
     def _on_text_changed(self) -> None:
         self.send.setEnabled(bool(self.box.text() or self.attachments()) and not self._held)
+        self._show_limit()
         self.text_changed.emit()
+
+    def _show_limit(self) -> None:
+        self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
 
 
 def unmarked(text: str) -> str:

@@ -19,6 +19,7 @@ from app.core.session import (
     ROLES,
     ROUND_ROBIN,
 )
+from app.core.texts import has_hangul
 from app.engine.engine import DebateSetup, Engine, Seat
 from app.gui.amounts import estimate_text
 from app.gui.context_files import size_in_tokens
@@ -259,7 +260,7 @@ class SetupView(QWidget):
         votes = len(embedded) < len(chosen) or not chosen
         self.polls.setEnabled(votes)
         self.polls.setToolTip(words("setup.polls.hint" if votes else "setup.polls.too_small"))
-        self._warning.setVisible(bool(embedded) and any(is_hangul(letter) for letter in self.topic.text()))
+        self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         paths = self._files.paths
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(size_in_tokens(paths)))
@@ -382,11 +383,6 @@ class SetupView(QWidget):
         for card in self._cards:
             card.retranslate()
         self._refresh()
-
-
-def is_hangul(letter: str) -> bool:
-    """Say whether a letter belongs to the Korean script."""
-    return "\uac00" <= letter <= "\ud7a3" or "\u1100" <= letter <= "\u11ff" or "\u3130" <= letter <= "\u318f"
 
 
 def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:

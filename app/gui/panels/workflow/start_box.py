@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
+from app.core.texts import has_hangul
 from app.core.workflow import WorkflowDefinition
 from app.engine.classifier import by_keyword
 from app.gui.chat.call_words import visible
@@ -38,6 +39,8 @@ class StartBox(QFrame):
         self.choice.setObjectName("workflow_choice")
         self.start = button("primary", "workflow_start")
         self._hint = Paragraph("hint")
+        self._limit = Paragraph("warn")
+        self._english_only = False
         self._lay_out()
         self.box.textChanged.connect(self._on_text)
         self.box.submitted.connect(self._on_start)
@@ -54,6 +57,11 @@ class StartBox(QFrame):
             self._definitions = tuple(definitions)
             self._fill()
             self._choose(kept)
+
+    def set_english_only(self, english_only: bool) -> None:
+        """Say so under a command in Korean: whoever works would not understand it."""
+        self._english_only = english_only
+        self._show_limit()
 
     def chosen(self) -> str:
         """Return the id of the workflow that would start, "" for none."""
@@ -96,6 +104,8 @@ class StartBox(QFrame):
         column.addWidget(self._title)
         column.addWidget(self.box)
         column.addWidget(self._hint)
+        column.addWidget(self._limit)
+        self._limit.hide()
         column.addLayout(foot)
         self._title.setBuddy(self.box)
 
@@ -104,6 +114,7 @@ class StartBox(QFrame):
         self.style().polish(self)
 
     def _on_text(self) -> None:
+        self._show_limit()
         if self._picked:
             return
         text = self.box.text()
@@ -134,6 +145,9 @@ class StartBox(QFrame):
         self._hint.setText(self._language(key) if key else "")
         self._hint.setVisible(bool(key))
 
+    def _show_limit(self) -> None:
+        self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
+
     def _fill(self) -> None:
         self.choice.clear()
         self.choice.addItem(self._language("workflow.choose"), "")
@@ -147,6 +161,7 @@ class StartBox(QFrame):
         self.box.setPlaceholderText(words("workflow.command.hint"))
         self.choice.setAccessibleName(words("workflow.which"))
         self.start.setText(words("workflow.start"))
+        self._limit.setText(words("chat.not_english"))
         self._fill()
         self._choose(kept)
         self._say(self._hint_key)
