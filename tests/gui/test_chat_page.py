@@ -339,14 +339,14 @@ async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wi
     assert page.chat_composer.tools.text() == "2 tools"
     choices["Browser"].trigger()
     assert page.composer.box.placeholderText() == "Message Browser…"
-    assert page.chat_composer.tools.text() == "5 tools"
+    await until(lambda: page.chat_composer.tools.text() == "5 tools")
     await say(person, "Hello.")
     await until(lambda: page.session and page.session.status == "idle")
     assert page.session.chat.assistant_id == "browser"
     choices = {action.text(): action for action in page.chat_composer.assistant.choices.actions()}
     choices["Checker"].trigger()
     await until(lambda: page.session.chat.assistant_id == "checker")
-    assert page.chat_composer.tools.text() == "0 tools"
+    await until(lambda: page.chat_composer.tools.text() == "0 tools")
     await person.click("new_button")
     assert page.composer.box.placeholderText() == "Message Checker…"
 
