@@ -1,6 +1,8 @@
 """The page without a session: what Moot can do, and a box to ask anything in."""
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerItem, QVBoxLayout, QWidget
 
@@ -15,6 +17,8 @@ from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
 
 CARD_WIDTH = 292
 NARROW = 600
+MARGIN = 28
+SPACE = 14
 SHORT = 600
 GAPS = ((22, 10), (14, 8), (14, 8))  # above the cards, under them, and above what one writes in
 MB = 1 << 20
@@ -145,7 +149,7 @@ class WelcomePage(QWidget):
 
     def _lay_out(self) -> None:
         cards = self._cards
-        cards.setSpacing(14)
+        cards.setSpacing(SPACE)
         cards.addStretch(1)
         for card in self._all_cards:
             cards.addWidget(card, 10)
@@ -162,7 +166,7 @@ class WelcomePage(QWidget):
         examples.addStretch(1)
         body = QWidget()
         self._body = column = QVBoxLayout(body)
-        column.setContentsMargins(28, 14, 28, 14)
+        column.setContentsMargins(MARGIN, 14, MARGIN, 14)
         column.addStretch(10)
         column.addWidget(self._heading)
         column.addSpacing(6)
@@ -208,13 +212,27 @@ class WelcomePage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            # Its parts get the font after it.
+            QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        """Stand side by side what has room for that, whatever the size of the texts."""
+        narrow = not self._has_room(self._all_cards)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
         for card in self._all_cards:
             self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
-        self._example_row.setDirection(down if narrow else across)
+        self._example_row.setDirection(across if self._has_room(self._examples) else down)
         self._tighten(self.height() < SHORT)
+
+    def _has_room(self, parts: Sequence[QWidget]) -> bool:
+        needed = sum(part.minimumSizeHint().width() + SPACE for part in parts) + 2 * MARGIN
+        return self.width() >= max(NARROW, needed)
 
     def _tighten(self, short: bool) -> None:
         """Keep what one writes in in sight on a low page too: less air, and one offer at a time."""

@@ -1,8 +1,10 @@
 """At 900 × 600, in both languages: nothing a person reads is cut in the middle of a letter."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QCheckBox, QComboBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QScrollArea
 
 from app.core.message import Author, Message, Usage
 from app.core.session import FREE, Debate, DebateSession, Participant
@@ -134,3 +136,15 @@ async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
     search = person.window.side_bar.search
     words = search.fontMetrics().horizontalAdvance(search.text())
     assert words + 33 < search.width()
+
+
+@pytest.mark.parametrize("text_size", [100, 130, 150])
+async def test_a_page_is_not_wider_than_what_shows_it(person, text_size):
+    desk = person.window.desk
+    desk.choose_settings(replace(desk.settings(), text_size=text_size))
+    for show in (person.window.show_welcome, lambda: desk.assistants.show_page("assistant")):
+        show()
+        await person.settle(0.2)
+        shown = [one for one in person.window.main_area.findChildren(QScrollArea) if one.isVisible()]
+        assert shown
+        assert [one for one in shown if one.widget().width() > one.viewport().width()] == []

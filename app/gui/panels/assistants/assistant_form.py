@@ -12,7 +12,7 @@ from app.core.provider import ProviderStatus
 from app.core.tool import ServerStatus, Tool
 from app.gui.i18n import Language
 from app.gui.server_looks import server_state
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.busy_choice import BusyChoice
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
@@ -159,7 +159,7 @@ class AssistantForm(QWidget):
         """
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         for row in (self._pair, self._trio):
-            row.setDirection(down if width < NARROW else across)
+            row.setDirection(down if width < tall(NARROW) else across)
 
     def _lay_out(self) -> None:
         for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):

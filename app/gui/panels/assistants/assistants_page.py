@@ -13,7 +13,7 @@ from app.gui.i18n import Language
 from app.gui.panels.assistants.assistant_cards import AssistantCards
 from app.gui.panels.assistants.assistant_editor import AssistantEditor
 from app.gui.panels.assistants.assistant_form import Choices
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -77,7 +77,7 @@ class AssistantsPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # The side bar has the same list: where there is room for one thing only, it is the editor.
-        self._side.setVisible(self.width() >= NARROW)
+        self._side.setVisible(self.width() >= tall(NARROW))
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -12,7 +12,7 @@ from app.gui.i18n import Language
 from app.gui.panels.assistants.assistant_editor import AssistantEditor
 from app.gui.panels.assistants.assistant_form import Choices
 from app.gui.panels.groups.group_form import GroupForm
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.controls import button, name_button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
@@ -147,15 +147,15 @@ class GroupPage(QWidget):
 
     def _fit(self) -> None:
         """Give the editor the room there is: beside the members, or none where it could not be used."""
-        wanted = COLUMN_WIDTH if self.width() >= WIDE else NARROW_COLUMN
+        wanted = COLUMN_WIDTH if self.width() >= tall(WIDE) else NARROW_COLUMN
         self._column.setMinimumWidth(wanted)
-        self._column.setMaximumWidth(wanted if self.width() >= NARROW else ANY_WIDTH)
+        self._column.setMaximumWidth(wanted if self.width() >= tall(NARROW) else ANY_WIDTH)
         self._name_tools()
         self._show_member()
 
     def _name_tools(self) -> None:
         """Name the buttons in the bar, in a word where the bar is narrow."""
-        words, roomy = self._language, self.width() >= NARROW
+        words, roomy = self._language, self.width() >= tall(NARROW)
         self._share.setText(words("group.share") if roomy else "")
         name_button(self._share, words("group.share"))
         self._chat.setText(words("group.chat" if roomy else "assistant.chat_with"))
@@ -168,7 +168,7 @@ class GroupPage(QWidget):
     def _show_member(self) -> None:
         """Show the chosen member in the editor, or say why there is none."""
         member = self.form.cards.current_id()
-        roomy = self.width() >= NARROW
+        roomy = self.width() >= tall(NARROW)
         agent = self._agents.get(member)
         self.editor.setVisible(roomy and agent is not None)
         self._empty.setVisible(roomy and agent is None)
@@ -211,7 +211,7 @@ class GroupPage(QWidget):
     def _on_edit(self, member: str) -> None:
         if member not in self._agents:
             return
-        if self.width() < NARROW:
+        if self.width() < tall(NARROW):
             self.member_requested.emit(member)
         else:
             self.form.show_members(member)
