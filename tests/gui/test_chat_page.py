@@ -407,3 +407,13 @@ async def test_a_button_that_was_too_narrow_shows_all_its_words_again(person):
         assert button.sizeHint() == whole
         button.setFixedWidth(whole.width())
         assert button.text() == words
+
+
+async def test_the_foot_shortens_its_words_on_a_narrow_page(person):
+    window = person.window
+    window.resize(900, 600)
+    window.top_bar.debate_button.setChecked(True)
+    await person.settle(0.1)
+    composer = window.welcome.composer
+    assert composer.tools.isVisible()
+    assert composer.minimumSizeHint().width() <= window.welcome.width() - 56

@@ -200,6 +200,9 @@ class ChatComposer(Composer):
         choices = (self.attach, self.assistant, self.group, self.tools)
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
+        # On a narrow page they shorten their words rather than stand past its edge.
+        for widget in (self.assistant, self.group, self.tools):
+            widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.group.hide()
         self.foot.insertStretch(len(choices), 1)
         self.foot.insertWidget(self.foot.count() - 1, self.stop)
