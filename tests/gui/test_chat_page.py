@@ -417,3 +417,14 @@ async def test_the_foot_shortens_its_words_on_a_narrow_page(person):
     composer = window.welcome.composer
     assert composer.tools.isVisible()
     assert composer.minimumSizeHint().width() <= window.welcome.width() - 56
+
+
+async def test_an_empty_box_is_as_high_as_its_hint(person):
+    await person.click("new_button")
+    box = person.window.desk.chat_page.composer.box
+    await person.settle(0.1)
+    low = box.height()
+    box.setPlaceholderText("Step in: everyone reads it on the next turn. " * 6)
+    assert box.height() == low + box.fontMetrics().lineSpacing()
+    box.insertPlainText("One word")
+    assert box.height() == low

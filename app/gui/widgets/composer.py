@@ -85,8 +85,21 @@ class TextBox(QPlainTextEdit):
     def sizeHint(self) -> QSize:
         return QSize(240, self.height())
 
+    def setPlaceholderText(self, text: str) -> None:
+        super().setPlaceholderText(text)
+        self._fit()
+
+    def _lines_of_placeholder(self) -> int:
+        """Return how many lines, two at most, the words of an empty box need in its width."""
+        if not self.document().isEmpty():
+            return 0
+        room = self.viewport().width() - 2 * round(self.document().documentMargin())
+        wrap, metrics = Qt.TextFlag.TextWordWrap, self.fontMetrics()
+        needed = metrics.boundingRect(0, 0, max(1, room), 0, wrap, self.placeholderText()).height()
+        return min(2, round(needed / metrics.lineSpacing()))
+
     def _fit(self) -> None:
-        wanted = round(self.document().size().height())
+        wanted = max(round(self.document().size().height()), self._lines_of_placeholder())
         lines = max(self._lines, min(self._most, wanted))
         # A bar that comes and goes would make the lines shorter and longer, and the box higher and lower,
         # without end.
