@@ -1,6 +1,7 @@
 """The configured providers as the faces see them: what is ready, and what is missing; used by the engine."""
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, KINDS, provider_kind
@@ -73,14 +74,23 @@ def status_of(
 
 
 def key_place(config: ProviderConfig) -> str:
-    """Return what a provider's key is kept under: its id, with the server where that is not the usual one.
+    """Return what a provider's key is kept under: its id, with the server where that is a foreign one.
 
-    A key is for one server. Whoever changes the address is asked for the key of the new one.
+    A key is for one server. Whoever changes the address to another computer's is asked for the key of that.
     """
     kind = provider_kind(config.kind)
     server = _server(config.base_url)
     usual = not server or (kind is not None and server == _server(kind.base_url))
-    return config.id if usual else f"{config.id}@{server}"
+    return config.id if usual or on_this_computer(server) else f"{config.id}@{server}"
+
+
+def on_this_computer(address: str) -> bool:
+    """Say whether what is sent to an address stays on this computer."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _server(address: str) -> str:

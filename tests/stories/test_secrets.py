@@ -92,7 +92,11 @@ def test_no_key_gets_out_by_any_error(servers: dict[str, WireServer], data_dir: 
         if key.encode() in content or key[10:].encode() in content
     ]
     assert hits == []
-    assert os.environ["MOOT_KEY_OPENAI"] == canary("openai")
+    assert os.environ["OPENAI_API_KEY"] == canary("openai")
+
+
+# It leads here as well, but is no name of this computer.
+FOREIGN = "0.0.0.0"
 
 
 @pytest.mark.threat("T2")
@@ -102,12 +106,26 @@ async def test_a_key_of_the_environment_goes_to_its_own_provider_only(
     monkeypatch.setenv("OPENAI_API_KEY", canary("environment"))
     with WireServer("openai", key=canary("environment")) as server:
         write_providers(data_dir, [server])
+        file = data_dir / "providers.json"
+        file.write_text(file.read_text("utf-8").replace("127.0.0.1", FOREIGN), encoding="utf-8")
         moot = await open_moot(data_dir)
         (status,) = [one for one in moot.engine.providers() if one.config.id == "openai"]
         found = await moot.engine.test_provider("openai")
         await moot.close()
         assert (status.ready, status.problem, found.ok) == (False, "no_key", False)
         assert not any(canary("environment") in json.dumps(one.headers) for one in server.requests)
+
+
+async def test_a_key_of_the_environment_is_for_this_computer_too(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", canary("environment"))
+    with WireServer("openai", key=canary("environment")) as server:
+        write_providers(data_dir, [server])
+        moot = await open_moot(data_dir)
+        found = await moot.engine.test_provider("openai")
+        await moot.close()
+        assert found.ok
 
 
 @pytest.mark.threat("T2")
@@ -119,7 +137,7 @@ async def test_a_key_stays_with_the_server_it_was_given_for(data_dir: Path) -> N
         return next(one.key_source for one in moot.engine.providers() if one.config.id == "openai")
 
     with WireServer("openai", key=canary("other")) as server:
-        other = replace(usual, base_url=server.address, models=server.models)
+        other = replace(usual, base_url=server.address.replace("127.0.0.1", FOREIGN), models=server.models)
         await moot.engine.set_key("openai", canary("usual"))
         await moot.engine.save_provider(other)
         assert source() == ""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from app.core.catalog import provider_kind
 from tests.wire.server import WireServer
 
 
@@ -29,4 +30,6 @@ def write_providers(data_dir: Path, servers: Iterable[WireServer]) -> dict[str, 
 
 def key_variable(server: WireServer) -> str:
     """Return the environment variable the server's key is looked up in."""
-    return f"MOOT_KEY_{server.provider_id.upper().replace('-', '_')}"
+    row = provider_kind(server.kind)
+    usual = row.variable if row is not None and server.provider_id == server.kind else ""
+    return usual or f"MOOT_KEY_{server.provider_id.upper().replace('-', '_')}"

@@ -107,6 +107,6 @@ def test_a_wrong_key_is_refused_and_echoed(kind: str, ask: Any, status: int) -> 
 def test_the_providers_file(tmp_path: Path) -> None:
     servers = [WireServer("openai"), WireServer("ollama"), WireServer("openai", provider_id="my-lab")]
     variables = write_providers(tmp_path, servers)
-    assert variables.keys() == {"MOOT_KEY_OPENAI", "MOOT_KEY_OLLAMA", "MOOT_KEY_MY_LAB"}
+    assert variables.keys() == {"OPENAI_API_KEY", "MOOT_KEY_OLLAMA", "MOOT_KEY_MY_LAB"}
     written = json.loads((tmp_path / "providers.json").read_text(encoding="utf-8"))
     assert [row["id"] for row in written["providers"]] == ["openai", "ollama", "my-lab"]

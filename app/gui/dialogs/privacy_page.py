@@ -1,8 +1,5 @@
 """Privacy in the settings: what leaves this computer and when, read from what is set up now."""
 
-from ipaddress import ip_address
-from urllib.parse import urlsplit
-
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -10,6 +7,7 @@ from app.core.catalog import EMBEDDED
 from app.core.provider import ProviderStatus
 from app.core.tool import ASKING, ServerStatus
 from app.engine.engine import Engine
+from app.engine.provider_list import on_this_computer
 from app.gui.i18n import Language
 from app.gui.server_looks import server_line
 from app.gui.style import Look
@@ -67,13 +65,7 @@ class PrivacyPage(QWidget):
 
     def _stays(self, status: ProviderStatus) -> bool:
         """Say whether what a provider is sent stays on this computer: by its address, whatever it is called."""
-        if status.config.kind == EMBEDDED:
-            return True
-        host = urlsplit(status.base_url).hostname or ""
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost" or host.endswith(".localhost")
+        return status.config.kind == EMBEDDED or on_this_computer(status.base_url)
 
     def _add_provider(self, status: ProviderStatus) -> None:
         words, name = self._language, self._language.provider(status)
