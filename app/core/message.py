@@ -156,5 +156,5 @@ class Message:
 
     @property
     def is_tool_call(self) -> bool:
-        """Whether the message asks for tools (row G12)."""
+        """Whether the message asks for tools."""
         return bool(self.tool_calls)

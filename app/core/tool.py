@@ -114,6 +114,15 @@ class Tool:
     modes: tuple[str, ...] = (DEFAULT_MODE,)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolChoice:
+    """A tool as an assistant is given it: by its own key, or by that of its group."""
+
+    key: str
+    description: str
+    group: str = ""
+
+
 class ToolError(Exception):
     """A tool could not do it; the text says what, where and what to do, for the model to read."""
 

@@ -10,9 +10,9 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import AssistantsChanged, EventBus
 from app.core.store import Documents
 from app.core.text import clean_text
-from app.core.tool import Tool, ToolResult, Tools
+from app.core.tool import ToolChoice, Tools
 from app.engine.cast import GIVEN, Cast
-from app.engine.sub_agents import PARAMETERS, SUB_AGENT
+from app.engine.sub_agents import SUB_AGENT
 
 MAX_NAME = 80
 MAX_INSTRUCTIONS = 100_000
@@ -64,10 +64,14 @@ class Assistants:
         """Whether an assistant is the program's own, which cannot be changed."""
         return self._cast.is_built_in(agent_id)
 
-    def tools(self) -> tuple[Tool, ...]:
+    def tools(self) -> tuple[ToolChoice, ...]:
         """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
-        given = (tool for tool in self._tools.allowed() if tool.group not in GIVEN)
-        return (_SUB_AGENT_TOOL, *given)
+        given = (
+            ToolChoice(key=tool.key, description=tool.description, group=tool.group)
+            for tool in self._tools.allowed()
+            if tool.group not in GIVEN
+        )
+        return (_CALL_OTHERS, *given)
 
     async def save(self, agent: Agent) -> Agent:
         """Write an assistant; one without an id gets one from its name. Returns it as saved."""
@@ -195,14 +199,4 @@ def read_document(text: str) -> dict[str, object]:
     return document
 
 
-async def _never(*_: object) -> ToolResult:
-    raise AssertionError("the turn runs sub-agents itself")
-
-
-_SUB_AGENT_TOOL = Tool(
-    key=SUB_AGENT,
-    description="Give a task to another assistant and get its summary.",
-    parameters=PARAMETERS,
-    run=_never,
-    repeatable=True,
-)
+_CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")

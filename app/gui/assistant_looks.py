@@ -6,7 +6,7 @@ from app.core.agent import Agent
 from app.core.catalog import provider_kind
 from app.core.ids import is_id
 from app.core.provider import ProviderStatus
-from app.core.tool import Tool
+from app.core.tool import ToolChoice
 from app.gui.i18n import Language
 
 
@@ -31,7 +31,7 @@ def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Langua
     return kind.voice if kind is not None and kind.models else status.label
 
 
-def model_line(agent: Agent, tools: Sequence[Tool], words: Language) -> str:
+def model_line(agent: Agent, tools: Sequence[ToolChoice], words: Language) -> str:
     """Return an assistant's model and how many tools of the allow-list it may use."""
     count = sum(tool.key in agent.tools or tool.group in agent.tools for tool in tools)
     model = agent.model or words("assistant.model.default.short")

@@ -4,6 +4,7 @@
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ class Link:
     rect: QRect
 
 
-class PaintedRow:
+class PaintedRow(ABC):
     """A row of one message; made when it comes on screen, thrown away some time after."""
 
     def __init__(self, row_id: str, message: Message, style: RowStyle, frame: RowFrame, width: int) -> None:
@@ -62,19 +63,19 @@ class PaintedRow:
         self._stack = SegmentStack(style)
         self._links: list[Link] = []
 
+    @abstractmethod
     def _place(self) -> None:
         """Set everything in its place and find the height."""
-        raise NotImplementedError
 
+    @abstractmethod
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> str:
         """Return what a screen reader says."""
-        raise NotImplementedError
 
-    def feed(self, text: str) -> None:
+    def feed(self, text: str) -> None:  # noqa: B027  # Most rows have no text that grows.
         """Take the text as it is now, longer than before."""
 
     def set_width(self, width: int) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.agent import Agent
-from app.core.tool import Tool
+from app.core.tool import ToolChoice
 from app.gui.assistant_looks import model_line
 from app.gui.i18n import Language
 from app.gui.style import Look, sized, tall
@@ -104,7 +104,7 @@ class AssistantCards(OrderedList):
     def show_assistants(
         self,
         agents: Sequence[Agent],
-        tools: Sequence[Tool],
+        tools: Sequence[ToolChoice],
         marks: Mapping[str, str],
         chosen: str,
         *,

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxL
 
 from app.core.agent import Agent
 from app.core.provider import ProviderStatus
-from app.core.tool import ServerStatus, Tool
+from app.core.tool import ServerStatus, ToolChoice
 from app.gui.i18n import Language
 from app.gui.server_looks import server_state
 from app.gui.style import Look, tall
@@ -33,7 +33,7 @@ class Choices:
     """What an assistant can be made of: the providers, the allow-list, the other assistants, the servers."""
 
     providers: tuple[ProviderStatus, ...] = ()
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[ToolChoice, ...] = ()
     agents: tuple[Agent, ...] = ()
     servers: tuple[ServerStatus, ...] = ()
 
@@ -321,7 +321,7 @@ def _line(name: str, most: int) -> QLineEdit:
     return field
 
 
-def _tool_offers(tools: Sequence[Tool], words: Language) -> list[Offer]:
+def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[Offer]:
     """Return the allow-list as people read it, each set of tools before its own.
 
     The tool tip begins with the name models know.

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
-from app.core.tool import Tool
+from app.core.tool import ToolChoice
 from app.gui.assistant_looks import colours_of
 from app.gui.i18n import Language
 from app.gui.panels.assistants.assistant_cards import AssistantCards
@@ -32,7 +32,7 @@ class AssistantsPage(QWidget):
         self.setObjectName("assistants_page")
         self._language = language
         self._agents: dict[str, Agent] = {}
-        self._tools: Sequence[Tool] = ()
+        self._tools: Sequence[ToolChoice] = ()
         self._built_in: frozenset[str] = frozenset()
         self._title = plain_label("field")
         self.cards = AssistantCards(language, look)
