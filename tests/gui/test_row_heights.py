@@ -41,7 +41,6 @@ class HeightsMachine(RuleBasedStateMachine):
         row = data.draw(st.integers(0, len(self.sizes) - 1))
         self.heights.measure(row, height)
         self.measured[row] = height
-        assert self.heights.is_measured(row)
 
     @precondition(lambda self: self.sizes)
     @rule(data=st.data(), size=SIZES)
@@ -63,14 +62,6 @@ class HeightsMachine(RuleBasedStateMachine):
             for row, height in self.measured.items()
             if not start <= row < start + removed
         }
-
-    @precondition(lambda self: self.sizes)
-    @rule(data=st.data())
-    def remove(self, data: st.DataObject) -> None:
-        row = data.draw(st.integers(0, len(self.sizes) - 1))
-        self.heights.remove(row)
-        del self.sizes[row]
-        self.measured = {i - (i > row): height for i, height in self.measured.items() if i != row}
 
     @rule(character=st.floats(0.1, 1))
     def resize(self, character: float) -> None:
@@ -146,15 +137,3 @@ def test_prepending_keeps_the_rows_in_place() -> None:
     place.heights.prepend([(400, 2)] * 40)
     place.rows_prepended(40)
     assert [(each.row - 40, each.top) for each in place.visible()] == before
-
-
-def test_removing_a_row_above_keeps_the_rows_in_place() -> None:
-    true = [100 + row for row in range(60)]
-    place = scroller(true)
-    place.show_row(20, 30)
-    before = [each.top for each in place.visible()]
-    del true[3]
-    place.heights.remove(3)
-    place.row_removed(3)
-    assert [each.top for each in place.visible()] == before
-    assert place.row == 19

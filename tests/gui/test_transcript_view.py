@@ -330,12 +330,9 @@ def test_the_typing_indicator_gives_way_to_the_message(view: TranscriptView) -> 
     assert not view._typing.moving
 
 
-def test_removed_and_unknown_messages(view: TranscriptView) -> None:
+def test_unknown_messages(view: TranscriptView) -> None:
     view.show_session(SESSION, many(10))
-    view.message_removed("m9")
-    view.message_removed("m9")
     view.append_text("nobody", "text")
-    assert "m9" not in view.message_ids
     view.message_finished(said(77, "never started"))
     assert "m77" in on_screen(view)
 

@@ -131,16 +131,6 @@ class RowHeights:
         self._rows += len(sizes)
         self._build()
 
-    def remove(self, row: int) -> None:
-        """Take a row out."""
-        index, place = self._place(row)
-        leaf = self._leaves[index]
-        measured = {key - (key > place): height for key, height in leaf.measured.items() if key != place}
-        sizes = leaf.sizes[:place] + leaf.sizes[place + 1 :]
-        self._leaves[index : index + 1] = [_Leaf(sizes, measured=measured)] if sizes else []
-        self._rows -= 1
-        self._build()
-
     def splice(self, start: int, removed: int, sizes: Sequence[tuple[int, int]]) -> None:
         """Put rows of these sizes in the place of `removed` rows from `start` on; other heights stay."""
         if start >= self._rows:
@@ -193,11 +183,6 @@ class RowHeights:
             self._heights.add(index, difference)
             self.version += 1
         return difference
-
-    def is_measured(self, row: int) -> bool:
-        """Whether the row's height is its true one."""
-        index, place = self._place(row)
-        return place in self._leaves[index].measured
 
     def height(self, row: int) -> float:
         """Return the height of a row."""

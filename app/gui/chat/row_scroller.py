@@ -80,14 +80,6 @@ class RowScroller:
         """Keep the place while rows were added before the first."""
         self.row += count
 
-    def row_removed(self, row: int) -> None:
-        """Keep the place while a row was taken out."""
-        if row < self.row:
-            self.row -= 1
-        elif row == self.row:
-            self.offset = 0
-        self.row = max(0, min(self.row, len(self.heights) - 1))
-
     def rows_spliced(self, start: int, removed: int, added: int) -> None:
         """Keep the place while rows were put in the place of others; a row that went gives way to the first new."""
         if self.row >= start + removed:

@@ -244,18 +244,6 @@ class TranscriptFeed(TranscriptCanvas):
             self._drop_widgets()
         self._renew([*changed, message.id, *self._model.card_rows(message), *self._about(message)])
 
-    def message_removed(self, message_id: str) -> None:
-        """Take a message out."""
-        self._filler.reach(message_id)
-        if not self._model.knows(message_id):
-            return
-        self._dirty.discard(message_id)
-        splice = self._model.remove(message_id)
-        self._apply(splice)
-        self._placed = []
-        self._context_changed(splice.start)
-        self._refresh(None)
-
     # Calls and turns
 
     def calls_streamed(self, event: CallsStreamed) -> None:

@@ -218,29 +218,6 @@ class TranscriptModel:
         """Stop gathering."""
         self.live.pop(message_id, None)
 
-    def remove(self, message_id: str) -> Splice:
-        """Take a message out; return which rows are others now."""
-        turn_id = self.book.messages[message_id].turn_id
-        index = self.index(message_id) if message_id in self else -1
-        root = self.book.root(turn_id)
-        if self.chat:
-            start, end = self._span(root)
-            self.book.remove(message_id)
-            self.live.pop(message_id, None)
-            now = tree_rows(self.book.block(root), self.folded)
-            removed = tuple(self.entries[start:end])
-            self.entries[start:end] = now
-            self._starts.pop(root, None)
-            if now:
-                self._starts[root] = now[0].id
-            self._number_from(0)
-            return Splice(start, removed, tuple(now))
-        entry = self.entries.pop(index)
-        self.book.remove(message_id)
-        self.live.pop(message_id, None)
-        self._number_from(0)
-        return Splice(index, (entry,), ())
-
     def group_rows(self, turn_id: str) -> list[str]:
         """Return the rows that head a turn and those around it, as far as they are shown."""
         return [group_id(each) for each in self.book.above(turn_id) if group_id(each) in self]

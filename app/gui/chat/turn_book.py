@@ -48,13 +48,6 @@ class TurnBook:
             self.put(message)
         self.messages = {message.id: message for message in messages} | self.messages
 
-    def remove(self, message_id: str) -> Message:
-        """Take a message out and return it."""
-        message = self.messages.pop(message_id)
-        self._said[message.turn_id].remove(message_id)
-        self._blocks[self.root(message.turn_id)].remove(message_id)
-        return message
-
     def said(self, turn_id: str) -> list[Message]:
         """Return the messages of a turn in the order they came."""
         return [self.messages[each] for each in self._said.get(turn_id, ())]
