@@ -147,7 +147,7 @@ def test_a_429_is_waited_out_and_a_step_that_failed_is_retried(crew: Crew) -> No
     assert abs(front.at - back.at) < 5, "the two fixes wait for each other"
     assert [one.refused for one in crew.requests if one.refused] == []
     refused = moot("reply", session_id, "Well done", "--lang", "en")
-    assert (refused.status, "asks nothing now" in refused.err) == (2, True)
+    assert (refused.status, "has ended" in refused.err) == (2, True)
     exported = look("export", session_id, "--format", "md").out
     assert "- Workflow: Bug fix" in exported
     assert "- Fix the back end (BE) · done · bea · Fix the back end.md" in exported
