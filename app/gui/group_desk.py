@@ -3,10 +3,7 @@
 Made by the desk; reads the session shown whenever something of it changes.
 """
 
-from collections.abc import Coroutine
-from itertools import count
-
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer
 
 from app.core.events import Event
 from app.core.message import APPROVAL, Message
@@ -19,6 +16,7 @@ from app.gui.i18n import Language
 from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.needs_you import Waiting
+from app.gui.panel_desk import PanelDesk
 from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.chat.group_work import work_of
 from app.gui.panels.plan_panel import PlanPanel
@@ -32,13 +30,11 @@ PLAN_SHOWN = "plan_panel"
 MOST_QUESTION = 300
 
 
-class GroupDesk(QObject):
+class GroupDesk(PanelDesk):
     """Shows groups at work and plans, and turns what the user wants of them into tasks on the engine.
 
     Emits session_requested(session id) for what waits in another session.
     """
-
-    session_requested = Signal(str)
 
     def __init__(
         self,
@@ -49,17 +45,9 @@ class GroupDesk(QObject):
         pages: MainPages,
         tasks: Tasks,
     ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._language, self._state, self._toasts = window.language, window.state, window.toasts
-        self._engine = engine
-        self._page = page
-        self._pages = pages
-        self._tasks = tasks
-        self._numbers = count(1)
+        super().__init__(window, engine, page, pages, tasks)
         self.panel = PlanPanel(window.language, window.look)
-        window.splitter.addWidget(self.panel)
-        window.splitter.setCollapsible(window.splitter.indexOf(self.panel), False)
+        self._add_panel(self.panel)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(SILENT_MS)
@@ -123,9 +111,6 @@ class GroupDesk(QObject):
         )
         top.needs_you.question_requested.connect(self._on_question_requested)
         self._start(self._look_for_waiting())
-
-    def _start(self, work: Coroutine[object, object, object]) -> None:
-        self._tasks.start(f"group {next(self._numbers)}", work)
 
     # What has happened
 

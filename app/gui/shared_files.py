@@ -1,4 +1,4 @@
-"""Files that assistants and groups are shared in: asked for, read and written; and names nobody has yet."""
+"""Files that come in and go out: asked for, and those of assistants and groups read and written; free names."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
 from app.gui.main_window import MainWindow
@@ -15,23 +15,27 @@ MOST_BYTES = 1_000_000
 MOST_NAME = 60
 
 
-def ask_where(window: MainWindow, title: str, name: str, then: Callable[[Path], object]) -> None:
+def ask_where(
+    over: QWidget, title: str, name: str, then: Callable[[Path], object], suffix: str = "json"
+) -> None:
     """Ask where to write the file of what is called `name`."""
-    dialog = QFileDialog(window, title)
+    dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix("json")
+    dialog.setDefaultSuffix(suffix)
     dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in name)[:MOST_NAME])
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     dialog.open()
 
 
-def ask_for_file(window: MainWindow, title: str, then: Callable[[Path], object]) -> None:
-    """Ask for a file that was shared."""
-    dialog = QFileDialog(window, title)
+def ask_for_file(
+    over: QWidget, title: str, then: Callable[[Path], object], kinds: str = "JSON (*.json)"
+) -> None:
+    """Ask for a file of these kinds."""
+    dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilter("JSON (*.json)")
+    dialog.setNameFilter(kinds)
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     dialog.open()
 

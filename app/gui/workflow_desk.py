@@ -4,9 +4,8 @@ Made by the desk; reads the session in front whenever something of it changes.
 """
 
 from collections.abc import Callable, Coroutine
-from itertools import count
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
@@ -25,6 +24,7 @@ from app.gui.chat.row_tree import group_id
 from app.gui.definition_commands import DefinitionCommands
 from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
+from app.gui.panel_desk import PanelDesk
 from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.workflow.busy_list import BusyRow, busy_text
 from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
@@ -36,13 +36,11 @@ TICK_MS = 1_000
 SHOWN = "workflow_panel"
 
 
-class WorkflowDesk(QObject):
+class WorkflowDesk(PanelDesk):
     """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
 
     Emits session_requested(session id) for one that has begun.
     """
-
-    session_requested = Signal(str)
 
     def __init__(
         self,
@@ -53,19 +51,11 @@ class WorkflowDesk(QObject):
         pages: MainPages,
         tasks: Tasks,
     ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._language, self._state, self._toasts = window.language, window.state, window.toasts
-        self._engine = engine
-        self._page = page
-        self._pages = pages
-        self._tasks = tasks
-        self._numbers = count(1)
+        super().__init__(window, engine, page, pages, tasks)
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
         self.queues = QueueDesk(window, engine, bridge)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
-        window.splitter.addWidget(self.panel)
-        window.splitter.setCollapsible(window.splitter.indexOf(self.panel), False)
+        self._add_panel(self.panel)
         self._clock = QTimer(self)
         self._clock.setInterval(TICK_MS)
         self._clock.timeout.connect(self._show_work)
@@ -137,10 +127,6 @@ class WorkflowDesk(QObject):
         work.steps.opened.connect(self._go_to)
         work.steps.acted.connect(self._on_acted)
         work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
-
-    def _start(self, work: Coroutine[object, object, object]) -> None:
-        """Run a command; each has a name of its own, so that none is dropped for another."""
-        self._tasks.start(f"workflow {next(self._numbers)}", work)
 
     def _with_session(self, command: Callable[[str], Coroutine[object, object, object]]) -> None:
         if self._page.session is not None:

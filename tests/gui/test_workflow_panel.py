@@ -111,7 +111,7 @@ async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(per
     assert len(view.graph.boxes()) == 6
     assert "Verify" in view.graph.accessibleDescription()
     await person.click("workflow_delete")
-    await until(lambda: not path.exists())
+    await until(lambda: not path.exists() and person.sees("toast_action"))
     await person.click("toast_action")
     await until(path.exists)
 

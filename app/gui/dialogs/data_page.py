@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.archive import BackupContents, Thrown
 from app.core.errors import MootError
@@ -18,10 +19,13 @@ from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.kept_list import KeptList
 from app.gui.dialogs.restore_dialog import RestoreDialog
 from app.gui.i18n import Language
+from app.gui.shared_files import ask_for_file, ask_where
 from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
+
+Found = TypeVar("Found")
 
 ZIP = "ZIP (*.zip)"
 FOREIGN = "JSON, ZIP (*.json *.zip)"
@@ -198,35 +202,29 @@ class DataPage(QWidget):
         if what == "restore":
             self._tasks.start("look into backup", self._look_into(path))
         elif what == "from_file":
-            self._ask_for_file(
+            ask_for_file(
+                self,
                 self._language("data.restore_file"),
+                lambda chosen: self._tasks.start("look into backup", self._look_into(str(chosen))),
                 ZIP,
-                lambda chosen: self._tasks.start("look into backup", self._look_into(chosen)),
             )
         else:
             self._ask_where(
                 self._language("data.back_up"),
                 "moot-backup",
-                "zip",
                 lambda chosen: self._tasks.start("back up", self._back_up(chosen)),
             )
 
-    async def _back_up(self, path: str) -> None:
+    async def _back_up(self, path: Path) -> None:
         self._say(self._language("data.working"))
         await self._do(
-            self._engine.archive.back_up(path), self._language("data.backed_up", name=Path(path).name)
+            self._engine.archive.back_up(str(path)), self._language("data.backed_up", name=path.name)
         )
 
     async def _look_into(self, path: str) -> None:
-        self._say(self._language("data.looking"))
-        try:
-            contents = await self._engine.archive.contents(path)
-        except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+        contents = await self._looked_at(self._engine.archive.contents(path))
+        if contents is None:
             return
-        if self._gone:
-            return
-        self._say("")
         dialog = RestoreDialog(self._language, self._look, contents, self)
         dialog.agreed.connect(
             lambda: self._tasks.start(
@@ -265,22 +263,17 @@ class DataPage(QWidget):
     # What comes from elsewhere, and goes there
 
     def _on_import(self) -> None:
-        self._ask_for_file(
+        ask_for_file(
+            self,
             self._language("data.import"),
+            lambda chosen: self._tasks.start("look at import", self._look_at(str(chosen))),
             FOREIGN,
-            lambda chosen: self._tasks.start("look at import", self._look_at(chosen)),
         )
 
     async def _look_at(self, path: str) -> None:
-        self._say(self._language("data.looking"))
-        try:
-            arrivals = await self._engine.archive.look_at(path)
-        except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+        arrivals = await self._looked_at(self._engine.archive.look_at(path))
+        if arrivals is None:
             return
-        if self._gone:
-            return
-        self._say("")
         dialog = ImportDialog(self._language, self._look, arrivals, self)
         dialog.agreed.connect(lambda chosen: self._tasks.start("import", self._bring_in(chosen)))
         dialog.open()
@@ -295,15 +288,14 @@ class DataPage(QWidget):
         self._ask_where(
             self._language("data.export_all"),
             "moot-sessions",
-            "zip",
             lambda chosen: self._tasks.start("export all", self._export_everything(chosen)),
         )
 
-    async def _export_everything(self, path: str) -> None:
+    async def _export_everything(self, path: Path) -> None:
         progress = self._progress(len(self._engine.sessions()))
         await self._do(
-            self._engine.archive.export_all(path, progress),
-            self._language("export.done", name=Path(path).name),
+            self._engine.archive.export_all(str(path), progress),
+            self._language("export.done", name=path.name),
         )
 
     def _progress(self, total: int) -> Callable[[int], None]:
@@ -350,22 +342,19 @@ class DataPage(QWidget):
             self._say(done)
         self.refresh()
 
-    def _ask_for_file(self, title: str, kinds: str, then: Callable[[str], object]) -> None:
-        dialog = QFileDialog(self, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(kinds)
-        dialog.fileSelected.connect(then)
-        dialog.open()
+    async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
+        """Await a look into a file; None where it failed, which is said, or where the page is gone."""
+        self._say(self._language("data.looking"))
+        try:
+            found = await work
+        except MootError as error:
+            self._say(self._language.problem(error.code, **error.details))
+            return None
+        self._say("")
+        return None if self._gone else found
 
-    def _ask_where(self, title: str, name: str, suffix: str, then: Callable[[str], object]) -> None:
-        dialog = QFileDialog(self, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialog.selectFile(f"{name}-{datetime.now().astimezone():%Y%m%d}")
-        dialog.fileSelected.connect(then)
-        dialog.open()
+    def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
+        ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
 
     def _say(self, text: str) -> None:
         if not self._gone:

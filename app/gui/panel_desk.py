@@ -1,0 +1,41 @@
+"""What the desks of groups and of workflows have in common: the page they look at, and a panel beside it."""
+
+from collections.abc import Coroutine
+from itertools import count
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.engine.engine import Engine
+from app.gui.main_pages import MainPages
+from app.gui.main_window import MainWindow
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.tasks import Tasks
+
+
+class PanelDesk(QObject):
+    """Looks at the session in front; emits session_requested(session id) for another one."""
+
+    session_requested = Signal(str)
+
+    def __init__(
+        self, window: MainWindow, engine: Engine, page: ChatPage, pages: MainPages, tasks: Tasks
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._language, self._state, self._toasts = window.language, window.state, window.toasts
+        self._engine = engine
+        self._page = page
+        self._pages = pages
+        self._tasks = tasks
+        self._numbers = count(1)
+
+    def _add_panel(self, panel: QWidget) -> None:
+        """Put a panel beside the main area."""
+        splitter = self._window.splitter
+        splitter.addWidget(panel)
+        splitter.setCollapsible(splitter.indexOf(panel), False)
+
+    def _start(self, work: Coroutine[object, object, object]) -> None:
+        """Run a command; each has a name of its own, so that none is dropped for another."""
+        self._tasks.start(f"{type(self).__name__} {next(self._numbers)}", work)
