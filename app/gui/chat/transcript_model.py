@@ -267,7 +267,7 @@ class TranscriptModel:
             self.role(message, texts),
             separator,
             can_retry=self.can_retry,
-            can_continue=self.chat and self.can_retry,
+            can_continue=self.chat and self.can_retry and message.parent_turn_id is None,
             unfolded=message.id in self.unfolded,
             frame=self.frame(index, tokens),
             chat=self.chat,
