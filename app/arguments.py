@@ -81,6 +81,7 @@ class Arguments:
     mode: str = ""
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
+    verdict: bool = False
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
@@ -237,6 +238,7 @@ def _parser(texts: Texts) -> _Parser:
         "--rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10", help=texts("cli.help.rounds")
     )
     debate.add_argument("--seed", type=int, metavar="N", help=texts("cli.help.seed"))
+    debate.add_argument("--verdict", action="store_true", help=texts("cli.help.verdict"))
     debate.add_argument("--context", action="append", metavar="FILE", help=texts("cli.help.context"))
     ask = command(ASK)
     ask.add_argument("assistant", metavar="WHO", help=texts("cli.help.who"))

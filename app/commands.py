@@ -250,6 +250,7 @@ def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
         mode=arguments.mode or (ROLES if roles_given else ROUND_ROBIN),
         rounds=arguments.rounds,
         seed=arguments.seed,
+        polls=arguments.verdict,
         context=tuple(_context_file(Path(path)) for path in arguments.context),
         language="ko" if _HANGUL.search(arguments.text) else "en",
     )

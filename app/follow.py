@@ -14,7 +14,7 @@ from app.core.ids import is_id
 from app.core.session import COMPLETED, ERROR, WAITING, Session
 from app.core.texts import Texts
 from app.engine.event_lines import event_line
-from app.terminal import Follower, JsonPrinter, Out, Printer, TextPrinter, last_line
+from app.terminal import Follower, JsonPrinter, Out, Printer, TextPrinter, last_line, verdict_text
 from app.wiring import Moot
 
 OK = 0
@@ -57,7 +57,7 @@ async def run_session(call: Call, start: Callable[[], Awaitable[str]], words: Pr
     """Start or resume a session, print it as it goes, and return the exit status of its end."""
     session = await followed(call, start, words)
     if not call.arguments.json:
-        await call.out.write("\n" + last_line(session, call.texts) + "\n")
+        await call.out.write("\n" + verdict_text(session, call.texts) + last_line(session, call.texts) + "\n")
     return {COMPLETED: OK, WAITING: WAITS, ERROR: FAULT}.get(session.status, PAUSED_OR_STOPPED)
 
 

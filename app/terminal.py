@@ -285,6 +285,24 @@ def last_line(session: Session, texts: Texts) -> str:
     return line
 
 
+def verdict_text(session: Session, texts: Texts) -> str:
+    """Return what came of a debate as lines, "" where there is no verdict."""
+    verdict = session.debate.verdict if isinstance(session, DebateSession) else None
+    if verdict is None:
+        return ""
+    by = texts("verdict.by", name=verdict.judge) if verdict.judge else texts("verdict.none")
+    parts = (
+        (f"{texts('verdict.title')} {by}", verdict.answer),
+        (texts("verdict.agreed"), verdict.agreed),
+        (texts("verdict.open"), verdict.open),
+    )
+    lines = []
+    for heading, points in parts:
+        if points:
+            lines += [heading, *(f"  - {plain(one.text)}" for one in points), ""]
+    return "\n".join([*lines, ""])
+
+
 class Follower:
     """Prints a session's events in order, from before the session was made to its end.
 

@@ -12,8 +12,10 @@ from app.core.errors import SERVER, BadInput, NotFound, ProviderError
 from app.core.message import DONE
 from app.core.provider import ModelRequest
 from app.core.session import COMPLETED, FREE, PAUSED, Debate
+from app.core.texts import Texts
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
+from app.terminal import verdict_text
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -28,6 +30,7 @@ from tests.builders import (
 )
 
 JUDGE = Judge(name="Claude", provider="anthropic", model="opus")
+TEXTS = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")
 _made: list[Bench] = []
 
 
@@ -254,3 +257,11 @@ async def test_the_verdict_and_the_votes_are_exported(
     assert f"{name}: +1 → +1 → +1" in text
     whole = json.loads(await made.engine.export(session_id, "json"))
     assert len(whole["debate"]["ballots"]) == 6 and whole["debate"]["verdict"]["judge"] == name
+
+
+async def test_the_terminal_prints_the_verdict(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    live = made.engine.live(await held(made))
+    assert live is not None
+    assert "  - Do it step by step.\n\nAgreed\n" in verdict_text(live.session, TEXTS)
+    assert verdict_text(replace(live.session, debate=a_debate(2)), TEXTS) == ""  # type: ignore[call-arg]
