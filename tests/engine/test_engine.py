@@ -218,6 +218,7 @@ async def test_the_shown_prompt_is_the_one_that_is_sent(bench: Bench) -> None:
     assert [str(one.messages[0]["content"]) for one in bench.models.requests] == shown
     assert "a retired tram driver" in shown[1]
 
+
 async def test_with_another_language_what_comes_with_moot_is_listed_anew(bench: Bench) -> None:
     told: list[str] = []
     bench.engine.bus.subscribe(lambda batch: told.extend(type(one).__name__ for one in batch))

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.archive import BackupContents, Thrown
+from app.core.archive import Backup, BackupContents, PartSize, Thrown
 from app.core.errors import MootError
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
@@ -43,7 +43,9 @@ class DataPage(QWidget):
         self._engine = engine
         self._tasks = tasks
         self._data_dir = data_dir
+        self._kept: tuple[Backup, ...] = ()
         self._thrown: tuple[Thrown, ...] = ()
+        self._parts: tuple[PartSize, ...] = ()
         self._gone = False
         self._lead = Paragraph("card_text")
         self._path = plain_label("value", wrap=True)
@@ -107,6 +109,8 @@ class DataPage(QWidget):
         self._problems.setText("\n".join(problems))
         self._problems_title.setVisible(bool(problems))
         self._problems.setVisible(bool(problems))
+        if self._parts:
+            self._show_kept()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -151,26 +155,29 @@ class DataPage(QWidget):
         column.addLayout(foot)
 
     async def _read(self) -> None:
-        words = self._language
         try:
             archive = self._engine.archive
-            backups, self._thrown, sizes = (
+            self._kept, self._thrown, self._parts = (
                 await archive.backups(),
                 await archive.thrown(),
                 await archive.sizes(),
             )
         except MootError as error:
-            self._say(words.problem(error.code, **error.details))
+            self._say(self._language.problem(error.code, **error.details))
             return
-        if self._gone:
-            return
-        whole = size_text(sum(part.size for part in sizes))
-        parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in sizes)
+        if not self._gone:
+            self._show_kept()
+
+    def _show_kept(self) -> None:
+        """Show what was read, in the language of now."""
+        words = self._language
+        whole = size_text(sum(part.size for part in self._parts))
+        parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in self._parts)
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
         self.backups.show_rows(
             [
                 (one.path, words.day_and_time(one.made_at), f"{self._why(one.why)} · {size_text(one.size)}")
-                for one in backups
+                for one in self._kept
             ]
         )
         self.bin.show_rows(
