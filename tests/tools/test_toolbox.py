@@ -97,6 +97,7 @@ async def test_the_allow_list(desk: Desk) -> None:
             ("promptToUser", "switchAssistant", "setPlan", "checkDone", "clearPlan", "reportResult"),
             ("orchestration", True, False, both),
         ),
+        "step_complete": ("step", True, False, both),
     }
     assert [tool.consent for tool in box.allowed() if tool.asks] == ["open_url"]
 
