@@ -105,7 +105,6 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         work = await hold_workflow(engine, servers[0])
         async for _language, path in each_way(person, engine, out):
             await take_workflow(person, work, keep_widget, path)
-        window.desk.choose_settings(replace(engine.settings(), language="en", theme="light"))
         window.resize(*SIZES[0])
         await show_discussion(person, running)
         readme.mkdir(parents=True, exist_ok=True)
@@ -123,7 +122,10 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
 async def each_way(
     person: Person, engine: Engine, out: Path
 ) -> AsyncIterator[tuple[str, Callable[[str], Path]]]:
-    """Bring the window into each language, theme and size; yield the language and the place of a view."""
+    """Bring the window into each language, theme and size; yield the language and the place of a view.
+
+    It is left in English: what begins next has its words from the language it begins in.
+    """
     for language in ("en", "ko"):
         for theme in ("light", "dark"):
             settings = replace(engine.settings(), language=language, theme=theme)
@@ -133,6 +135,8 @@ async def each_way(
                 person.window.resize(*size)
                 name = f"{language}-{theme}-{size[0]}"
                 yield language, lambda view, name=name: out / f"{view}-{name}.png"  # type: ignore[misc]
+    person.window.desk.choose_settings(replace(engine.settings(), language="en", theme="light"))
+    await person.settle(0.1)
 
 
 async def take_views(person: Person, running: str, language: str, path) -> None:  # type: ignore[no-untyped-def]
