@@ -15,16 +15,21 @@ class Tasks:
     def __init__(self, on_error: Callable[[str, MootError], None]) -> None:
         self._on_error = on_error
         self._running: dict[str, asyncio.Task[None]] = {}
+        # Those too that have been replaced and are still on their way out.
+        self._all: set[asyncio.Task[None]] = set()
+        self._closed = False
         self._then: Callable[[], object] | None = None
 
     def start(self, name: str, work: Coroutine[object, object, object]) -> None:
-        """Run `work` as the task `name`; while one of that name runs, a second is dropped."""
-        if name in self._running:
+        """Run `work` as the task `name`; while one of that name runs, a second is dropped, as all are once closed."""
+        if self._closed or name in self._running:
             work.close()
             return
         task = asyncio.get_running_loop().create_task(self._run(name, work), name=name)
         # One that is cancelled before its first step would leave its coroutine unawaited.
         task.add_done_callback(lambda _task: work.close())
+        self._all.add(task)
+        task.add_done_callback(self._all.discard)
         self._running[name] = task
 
     def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
@@ -48,8 +53,9 @@ class Tasks:
         self._look_whether_done()
 
     async def close(self) -> None:
-        """Cancel what runs and wait until it has ended."""
-        tasks = list(self._running.values())
+        """Cancel what runs, wait until it has ended, and start nothing more."""
+        self._closed = True
+        tasks = list(self._all)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
