@@ -111,7 +111,13 @@ async def test_no_page_cuts_a_text_off(qapp, data_dir, language, percent):
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         person.window.look.choose_size(percent)
         async for name, root in every_page(person):
-            if wrong := faults(root):
+            wrong = faults(root)
+            for _ in range(10):
+                # A layout may still be on its way on a busy machine; what is cut stays cut.
+                if wrong:
+                    await person.settle(0.2)
+                    wrong = faults(root)
+            if wrong:
                 found[name] = wrong
         person.window.look.choose_size(100)
     assert found == {}

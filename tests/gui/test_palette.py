@@ -147,7 +147,7 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         await until(lambda: engine.live(session_id).session.status == "idle", 90)
         first = engine.live(session_id).messages[1].id
         person.window.desk.assistants.search("marmot")
-        await until(lambda: len(lines(person, "message")) == 2)
+        await until(lambda: len(lines(person, "message")) == 2, 60)
         row = next(
             row for row in palette(person).rows.rows if isinstance(row, Entry) and row.message_id == first
         )

@@ -110,7 +110,7 @@ class TextBox(QPlainTextEdit):
         )
         self.setVerticalScrollBarPolicy(bar)
         frame = (
-            self.height() - self.viewport().height()
+            max(0, self.height() - self.viewport().height())
             if self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)
             else 0
         )
