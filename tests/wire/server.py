@@ -164,6 +164,8 @@ class WireServer:
         ready.set()
         await self._stop.wait()
         await runner.cleanup()
+        # What was dropped is let go of in the loop's next turns.
+        await asyncio.sleep(0.01)
 
     def _note(self, request: Recorded, **changes: Any) -> None:
         with self._changed:
