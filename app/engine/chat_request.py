@@ -23,7 +23,7 @@ from app.core.message import (
 )
 from app.core.provider import ModelRequest
 from app.core.session import SETTINGS_MODE
-from app.engine.branches import back_from, last_answer
+from app.engine.branches import back_from
 from app.engine.call_arguments import is_object
 from app.engine.cast import Voice
 from app.engine.group import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -178,10 +178,8 @@ def _turn_items(
             asked_by[message.id] = message.tool_call_id
         elif message.role == USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
-    # To a provider a turn that ended with a call runs on: it wants its own state back with it.
-    last = last_answer(list(messages))
-    keeps_state = not past or (last is not None and bool(last.tool_calls))
     items: list[Item] = []
+    states: dict[int, dict[str, object]] = {}
     for message in messages:
         if message.role == USER and message.answers is None:
             items.append(_user_item(message, words, images))
@@ -199,14 +197,20 @@ def _turn_items(
             ]
         elif not message.content.strip():
             continue
-        if keeps_state and message.provider_state and message.model == turn.voice.name:
-            item |= message.provider_state
+        if message.provider_state and message.model == turn.voice.name:
+            states[len(items)] = message.provider_state
         items.append(item)
         for call in message.tool_calls:
             content = _result_text(results.get(call.id), words, most)
             items.append({"role": TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
+    # To a provider a turn runs on until an answer ends it, whatever failed after its last call; while it
+    # runs, its own state is wanted back.
+    ended = bool(items) and items[-1]["role"] == ASSISTANT
+    if not (past and ended):
+        for place, state in states.items():
+            items[place] |= state
     return items
 
 

@@ -88,7 +88,9 @@ class DesktopNotes(QObject):
         )
         rule = MatchRule(type="signal", interface=NAME, member="ActionInvoked", path=PATH)
         await asyncio.wait_for(Proxy(message_bus, self._router).AddMatch(rule), ANSWER_S)
-        clicks: asyncio.Queue[Message] = self._around.enter_context(self._router.filter(rule))
+        # A queue of the library's own holds one signal, and drops the next.
+        clicks: asyncio.Queue[Message] = asyncio.Queue()
+        self._around.enter_context(self._router.filter(rule, queue=clicks))
         self._listening = asyncio.create_task(self._listen(clicks))
         found = await self._ask("GetCapabilities", "", ())
         self._markup = found is not None and "body-markup" in found[0]

@@ -16,6 +16,7 @@ from app.gui.widgets.offer_line import OfferLine
 from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
 
 CARD_WIDTH = 292
+ANY_WIDTH = (1 << 24) - 1
 NARROW = 600
 MARGIN = 28
 SPACE = 14
@@ -56,7 +57,6 @@ class WelcomeCard(QFrame):
         column.addWidget(self.text, 1)
         column.addSpacing(5)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.setMaximumWidth(CARD_WIDTH)
         self._column = column
         look.changed.connect(self._draw)
         self._draw()
@@ -226,7 +226,8 @@ class WelcomePage(QWidget):
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
         for card in self._all_cards:
-            self._cards.setAlignment(card, Qt.AlignmentFlag.AlignHCenter if narrow else Qt.AlignmentFlag(0))
+            # Above one another they are as wide as the page: a layout asks for a height at its own width.
+            card.setMaximumWidth(ANY_WIDTH if narrow else max(CARD_WIDTH, card.minimumSizeHint().width()))
         self._example_row.setDirection(across if self._has_room(self._examples) else down)
         self._tighten(self.height() < SHORT)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
+from app.core.errors import ProviderError
 from app.core.message import APPROVAL, ASSISTANT, DONE, FAILED, STOPPED, TEXT, TOOL, USER, Message, Prompt
 from app.core.provider import CallPiece, Finished
 from app.core.session import IDLE, PAUSED, WAITING
@@ -399,3 +400,17 @@ async def test_the_first_ready_provider_speaks_for_an_assistant_without_one(tmp_
     made = bench(tmp_path, [[ANSWER]], agents=(agent(provider="", model=""),))
     await ask(made)
     assert made.models.requests[0].provider == remotes()[0].id
+
+
+@pytest.mark.parametrize("ends", [[ProviderError("auth", "401")], [ANSWER]])
+async def test_a_turn_whose_calls_nothing_answered_keeps_its_signed_thoughts(
+    tmp_path: Path, ends: Script
+) -> None:
+    thoughts = {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]}
+    call = [*calling(("echo", {}))[:-1], Finished(reason="tool_calls", state=thoughts)]
+    made = bench(tmp_path, [call, ends, [ANSWER]], a_tool("echo"))
+    session_id = await ask(made)
+    await made.engine.chats.send(session_id, "Go on.")
+    await made.engine.wait(session_id)
+    [asked] = [one for one in made.models.requests[-1].messages if "tool_calls" in one]
+    assert ("thinking_blocks" in asked) == (ends != [ANSWER])
