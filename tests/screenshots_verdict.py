@@ -81,9 +81,8 @@ async def take_verdict(
     window.desk.show_session(group)
     await person.settle(0.2)
     await window.desk.debates.show_discussion(session_id)
-    sizes = window.splitter.sizes()
-    if window.width() > 1_000:
-        window.splitter.setSizes([sizes[0], 553, 622, 0, 0])
+    widths = window.splitter.widths()
+    window.splitter.set_widths([widths[0], 0, 622, *widths[3:]])
     await keep(window, path("verdict"))
-    window.splitter.setSizes(sizes)
+    window.splitter.set_widths(widths)
     window.top_bar.debate_button.setChecked(False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
 from app.core.catalog import EMBEDDED
@@ -377,9 +377,7 @@ class Desk(QObject):
 
     def _restore(self) -> None:
         state = self._state
-        splitter = state.bytes_of("splitter")
-        if splitter.isEmpty() or not self.window.splitter.restoreState(splitter):
-            self.window.splitter.setSizes([SIDE_WIDTH, 722, 470, 360, 470])
+        self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
         self.window.show_side(state.flag("side", True))
         main = self.views.summary(state.text("main"))
         if main is not None:
@@ -390,7 +388,7 @@ class Desk(QObject):
 
     def _remember(self) -> None:
         state = self._state
-        state.keep("splitter", QByteArray(self.window.splitter.saveState()))
+        state.keep_widths("widths", self.window.splitter.widths())
         # Not isVisible: the window itself may be hidden already.
         state.keep("side", not self.window.side_bar.isHidden())
         page = self.pages.current

@@ -58,13 +58,13 @@ class MainWindow(QMainWindow):
 
     def furnish(self, language: "Language", look: "Look") -> None:
         """Put the widgets in."""
-        from PySide6.QtCore import Qt
-        from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout
+        from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout
 
         from app.gui.desk_commands import written_keys
         from app.gui.side_bar import SideBar
         from app.gui.top_bar import TopBar
         from app.gui.welcome_page import WelcomePage
+        from app.gui.widgets.side_splitter import SideSplitter
         from app.gui.widgets.toast import Banner, Toasts
 
         self.language = language
@@ -86,14 +86,12 @@ class MainWindow(QMainWindow):
         column.addWidget(self.banner)
         column.addWidget(self.main_area, 1)
         middle.setMinimumWidth(320)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
+        self.splitter = SideSplitter()
         self.splitter.addWidget(self.side_bar)
         self.splitter.addWidget(middle)
         # As the outline had it: until the desk is there, nothing jumps.
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([SIDE_WIDTH, max(1, self.width() - SIDE_WIDTH)])
+        self.splitter.set_widths([SIDE_WIDTH])
         body = QWidget()
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)

@@ -3,6 +3,7 @@
 Not a setting: losing it costs nothing but a habit.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
@@ -17,7 +18,7 @@ class WindowState:
         self._settings = QSettings(str(data_dir / "window.ini"), QSettings.Format.IniFormat)
 
     def bytes_of(self, name: str) -> QByteArray:
-        """Return what Qt made of a geometry or a splitter, empty when nothing was kept."""
+        """Return what Qt made of a geometry, empty when nothing was kept."""
         value = self._settings.value(name)
         return value if isinstance(value, QByteArray) else QByteArray()
 
@@ -32,6 +33,14 @@ class WindowState:
     def keep(self, name: str, value: QByteArray | str | bool) -> None:
         """Keep a value until the next run."""
         self._settings.setValue(name, ("true" if value else "false") if isinstance(value, bool) else value)
+
+    def widths(self, name: str) -> list[int]:
+        """Return widths in pixels that were kept, none where nothing was."""
+        return [int(width) for width in self.text(name).split() if width.isdecimal()]
+
+    def keep_widths(self, name: str, widths: Sequence[int]) -> None:
+        """Keep widths in pixels until the next run."""
+        self.keep(name, " ".join(str(width) for width in widths))
 
     def draft(self, session_id: str) -> str:
         """Return what was left unsent for a session (`""` is Setup's topic)."""

@@ -1,7 +1,8 @@
 """After a restart the window is as it was left: place, size, splitter, last session and what was not sent."""
 
 import pytest
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMainWindow
 
 from app.gui.window_state import WindowState
@@ -14,7 +15,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 async def test_place_size_and_splitter_come_back(qapp, data_dir):
     window = await open_window(data_dir)
     window.setGeometry(QRect(40, 60, 900, 640))
-    window.splitter.setSizes([300, 600, 0, 0, 0])
+    window.splitter.set_widths([300, 0, 470])
     await until(lambda: window.height() == 640)
     left, sizes = window.geometry(), window.splitter.sizes()
     assert sizes[0] != 248
@@ -27,6 +28,32 @@ async def test_place_size_and_splitter_come_back(qapp, data_dir):
         await until(lambda: window.splitter.sizes()[0] == sizes[0])
     finally:
         await window.shutdown()
+
+
+async def test_after_a_while_in_a_small_window_the_sides_are_as_wide_as_before(qapp, data_dir):
+    async with at_window(data_dir, size=(1440, 900)) as person:
+        window = person.window
+        window.top_bar.debate_button.setChecked(True)
+        await until(lambda: window.splitter.sizes()[2] == 470)
+        wide = window.splitter.sizes()
+        window.resize(900, 600)
+        await until(lambda: window.splitter.sizes()[2] < 470)
+        window.resize(1440, 900)
+        await until(lambda: window.splitter.sizes() == wide)
+
+
+async def test_what_the_user_drags_is_remembered_and_nothing_else_changes(qapp, data_dir):
+    async with at_window(data_dir, size=(1440, 900)) as person:
+        splitter = person.window.splitter
+        person.window.top_bar.debate_button.setChecked(True)
+        await until(lambda: splitter.sizes()[2] == 470)
+        handle = splitter.handle(2)
+        start = handle.rect().center()
+        QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+        QTest.mouseMove(handle, start - QPoint(60, 0))
+        QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start)
+        assert splitter.widths()[:3] == [248, 0, splitter.sizes()[2]]
+        assert splitter.sizes()[2] > 500
 
 
 async def test_a_window_left_maximised_opens_so(qapp, data_dir):
