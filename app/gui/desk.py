@@ -148,7 +148,8 @@ class Desk(QObject):
         top.side_requested.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
-        self.window.welcome.chat_requested.connect(self.show_new)
+        self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
+        self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
         self.providers.changed.connect(self._refresh_providers)
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):

@@ -45,6 +45,7 @@ class WelcomeDesk(QObject):
         composer = self._page.composer
         self._chats.dress_for_new(composer)
         groups = self._engine.groups.all()
+        self._page.offer_group(groups[0].id if groups else "", groups[0].name if groups else "")
         chosen = next((group for group in groups if group.id == self._group_id), None)
         composer.assistant.show()
         composer.tools.setVisible(chosen is None)

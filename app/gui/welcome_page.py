@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerIt
 
 from app.core.catalog import EMBEDDED_BYTES
 from app.gui.i18n import Language
-from app.gui.panels.chat.chat_composer import ChatComposer
+from app.gui.panels.chat.chat_composer import LONGEST_NAME, ChatComposer, unmarked
 from app.gui.style import Look
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offer_line import OfferLine
 from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
 
@@ -77,7 +77,8 @@ class WelcomePage(QWidget):
     """
 
     debate_requested = Signal(str)
-    chat_requested = Signal()
+    group_requested = Signal(str)
+    ready_groups_requested = Signal()
     providers_requested = Signal()
     model_requested = Signal()
     model_cancelled = Signal()
@@ -91,9 +92,9 @@ class WelcomePage(QWidget):
         for label in (self._heading, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._debate = WelcomeCard(look, "scale", "accent", "primary", "welcome_debate")
-        self._chat = WelcomeCard(look, "message-circle", "warn", "", "welcome_chat")
+        self._group = WelcomeCard(look, "users", "warn", "", "welcome_group_open")
         self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
-        self._all_cards = (self._debate, self._chat, self._connect)
+        self._all_cards = (self._debate, self._group, self._connect)
         self.composer = ChatComposer(language, look)
         self.composer.setMaximumWidth(708)
         self.composer.hold(True)
@@ -116,7 +117,7 @@ class WelcomePage(QWidget):
         self._saved = plain_label("hint")
         self._lay_out()
         self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.composer.box.text()))
-        self._chat.button.clicked.connect(lambda: self.chat_requested.emit())
+        self._group.button.clicked.connect(self._on_group)
         self._connect.button.clicked.connect(lambda: self.providers_requested.emit())
         self._model.accepted.connect(self._on_model)
         for example in self._examples:
@@ -124,6 +125,7 @@ class WelcomePage(QWidget):
         self._ready = False
         self._is_saved = True
         self._known = False
+        self._group_id = self._group_name = ""
         language.changed.connect(self._retranslate)
         look.changed.connect(self._retranslate)
         self._retranslate()
@@ -132,6 +134,11 @@ class WelcomePage(QWidget):
         """Say what is ready: the local model, providers beside it, and whether all is on the disk."""
         self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
         self._known = True
+        self._retranslate()
+
+    def offer_group(self, group_id: str, name: str) -> None:
+        """Offer to open that group; with no id, to choose one of the ready-made."""
+        self._group_id, self._group_name = group_id, name
         self._retranslate()
 
     def offer_model(self, missing: bool) -> None:
@@ -246,6 +253,12 @@ class WelcomePage(QWidget):
             gap.changeSize(0, tight if short else wide)
         self._body.invalidate()
 
+    def _on_group(self) -> None:
+        if self._group_id:
+            self.group_requested.emit(self._group_id)
+        else:
+            self.ready_groups_requested.emit()
+
     def _on_example(self, text: str) -> None:
         self.debate_requested.emit(text)
 
@@ -275,9 +288,11 @@ class WelcomePage(QWidget):
         self._debate.text.setText(words("welcome.debate.text"))
         local = self._local_only and self._ready
         self._debate.button.setText(words("welcome.debate.local" if local else "welcome.debate.start"))
-        self._chat.title.setText(words("welcome.chat.title"))
-        self._chat.text.setText(words("welcome.chat.text"))
-        self._chat.button.setText(words("welcome.chat.button"))
+        self._group.title.setText(words("welcome.group.title"))
+        self._group.text.setText(words("welcome.group.text"))
+        name = unmarked(self._group_name[:LONGEST_NAME] + "…" * (len(self._group_name) > LONGEST_NAME))
+        self._group.button.setText(words("welcome.group.open", name=name) if name else words("group.ready"))
+        self._group.button.setToolTip(plain_tip(self._group_name) if name.endswith("…") else "")
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words("welcome.connect.text"))
         self._connect.button.setText(words("welcome.connect.button"))

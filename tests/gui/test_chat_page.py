@@ -296,7 +296,7 @@ async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     session_id = page.session_id
     person.window.desk._on_delete(session_id)
     await until(lambda: not page.session_id)
-    assert person.sees("welcome_chat")
+    assert person.sees("welcome_debate")
     await person.click("toast_action")
     await until(lambda: person.window.desk.views.summary(session_id) is not None)
     person.window.desk.show_session(session_id)

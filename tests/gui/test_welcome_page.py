@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from app.core.agent import Group
 from app.gui.chat_desk import NEW
 from app.gui.i18n import Language
 from app.gui.main_window import SIDE_WIDTH, MainWindow
@@ -81,17 +82,33 @@ async def test_it_says_who_hears_what_is_written(person):
 async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir):
     async with at_window(data_dir) as person:
         assert "Nothing leaves it until you add a provider" in texts_of(person)
-        await person.click("welcome_chat")
+        await person.click("new_button")
         empty = person.window.desk.chat_page._empty
         person.window.desk._refresh_providers()
         assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
+
+
+async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(person):
+    button = person.find("welcome_group_open")
+    assert "Ready-made" in button.text()
+    await person.click("welcome_group_open")
+    await until(lambda: person.sees("ready_groups_dialog"))
+    person.find("ready_groups_dialog").reject()
+    crew = Group(id="crew", name="Release crew that has a name of some length", members=("assistant",))
+    await person.window.desk.engine.groups.save(crew)
+    await until(lambda: button.text() == "Open Release crew that has a …")
+    assert "some length" in button.toolTip()
+    await person.click("welcome_group_open")
+    page = person.window.desk.chat_page
+    await until(lambda: person.window.desk.pages.current is page)
+    await until(lambda: page.chat_composer.group.text().startswith("Release crew"))
 
 
 async def test_what_is_told_in_passing_hides_nothing_one_writes_or_sends_with(person):
     person.window.toasts.show_toast("Something to know, which is said in a line of some length.")
     toast = person.find("toast")
     await until(toast.isVisible)
-    await person.click("welcome_chat")
+    await person.click("new_button")
     for part in (person.find("composer"), person.find("send_button"), person.window.top_bar):
         there = toast.rect().translated(toast.mapTo(person.window, toast.rect().topLeft()))
         assert not there.intersects(part.rect().translated(part.mapTo(person.window, part.rect().topLeft())))
