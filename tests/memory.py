@@ -149,8 +149,9 @@ class MemorySecrets:
         self.keys[provider] = key
         return False
 
-    async def remove(self, provider: str) -> None:
+    async def remove(self, provider: str) -> bool:
         self.keys.pop(provider, None)
+        return True
 
     def redact(self, text: str) -> str:
         return text

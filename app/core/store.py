@@ -234,8 +234,8 @@ class Secrets(Protocol):
         """Store a key; false when there is no keyring and it lives for this run only."""
         ...
 
-    async def remove(self, provider: str) -> None:
-        """Forget a key."""
+    async def remove(self, provider: str) -> bool:
+        """Forget a key; false where the keyring has it still: it is locked, or does not answer."""
         ...
 
     def redact(self, text: str) -> str:

@@ -116,19 +116,24 @@ class KeyringSecrets:
         self._session[provider] = key
         return False
 
-    async def remove(self, provider: str) -> None:
-        """Forget a key."""
+    async def remove(self, provider: str) -> bool:
+        """Forget a key; false where the keyring has it still: it is locked, or does not answer."""
 
         def delete(backend: Any) -> bool:
             from keyring.errors import PasswordDeleteError
 
-            with contextlib.suppress(PasswordDeleteError):  # There was none.
+            with contextlib.suppress(PasswordDeleteError):  # There was none, or the user said no.
                 backend.delete_password(self._service, _user(provider))
-            return True
+            return backend.get_password(self._service, _user(provider)) is None
 
         self._session.pop(provider, None)
-        self._stored.pop(provider, None)
-        await self._ask(delete)
+        stored = self._stored.pop(provider, None)
+        gone = await self._ask(delete)
+        if gone or (gone is None and stored is None):
+            return True
+        if stored is not None:
+            self._stored[provider] = stored
+        return False
 
     def redact(self, text: str) -> str:
         """Return the text with every known key and key-like string removed."""

@@ -125,7 +125,7 @@ async def test_without_a_keyring_a_key_lives_for_this_run_only(make, problem, da
     assert not await secrets.set("openai", KEY)
     assert (secrets.get("openai", "openai"), secrets.source("openai", "openai")) == (KEY, "session")
     assert secrets.keyring_problem == problem
-    await secrets.remove("openai")
+    assert await secrets.remove("openai")
     assert secrets.get("openai", "openai") is None
     assert not data_dir.exists()
     assert getattr(backend, "kept", {}) == {}
@@ -154,6 +154,29 @@ async def test_a_keyring_that_waits_for_a_person_does_not_hold_anything_up():
         if secrets.get("openai", "openai"):
             break
     assert secrets.source("openai", "openai") == "keyring"
+
+
+@pytest.mark.threat("T3")
+async def test_a_key_the_keyring_does_not_let_go_of_is_not_called_forgotten():
+    from keyring.errors import KeyringLocked, PasswordDeleteError
+
+    class Keeping(Backend):
+        refusal: type[Exception] | None = KeyringLocked
+
+        def delete_password(self, service: str, user: str) -> None:
+            if self.refusal is not None:
+                raise self.refusal
+            super().delete_password(service, user)
+
+    backend = Keeping()
+    secrets = _secrets(backend)
+    await secrets.set("openai", KEY)
+    for backend.refusal in (KeyringLocked, PasswordDeleteError):
+        assert not await secrets.remove("openai")
+        assert (secrets.get("openai", "openai"), secrets.source("openai", "openai")) == (KEY, "keyring")
+    backend.refusal = None
+    assert await secrets.remove("openai")
+    assert (secrets.get("openai", "openai"), backend.kept) == (None, {})
 
 
 @pytest.mark.threat("T3")
