@@ -64,7 +64,9 @@ async def run_session(call: Call, start: Callable[[], Awaitable[str]], words: Pr
 async def followed(call: Call, start: Callable[[], Awaitable[str]], words: Printer) -> Session:
     """Print a session from its start until it no longer runs: as JSON where that is asked for, else in words."""
     follower = Follower(
-        JsonPrinter(event_line) if call.arguments.json else words, call.out, call.moot.store.flush
+        JsonPrinter(event_line, call.texts) if call.arguments.json else words,
+        call.out,
+        call.moot.store.flush,
     )
     unsubscribe = call.moot.bus.subscribe(follower.listen)
     try:

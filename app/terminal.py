@@ -132,13 +132,14 @@ class Printer(Protocol):
 
 
 class JsonPrinter:
-    """One event a line."""
+    """One event a line; what is said beside the messages stands there in words."""
 
-    def __init__(self, event_line: Callable[[Event], dict[str, object] | None]) -> None:
+    def __init__(self, event_line: Callable[[Event, str], dict[str, object] | None], texts: Texts) -> None:
         self._event_line = event_line
+        self._texts = texts
 
     def __call__(self, event: Event) -> str:
-        line = self._event_line(event)
+        line = self._event_line(event, aside_text(event, self._texts))
         return "" if line is None else json_line(line)
 
 
@@ -239,14 +240,21 @@ class TextPrinter:
 
 
 def aside(event: Event, texts: Texts) -> str:
+    """Return the line of what is said beside the messages."""
+    text = aside_text(event, texts)
+    return f"  {'*' if isinstance(event, Notice) else '…'} {text}\n" if text else ""
+
+
+def aside_text(event: Event, texts: Texts) -> str:
     """Return what is said beside the messages: that a turn waits, or a notice."""
     match event:
         case RetryScheduled():
             reason = named_text(texts, "failure", event.reason)
-            line = texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
-            return f"  … {one_line(line)}\n"
+            return one_line(
+                texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
+            )
         case Notice():
-            return f"  * {plain(named_text(texts, 'notice', event.code, event.details))}\n"
+            return plain(named_text(texts, "notice", event.code, event.details))
         case _:
             return ""
 

@@ -31,6 +31,7 @@ from app.core.events import (
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    Notice,
     SessionStarted,
     TurnStarted,
 )
@@ -299,6 +300,16 @@ def test_a_failed_turn_says_why() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(("language", "says"), [("en", "Saving works again"), ("ko", "다시 저장")])
+def test_a_line_for_scripts_says_a_notice_in_words(language: str, says: str) -> None:
+    from app.engine.event_lines import event_line
+
+    printer = JsonPrinter(event_line, load_texts(language))
+    line = json.loads(printer(Notice(session_id="01s", level="info", code="saved_again")))
+    assert (line["event"], line["level"]) == ("notice", "info")
+    assert says in line["text"]
+
+
 async def test_what_is_shown_as_finished_was_acknowledged_first() -> None:
     order: list[str] = []
 
@@ -315,7 +326,7 @@ async def test_what_is_shown_as_finished_was_acknowledged_first() -> None:
 
     from app.engine.event_lines import event_line
 
-    follower = Follower(JsonPrinter(event_line), Notes(), acknowledged)
+    follower = Follower(JsonPrinter(event_line, TEXTS), Notes(), acknowledged)
     follower.listen((SessionStarted(session_id="01s", session=SESSION),))
     following = asyncio.create_task(follower.follow("01s"))
     await asyncio.sleep(0.05)

@@ -30,16 +30,19 @@ from app.engine.group import turns_used
 from app.engine.live_session import LiveSession
 
 
-def event_line(event: Event) -> dict[str, object] | None:
-    """Return what a `--json` line says about an event; None for one that scripts are not told."""
-    named = _named(event)
+def event_line(event: Event, text: str = "") -> dict[str, object] | None:
+    """Return what a `--json` line says about an event; None for one that scripts are not told.
+
+    `text` is what a notice, or a turn that waits, says in the user's language.
+    """
+    named = _named(event, text)
     if named is None:
         return None
     name, values = named
     return {"event": name, "session_id": event.session_id, "at": event.at, **values}
 
 
-def _named(event: Event) -> tuple[str, dict[str, object]] | None:
+def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
     match event:
         case SessionStarted(session=session):
             return "session.started", {"kind": session.kind, "title": session.title}
@@ -89,11 +92,8 @@ def _named(event: Event) -> tuple[str, dict[str, object]] | None:
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():
-            text = f"{event.author.name}: {event.reason}, {event.seconds:.0f} s"
             return "notice", {"level": "warning", "code": "retry", "text": text}
         case Notice():
-            details = {key: str(value) for key, value in event.details.items()}
-            text = " ".join(value for value in details.values() if value) or event.code
             return "notice", {"level": event.level, "code": event.code, "text": text}
     return None
 

@@ -39,7 +39,7 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         # Roles and names.
         box = program.find("text", "Ask anything")
         for role, name in (
-            ("push button", "Start a chat"),
+            ("push button", "Add a provider"),
             ("check box", "Debate panel"),
             ("list", "Assistants"),
             ("list item", "Assistant, Default"),
