@@ -69,6 +69,10 @@ class MemoryDocuments(Documents):
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         self._providers = providers
 
+    async def throw_provider(self, provider_id: str) -> str:
+        self._providers = tuple(one for one in self._providers if one.id != provider_id)
+        return f"{provider_id}.1700000000.json"
+
     def model_lists(self) -> tuple[ModelList, ...]:
         return self._model_lists
 

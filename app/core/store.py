@@ -143,6 +143,13 @@ class Documents(Protocol):
         """Write `providers.json`, keeping unknown fields and a previous copy."""
         ...
 
+    async def throw_provider(self, provider_id: str) -> str:
+        """Move a provider to the bin, without its key, and return its file there, for the archive.
+
+        Raises NotFound, StorageError.
+        """
+        ...
+
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models of `models.json`, which were fetched from the providers."""
         ...

@@ -118,6 +118,9 @@ class FileArchive:
         found = next((one for one in await self.thrown() if one.file == file), None)
         if found is None:
             raise NotFound("bin_not_found", name=file[:120])
+        if found.kind == "provider":
+            await self._documents.put_provider_back(file)
+            return ""
         if found.session_id:
             target = self._paths.session(found.session_id)
         else:

@@ -10,6 +10,7 @@ from app.core.ids import is_id
 from app.storage.file_system import FileStat, FileSystem
 from app.storage.json_file import JsonFile, read_json_file
 from app.storage.paths import DataPaths
+from app.storage.providers_file import PROVIDERS, read_providers
 from app.storage.replay import read_summary
 
 TRASH_DAYS = 30
@@ -55,7 +56,12 @@ def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> T
 
 def _definition(path: Path, name: str) -> tuple[str, str]:
     found = read_json_file(path)
-    value = found.value if isinstance(found, JsonFile) else {}
+    if not isinstance(found, JsonFile):
+        return name, "assistant"
+    value = found.value
+    if PROVIDERS in value:
+        configs = [config for _, config in read_providers(found, [])]
+        return (configs[0].label or name if configs else name), "provider"
     kind = "workflow_file" if "steps" in value else "group_file" if "members" in value else "assistant"
     title = value.get("name")
     return title if isinstance(title, str) else name, kind

@@ -6,15 +6,14 @@ The rest a person may write: what is wrong there is reported and never touched.
 """
 
 import asyncio
-import copy
 import dataclasses
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from app.core.agent import Agent, Group
-from app.core.catalog import KINDS, provider_kind
-from app.core.errors import StorageError
+from app.core.catalog import KINDS
+from app.core.errors import NotFound, StorageError
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
@@ -23,20 +22,18 @@ from app.core.workflow import WorkflowDefinition
 from app.storage.definitions import DefinitionFolder
 from app.storage.document_file import (
     VERSION,
-    is_name,
     is_newer,
-    is_web_address,
     previous_of,
     refusal,
     replace_document,
     set_aside,
-    validated,
 )
-from app.storage.file_system import FileSystem, RealFileSystem
-from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
+from app.storage.file_system import FileSystem, RealFileSystem, storage_error
+from app.storage.json_file import JsonFile, parse_json, read_json_file
 from app.storage.mcp_file import SERVERS, read_servers, with_servers
 from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
+from app.storage.providers_file import PROVIDERS, put_entry_back, read_providers, throw_entry, with_providers
 from app.storage.records import plain
 from app.storage.threads import run_in_thread
 
@@ -124,6 +121,14 @@ class JsonDocuments:
         Raises StorageError, also where the file as it is could not be read: it is not overwritten.
         """
         await self._write_in_thread(lambda: self._save_providers(providers))
+
+    async def throw_provider(self, provider_id: str) -> str:
+        """Move an entry of `providers.json` to the bin, and return its file there. Raises StorageError."""
+        return await self._write_in_thread(lambda: self._throw_provider(provider_id))
+
+    async def put_provider_back(self, file: str) -> None:
+        """Put an entry back where it was. Raises StorageError, BadInput where there is one of that id."""
+        await self._write_in_thread(lambda: self._put_provider_back(file))
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models that were fetched from the providers."""
@@ -265,7 +270,7 @@ class JsonDocuments:
         if isinstance(found, Problem):
             problems.append(found)
         elif found is not None:
-            self._providers = tuple(config for _, config in _read_providers(found, problems))
+            self._providers = tuple(config for _, config in read_providers(found, problems))
         self._problems["providers"] = problems
 
     def _load_workflows(self) -> None:
@@ -322,30 +327,46 @@ class JsonDocuments:
         replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
+        document, known = self._read_provider_entries()
+        document[PROVIDERS] = with_providers(document[PROVIDERS], known, providers)
+        replace_document(self._disk, self._paths.providers, document)
+        self._load_providers()
+
+    def _throw_provider(self, provider_id: str) -> str:
+        document, known = self._read_provider_entries()
+        if self._providers is None:
+            # There is no file yet that what comes with Moot could be taken out of.
+            document[PROVIDERS] = with_providers([], {}, self.providers())
+            known = {config.id: place for place, config in enumerate(self.providers())}
+        if provider_id not in known:
+            raise NotFound("provider_not_found", provider=provider_id)
+        file = throw_entry(self._disk, self._paths.trash, document, known[provider_id], provider_id)
+        replace_document(self._disk, self._paths.providers, document)
+        self._load_providers()
+        return file
+
+    def _put_provider_back(self, file: str) -> None:
+        document, known = self._read_provider_entries()
+        put_entry_back(self._paths.trash / file, document, known)
+        replace_document(self._disk, self._paths.providers, document)
+        try:
+            self._disk.remove(self._paths.trash / file)
+        except OSError as error:
+            raise storage_error(error, self._paths.trash / file) from error
+        finally:
+            self._load_providers()
+
+    def _read_provider_entries(self) -> tuple[dict[str, Any], dict[str, int]]:
+        """Return `providers.json` and the place of each provider in its list. Raises StorageError."""
         path = self._paths.providers
         found = read_json_file(path)
-        document: dict[str, Any] = {"version": VERSION}
-        before: list[Any] = []
-        known: dict[str, int] = {}
         if isinstance(found, Problem):
             raise refusal(found)
-        if found is not None:
-            if is_newer(found) or not isinstance(found.value.get("providers"), list):
-                raise StorageError("newer_version", path=str(path))
-            document = found.value
-            before = document["providers"]
-            known = {config.id: place for place, config in _read_providers(found, [])}
-        entries = [entry for place, entry in enumerate(before) if place not in known.values()]
-        for config in providers:
-            entry = copy.deepcopy(before[known[config.id]]) if config.id in known else {}
-            for field in dataclasses.fields(ProviderConfig):
-                value = plain(getattr(config, field.name))
-                if value or field.name in entry or field.name == "enabled":
-                    entry[field.name] = value
-            entries.append(entry)
-        document["providers"] = entries
-        replace_document(self._disk, path, document)
-        self._load_providers()
+        if found is None:
+            return {"version": VERSION, PROVIDERS: []}, {}
+        if is_newer(found) or not isinstance(found.value.get(PROVIDERS), list):
+            raise StorageError("newer_version", path=str(path))
+        return found.value, {config.id: place for place, config in read_providers(found, [])}
 
     def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
         path = self._paths.mcp
@@ -402,41 +423,3 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
         else:
             values[field.name] = float(value) if isinstance(field.default, float) else value
     return Settings(**values)
-
-
-def _read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, ProviderConfig]]:
-    """Return the entries that can be used with their places in the list."""
-    entries = file.value.get("providers")
-    if is_newer(file):
-        problems.append(file.problem("newer_version", ("version",)))
-        return []
-    if not isinstance(entries, list):
-        problems.append(
-            file.problem("wrong_type" if "providers" in file.value else "missing", ("providers",))
-        )
-        return []
-    found: list[tuple[int, ProviderConfig]] = []
-    for place, entry in enumerate(entries):
-        at: Field = ("providers", place)
-        config = validated(ProviderConfig, file, at, entry, problems)
-        if config is None:
-            continue
-        fault = _provider_fault(config, {other.id for _, other in found})
-        if fault is None:
-            found.append((place, config))
-        else:
-            code, name, detail = fault
-            problems.append(file.problem(code, (*at, name), detail))
-    return found
-
-
-def _provider_fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | None:
-    if not is_name(config.id):
-        return "bad_id", "id", config.id[:80]
-    if config.id in taken:
-        return "duplicate_id", "id", config.id
-    if provider_kind(config.kind) is None:
-        return "unknown_kind", "kind", config.kind[:80]
-    if config.base_url and not is_web_address(config.base_url):
-        return "bad_url", "base_url", config.base_url[:200]
-    return None
