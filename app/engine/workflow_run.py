@@ -46,6 +46,7 @@ class WorkflowRun(ChatRun):
         super().__init__(live, surroundings, terms)
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
+        self._left_out: set[str] = set()
 
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one step, or somebody it has called."""
@@ -56,12 +57,19 @@ class WorkflowRun(ChatRun):
 
     def stop_step(self, step_id: str) -> bool:
         """Stop a step that runs or waits for its turn; false where it does neither."""
-        task = self._at_work.get(step_id)
-        if task is None or task.done():
+        if self._state(step_id).state not in (STEP_RUNS, STEP_WAITS) or not self._cancel_step(step_id):
             return False
         self._stopped.add(step_id)
-        task.cancel()
         return True
+
+    def leave_out(self, step_id: str) -> None:
+        """Let a step wait no more for somebody who is free; its state is the caller's to write."""
+        if self._state(step_id).state == STEP_WAITS and self._cancel_step(step_id):
+            self._left_out.add(step_id)
+
+    def _cancel_step(self, step_id: str) -> bool:
+        task = self._at_work.get(step_id)
+        return task is not None and not task.done() and task.cancel()
 
     def _begin(self) -> None:
         super()._begin()
@@ -172,7 +180,8 @@ class WorkflowRun(ChatRun):
         """Let a step be done: by whoever has least to do, or whom the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
-        while True:
+        # It may have been left out since it was found ready.
+        while self._state(step_id).state == READY:
             self._begin_attempt(root, step, agent)
             try:
                 await self._attempt(tree, root, step, agent, held)
@@ -186,13 +195,15 @@ class WorkflowRun(ChatRun):
                 continue
             except asyncio.CancelledError:
                 task = asyncio.current_task()
-                if step_id not in self._stopped or task is None:
+                if step_id not in self._stopped | self._left_out or task is None:
                     raise
                 task.uncancel()
+                if step_id in self._stopped:
+                    if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
+                        close_turns(self._live, turn_id)
+                    self._finish(root, step_id, CANCELLED, BY_USER)
                 self._stopped.discard(step_id)
-                if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
-                    close_turns(self._live, turn_id)
-                self._finish(root, step_id, CANCELLED, BY_USER)
+                self._left_out.discard(step_id)
             return
 
     async def _attempt(

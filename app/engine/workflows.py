@@ -30,13 +30,13 @@ from app.core.workflow import RUNNING as STEP_RUNS
 from app.engine.availability import known_roles, role_of
 from app.engine.cast import Cast
 from app.engine.chat_input import begun_with, checked_text
-from app.engine.chat_run import ChatRun, user_message
+from app.engine.chat_run import ChatRun, close_turns, user_message
 from app.engine.classifier import by_keyword, choice_of, question
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
 from app.engine.sessions import Sessions
-from app.engine.workflow import WORKFLOW, begun, reopened, with_step
-from app.engine.workflow_run import WorkflowRun
+from app.engine.workflow import WORKFLOW, begun, call_id, reopened, with_step, work_turn
+from app.engine.workflow_run import BUSY, WorkflowRun
 
 BY_USER = "by_user"
 
@@ -166,14 +166,16 @@ class Workflows:
     async def accept(self, session_id: str, step_id: str) -> None:
         """Take a step that did not say it was done as done."""
         live, state = await self._at(session_id, step_id)
-        if state.state != WAITING:
+        if state.state != WAITING or state.reason == BUSY:
             raise BadInput("step_not_waiting", step=step_id)
         self._put(live, replace(state, state=DONE, reason="", ended_at=utc_now()))
 
     async def retry(self, session_id: str, step_id: str) -> None:
         """Try a step again, and what waited for it; what is done stays."""
         live, state = await self._at(session_id, step_id)
-        if state.state not in (FAILED, SKIPPED, CANCELLED, WAITING, DONE):
+        if state.state not in (FAILED, SKIPPED, CANCELLED, WAITING, DONE) or (
+            state.state == WAITING and state.reason == BUSY
+        ):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         again = tuple(
@@ -198,6 +200,8 @@ class Workflows:
         live, state = await self._at(session_id, step_id)
         if state.state in (DONE, SKIPPED, STEP_RUNS):
             raise BadInput("step_not_skippable", step=step_id)
+        if isinstance(run := self._sessions.running(live.id), WorkflowRun):
+            run.leave_out(step_id)
         self._put(live, replace(state, state=SKIPPED, reason=BY_USER, ended_at=utc_now()))
 
     async def _at(self, session_id: str, step_id: str) -> tuple[LiveSession, StepState]:
@@ -227,6 +231,11 @@ class Workflows:
         if closed is not None and closed.id in by_id:
             # Its attempt is over, whatever it came to: the next one is another.
             by_id[closed.id] = replace(by_id[closed.id], fresh=True)
+        for state in self._work(live).steps:
+            # What a step has asked that waits no more, nobody needs to answer.
+            turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
+            if turn_id and state.state == WAITING:
+                close_turns(live, turn_id)
         work = self._work(live)
         steps = tuple(by_id.get(state.id, state) for state in work.steps)
         run = self._sessions.running(live.id)
