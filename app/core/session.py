@@ -34,8 +34,8 @@ class Participant:
     """A seat at the table: an id of its own, so that one model can sit twice.
 
     `role` is one of the built-in roles (for, against, neutral, optimist, realist,
-    devils-advocate) or the user's own text; `system_prompt` replaces the generated one when the
-    user changed it.
+    devils-advocate) or the user's own text; `persona` are the instructions of the assistant that sits
+    here, a part of the generated prompt; `system_prompt` replaces that prompt when the user changed it.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Participant:
     provider: str
     model: str
     role: str = ""
+    persona: str = ""
     system_prompt: str = ""
 
 

@@ -13,6 +13,7 @@ from app.core.session import RUNNING, DebateSession, Participant
 from app.core.store import Documents, SessionStore
 from app.core.text import clean_text
 from app.core.verdict import Verdict
+from app.engine.cast import Cast
 from app.engine.chat_run import USER_AUTHOR
 from app.engine.debate_run import DebateTerms
 from app.engine.director import Speak, World
@@ -38,6 +39,7 @@ class Debates:
     def __init__(
         self,
         documents: Documents,
+        cast: Cast,
         sessions: Sessions,
         store: SessionStore,
         prompts: Prompts,
@@ -45,6 +47,7 @@ class Debates:
         models: MeteredModels,
     ) -> None:
         self._documents = documents
+        self._cast = cast
         self._sessions = sessions
         self._store = store
         self._prompts = prompts
@@ -53,7 +56,8 @@ class Debates:
 
     def seats(self) -> list[Seat]:
         """Return who may take part."""
-        return seats_of(self._documents.agents(), self._providers())
+        cast, first = self._cast, self._cast.first_voice()
+        return seats_of([(one, cast.voice(one, first)) for one in cast.agents()], self._providers())
 
     def check(self, setup: DebateSetup) -> None:
         """Raise BadInput when a debate cannot be started so."""
@@ -62,7 +66,8 @@ class Debates:
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return what would tell a participant who they are; the set-up need not be complete."""
         debate = draft_of(setup, self._providers())
-        speaker = next((one for one in debate.participants if one.id == participant.id), participant)
+        seated = next((one for one in debate.participants if one.id == participant.id), participant)
+        speaker = replace(seated, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
 
     async def start(self, setup: DebateSetup) -> str:
@@ -129,6 +134,8 @@ class Debates:
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)
+        if debate.verdict is not None and debate.verdict.usage is not None:
+            live.note_unsaid(debate.verdict.usage)
         live.change(debate=replace(debate, verdict=verdict))
         await self._store.flush(session_id)
         return verdict

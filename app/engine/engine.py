@@ -133,7 +133,7 @@ class Engine:
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
         self.archive = Archive(archive, store, bus, prompts, self._cast.agents, self._language)
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
-        self.debates = Debates(documents, self._sessions, store, prompts, self.providers, metered)
+        self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.groups = Groups(

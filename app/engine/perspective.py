@@ -21,6 +21,7 @@ SHORT_WINDOW = 7
 
 USER_LABEL = "User"
 TRANSCRIPT_CONTEXT = 6_000
+TRANSCRIPT_PERSONA = 300
 _OWN_ROLE_LENGTH = 40
 
 _TRANSCRIPT_OPTIONS: dict[str, object] = {
@@ -69,10 +70,12 @@ def transcript_request(
     lines = prompts.lines("en", "transcript")
     parts = [lines["motion"].format(topic=motion_of(debate.topic))]
     parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
+    persona = _one_line(speaker.persona)
+    if persona:
+        parts.append(lines["persona"].format(name=speaker.name, text=_cut(persona, TRANSCRIPT_PERSONA)))
     context = " ".join(_one_line(f"{file.name}: {file.text}") for file in debate.context)
     if context:
-        cut = context[:TRANSCRIPT_CONTEXT]
-        parts.append(lines["context"].format(text=cut + (" …" if len(cut) < len(context) else "")))
+        parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
     parts.append("")
     for message in visible(debate, messages, speaker, round_number, window=window):
         parts.append(f"{_label(message)}: {_one_line(message.content)}")
@@ -209,3 +212,7 @@ def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"

@@ -47,8 +47,10 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     count = len(debate.participants)
     parts = [
         prompts.text(language, "participant", name=speaker.name, count=count, roster=roster),
-        prompts.text(language, mode_of(debate.mode).prompt),
     ]
+    if speaker.persona.strip():
+        parts.append(prompts.text(language, "persona", text=speaker.persona.strip()))
+    parts.append(prompts.text(language, mode_of(debate.mode).prompt))
     if speaker.role:
         parts.append(role_text(speaker.role, language, prompts))
     parts.append(prompts.text(language, "rules", name=speaker.name))

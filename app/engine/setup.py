@@ -27,6 +27,7 @@ from app.core.session import (
     Participant,
 )
 from app.core.text import clean_text
+from app.engine.cast import Voice
 from app.engine.debate_modes import MODES, mode_of
 from app.engine.names import USER_NAMES, normal
 from app.engine.roles import with_sides
@@ -56,12 +57,16 @@ class DebateSetup:
 
 @dataclass(slots=True)
 class Seat:
-    """Somebody the set-up offers; `note` is a code of `provider.<code>`, "" where nothing is to be said."""
+    """Somebody the set-up offers: an assistant, or (`plain`) nobody but a provider's model.
+
+    `note` is a code of `provider.<code>`, "" where nothing is to be said.
+    """
 
     participant: Participant
     status: ProviderStatus
     chosen: bool = False
     note: str = field(default="")
+    plain: bool = True
 
 
 def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
@@ -186,6 +191,7 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
                 name=name,
                 model=model,
                 role=clean_text(participant.role).strip(),
+                persona=clean_text(participant.persona),
                 system_prompt=clean_text(participant.system_prompt),
             )
         )
@@ -230,16 +236,17 @@ def _distinct(name: str, taken: set[str]) -> str:
     return chosen
 
 
-def seats_of(agents: Sequence[Agent], statuses: Sequence[ProviderStatus]) -> list[Seat]:
+def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]) -> list[Seat]:
     """Return who may sit down: the assistants, each provider's model, the voices of the embedded one.
 
-    Two are chosen from the start: of the providers that have a key, else Ada and Ben.
+    Each assistant comes with what it speaks with. Two are chosen from the start: of the providers that
+    have a key, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
     seats = [
-        _seat(agent.id, agent.name, by_id[agent.provider], agent.model, prompt=agent.instructions)
-        for agent in agents
-        if agent.enabled and agent.provider in by_id
+        _seat(agent.id, agent.name, by_id[voice.provider], voice.model, agent=agent)
+        for agent, voice in agents
+        if agent.enabled and voice.provider in by_id
     ]
     remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
     embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]
@@ -260,10 +267,15 @@ def seats_of(agents: Sequence[Agent], statuses: Sequence[ProviderStatus]) -> lis
 
 
 def _seat(
-    seat_id: str, name: str, status: ProviderStatus, model: str, *, prompt: str = "", chosen: bool = False
+    seat_id: str,
+    name: str,
+    status: ProviderStatus,
+    model: str,
+    *,
+    agent: Agent | None = None,
+    chosen: bool = False,
 ) -> Seat:
-    participant = Participant(
-        id=seat_id, name=name, provider=status.config.id, model=model, system_prompt=prompt
-    )
+    persona = agent.instructions if agent else ""
+    participant = Participant(id=seat_id, name=name, provider=status.config.id, model=model, persona=persona)
     note = status.problem or ("on_this_computer" if status.config.kind == EMBEDDED else "")
-    return Seat(participant, status, chosen, note)
+    return Seat(participant, status, chosen, note, plain=agent is None)

@@ -163,7 +163,14 @@ DEBATES = st.builds(
         failures=st.integers(0, 2),
         participants=st.lists(
             st.builds(
-                Participant, id=TEXT, name=TEXT, provider=TEXT, model=TEXT, role=TEXT, system_prompt=TEXT
+                Participant,
+                id=TEXT,
+                name=TEXT,
+                provider=TEXT,
+                model=TEXT,
+                role=TEXT,
+                persona=TEXT,
+                system_prompt=TEXT,
             ),
             max_size=3,
         ).map(tuple),

@@ -1,0 +1,115 @@
+"""Assistants at the table: which model they speak with, and what becomes of their instructions (rows D2, D5, S8)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent
+from app.core.provider import ProviderConfig
+from app.core.session import ContextFile, Participant
+from app.engine.perspective import TRANSCRIPT_PERSONA, transcript_request
+from app.engine.roles import role_text, system_prompt
+from app.engine.setup import Seat
+from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
+from tests.memory import MemorySecrets
+
+TOLD = "Count the {costs} first. Quote KESTREL numbers."
+REVIEWER = Agent(id="reviewer", name="Reviewer", instructions=TOLD)
+
+
+def bench_of(tmp_path: Path, *agents: Agent, **fields: object) -> Bench:
+    return a_bench(a_log_store(tmp_path / "data"), agents=agents, **fields)  # type: ignore[arg-type]
+
+
+def seat_of(bench: Bench, seat_id: str) -> Seat:
+    return next(one for one in bench.engine.debates.seats() if one.participant.id == seat_id)
+
+
+async def test_an_assistant_on_the_default_model_sits_with_the_first_that_is_ready(tmp_path: Path) -> None:
+    keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="gemini", kind="gemini")]
+    bench = bench_of(tmp_path, REVIEWER, providers=keyed, secrets=MemorySecrets(gemini="k"))
+    seat = seat_of(bench, "reviewer")
+    assert (seat.participant.provider, seat.participant.model) == ("gemini", seat.status.default_model)
+    assert seat.status.ready and not seat.chosen and not seat.plain
+    assert (seat.participant.persona, seat.participant.system_prompt) == (TOLD, "")
+    without = bench_of(tmp_path / "b", REVIEWER, providers=keyed)
+    assert seat_of(without, "reviewer").participant.provider == "embedded"
+
+
+async def test_assistants_keep_their_model_and_the_users_order_and_those_switched_off_stay_away(
+    tmp_path: Path,
+) -> None:
+    agents = (
+        REVIEWER,
+        Agent(id="own", name="Own", provider="remote1", model="model-1"),
+        Agent(id="off", name="Off", enabled=False),
+        Agent(id="lost", name="Lost", provider="gone", model="m"),
+    )
+    bench = bench_of(tmp_path, *agents)
+    settings = replace(bench.engine.settings(), assistant_order=("own", "reviewer"))
+    await bench.engine.save_settings(settings)
+    seats = [one for one in bench.engine.debates.seats() if not one.plain]
+    assert [one.participant.id for one in seats] == ["own", "reviewer"]
+    assert (seats[0].participant.provider, seats[0].participant.model) == ("remote1", "model-1")
+    assert seat_of(bench, "remote0").plain
+
+
+@pytest.mark.parametrize("mode", ["round-robin", "free", "roles"])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_instructions_are_a_part_of_the_prompt_and_never_all_of_it(mode: str, language: str) -> None:
+    first, second = a_debate(2).participants
+    speaker = replace(first, persona=TOLD, role="against")
+    debate = a_debate(2, participants=(speaker, second), mode=mode, language=language)
+    prompt = system_prompt(debate, speaker, PROMPTS)
+    assert TOLD in prompt
+    assert PROMPTS.text(language, f"mode-{mode}") in prompt
+    assert role_text("against", language, PROMPTS) in prompt
+    assert PROMPTS.text(language, "rules", name=speaker.name) in prompt
+    assert second.name in prompt
+    plain = system_prompt(debate, replace(speaker, persona=" \n"), PROMPTS)
+    assert PROMPTS.text(language, "persona", text="").strip() not in plain
+    own = replace(speaker, system_prompt="You are terse.")
+    assert system_prompt(debate, own, PROMPTS) == "You are terse."
+
+
+async def test_the_generated_prompt_is_shown_beside_the_users_own(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, REVIEWER)
+    own = replace(seat_of(bench, "reviewer").participant, system_prompt="You are terse.")
+    setup = a_setup(2, participants=(own, a_setup(2).participants[1]))
+    assert bench.engine.debates.system_prompt(setup, own) == "You are terse."
+    generated = bench.engine.debates.system_prompt(setup, replace(own, system_prompt=""))
+    assert TOLD in generated and "terse" not in generated
+
+
+@pytest.mark.parametrize("form", ["chat", "transcript"])
+async def test_what_an_assistant_is_told_is_sent_with_its_turn(tmp_path: Path, form: str) -> None:
+    bench = bench_of(tmp_path, replace(REVIEWER, provider="embedded" if form == "transcript" else "remote2"))
+    reviewer = replace(seat_of(bench, "reviewer").participant, model="")
+    if form == "chat":
+        reviewer = replace(reviewer, model="model-2")
+    setup = a_setup(2, participants=(reviewer, a_setup(2).participants[1]), rounds=1)
+    session_id = await bench.run(setup)
+    mine, other = bench.models.requests
+    assert TOLD in str(mine.messages[0]["content"])
+    assert TOLD not in str(other.messages)
+    assert bench.debate_of(session_id).debate.participants[0].persona == TOLD
+    await bench.engine.shutdown()
+    again = a_log_store(tmp_path / "data")
+    stored = await again.load(session_id)
+    await again.close()
+    assert stored.session.debate.participants[0].persona == TOLD  # type: ignore[attr-defined]
+
+
+def test_a_small_model_gets_as_much_of_the_instructions_as_it_can_hold() -> None:
+    first, second = (
+        Participant(id=name, name=name, provider="embedded", model="m", role=role, persona=persona)
+        for name, role, persona in (("Ada", "for", "Be brief.\n" + "x" * 5_000), ("Ben", "against", "y"))
+    )
+    debate = a_debate(2, participants=(first, second), context=(ContextFile(name="a", text="b"),))
+    (message,) = transcript_request(debate, [], first, 1, PROMPTS).messages
+    lines = str(message["content"]).splitlines()
+    told = next(line for line in lines if line.startswith("Ada follows these instructions: Be brief. xxx"))
+    assert len(told) < TRANSCRIPT_PERSONA + 50 and told.endswith(" …")
+    assert not any("Ben follows" in line for line in lines)
+    assert lines.index(told) < lines.index("Background: a: b")
