@@ -162,6 +162,7 @@ class Desk(QObject):
             needing.settings_requested.connect(self.open_settings)
         self.background.chat_requested.connect(self.show_new)
         self.background.debate_requested.connect(self.debates.show_setup)
+        bridge.assistants_changed.connect(panel.setup.refresh_seats)
         self.debates.settings_chosen.connect(self._on_settings_chosen)
         self.debates.delete_requested.connect(self._on_delete)
         self.debates.opened.connect(self._remember)

@@ -20,7 +20,7 @@ NARROW = 400
 
 
 class ParticipantCard(QFrame):
-    """A seat with its tick box, name, model, role and prompt."""
+    """A seat with its tick box, name, model, role and prompt; what the user set up outlives what is offered."""
 
     changed = Signal()
     prompt_requested = Signal()
@@ -37,21 +37,25 @@ class ParticipantCard(QFrame):
         self._participant = seat.participant
         self._roles_shown = False
         self._narrow = False
-        ready = seat.status.ready
+        # What the user wants, None while that is what is offered.
+        self._wanted: bool | None = None
+        self._role_default = BUILT_IN_ROLES[0]
+        self._role_chosen = False
         self.tick = TickBox(look)
         self.tick.setObjectName(f"seat_{seat.participant.id}")
-        self.tick.setChecked(ready and seat.chosen)
         self._avatar = Avatar(look)
-        self._name = QLineEdit(seat.participant.name)
+        self._name = QLineEdit()
         self._name.setProperty("kind", "name")
         self._name.setMaxLength(60)
+        self._name.setText(seat.participant.name)
+        self._offered_name = self._name.text()
         self._model = ElidedLabel("meta")
         self._role = Choice(look)
         self._role.setObjectName(f"role_{seat.participant.id}")
         self._prompt = button("link", f"prompt_{seat.participant.id}")
         self._prompt_icon = icon_button(look, "pencil")
         self._prompt_icon.setFixedSize(26, 26)
-        self._set_up = button("link", f"set_up_{seat.status.config.id}")
+        self._set_up = button("link")
         self._remove = icon_button(look, "x")
         self._remove.setFixedSize(24, 24)
         self._own = QLineEdit()
@@ -77,20 +81,18 @@ class ParticipantCard(QFrame):
         own_row.setContentsMargins(10, 0, 10, 0)
         own_row.addWidget(self._own)
         column.addLayout(own_row)
-        for part in (self.tick, self._avatar, self._name, self._model):
-            part.setEnabled(ready)
-        self._set_up.setVisible(not ready)
         self._remove.setVisible(removable)
         self._fit_name()
         look.changed.connect(self._fit_name)
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
-        self._role.activated.connect(self._on_role_chosen)
+        self._role.activated.connect(self._on_role_activated)
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._prompt.clicked.connect(self.prompt_requested)
         self._prompt_icon.clicked.connect(self.prompt_requested)
-        self._set_up.clicked.connect(lambda: self.set_up_requested.emit(seat.status.config.id))
+        self._set_up.clicked.connect(lambda: self.set_up_requested.emit(self.seat.status.config.id))
         self._remove.clicked.connect(self.remove_requested)
+        self._show_state()
         self.retranslate()
 
     @property
@@ -112,6 +114,17 @@ class ParticipantCard(QFrame):
         """Whether the seat takes part."""
         return self.tick.isChecked()
 
+    def show_seat(self, seat: Seat) -> None:
+        """Show the seat as it is offered now; what the user set up stays."""
+        self.seat = seat
+        self._participant = replace(seat.participant, system_prompt=self._participant.system_prompt)
+        if self._name.text() == self._offered_name != seat.participant.name:
+            self._name.setText(seat.participant.name)
+            self._offered_name = self._name.text()
+        self._show_state()
+        self.retranslate()
+        self._show_parts()
+
     def participant(self) -> Participant:
         """Return the participant as set up here."""
         role = self._chosen_role() if self._roles_shown else ""
@@ -124,10 +137,11 @@ class ParticipantCard(QFrame):
         self.changed.emit()
 
     def show_roles(self, shown: bool, default: str) -> None:
-        """Offer roles (in role assignment); `default` is chosen while none is."""
+        """Offer roles (in role assignment); `default` is chosen while the user has chosen none."""
         self._roles_shown = shown
-        if shown and self._role.currentIndex() <= 0 and not self._participant.role:
+        if shown and not self._role_chosen and self._role.currentData() == self._role_default:
             self._role.setCurrentIndex(BUILT_IN_ROLES.index(default))
+            self._role_default = default
         self._show_parts()
 
     def set_speaker_index(self, index: int) -> None:
@@ -177,6 +191,17 @@ class ParticipantCard(QFrame):
         role = str(self._role.currentData())
         return self._own.text().strip() if role == OWN else role
 
+    def _show_state(self) -> None:
+        """Show whether somebody can sit here, and does."""
+        ready = self.seat.status.ready
+        self.tick.blockSignals(True)
+        self.tick.setChecked(ready and (self.seat.chosen if self._wanted is None else self._wanted))
+        self.tick.blockSignals(False)
+        for part in (self.tick, self._avatar, self._name, self._model):
+            part.setEnabled(ready)
+        self._set_up.setObjectName(f"set_up_{self.seat.status.config.id}")
+        self._set_up.setVisible(not ready)
+
     def _show_parts(self) -> None:
         ready = self.seat.status.ready
         self._role.setVisible(ready and self._roles_shown)
@@ -197,13 +222,18 @@ class ParticipantCard(QFrame):
         if not self._name.hasFocus():
             self._name.setCursorPosition(0)
 
-    def _on_toggled(self) -> None:
+    def _on_toggled(self, on: bool) -> None:
+        self._wanted = on
         self._show_parts()
         self.changed.emit()
 
     def _on_name_changed(self) -> None:
         self._fit_name()
         self.changed.emit()
+
+    def _on_role_activated(self) -> None:
+        self._role_chosen = True
+        self._on_role_chosen()
 
     def _on_role_chosen(self) -> None:
         self._show_parts()

@@ -101,27 +101,35 @@ class SetupView(QWidget):
         self.topic.moveCursor(self.topic.textCursor().MoveOperation.End)
 
     def refresh_seats(self) -> None:
-        """Offer the seats the engine has now, keeping what was set up for those that stay."""
-        kept = {card.seat.participant.id: card for card in self._cards}
-        # Whoever can sit down at once comes first, whoever has to be set up last.
-        seats = sorted(self._engine.debates.seats(), key=lambda seat: not seat.status.ready)
-        own = [card for card in self._cards if card.seat.participant.id.startswith("added-")]
-        for card in self._cards:
-            if card not in own:
-                self._drop(card)
+        """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
+        before = self._cards
+        known = {card.seat.participant.id: card for card in before}
+        statuses = {status.config.id: status for status in self._engine.providers()}
+        # Whoever takes part from the start comes first, whoever has to be set up last.
+        seats = sorted(self._engine.debates.seats(), key=lambda one: (not one.status.ready, not one.chosen))
         self._cards = []
         for seat in seats:
-            card = self._new_card(seat, removable=False)
-            before = kept.get(seat.participant.id)
-            ready = before is not None and before.seat.status.ready and seat.status.ready
-            # What was ticked by default follows the default; the user's own choice stays.
-            if before is not None and ready and before.chosen != before.seat.chosen:
-                card.tick.setChecked(before.chosen)
-        self._cards += own
-        for card in own:
-            self._participants.layout().addWidget(card)
+            card = known.pop(seat.participant.id, None)
+            if card is None:
+                self._new_card(seat, removable=False)
+            else:
+                card.show_seat(seat)
+                self._put_last(card)
+        for card in before:
+            status = statuses.get(card.seat.status.config.id)
+            if card.seat.participant.id.startswith("added-"):
+                if status is not None:
+                    card.show_seat(replace(card.seat, status=status, note=status.problem))
+                self._put_last(card)
+            elif card not in self._cards:
+                self._drop(card)
         self._order_stops()
         self._refresh()
+
+    def _put_last(self, card: ParticipantCard) -> None:
+        self._cards.append(card)
+        self._participants.layout().removeWidget(card)
+        self._participants.layout().addWidget(card)
 
     def set_context_paths(self, paths: tuple[str, ...]) -> None:
         """Show the files chosen as the project's context."""
@@ -396,6 +404,7 @@ def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:
 
 def _one_per_model(seats: list[Seat]) -> list[Seat]:
     found: dict[tuple[str, str], Seat] = {}
-    for seat in seats:
+    # A model speaks as itself rather than as an assistant that has it.
+    for seat in sorted(seats, key=lambda one: not one.plain):
         found.setdefault((seat.participant.provider, seat.participant.model), seat)
     return list(found.values())
