@@ -283,19 +283,29 @@ def test_a_failed_message_says_why_and_offers_one_action(view: TranscriptView, q
     assert [action for action, _ in view._row(0).actions] == ["retry"]
 
 
-def test_finding_shows_and_counts(view: TranscriptView) -> None:
+def test_finding_shows_and_counts(view: TranscriptView, qtbot: QtBot) -> None:
+    told: list[tuple[int, int]] = []
+    view.found.connect(lambda number, count: told.append((number, count)))
+
+    def count_of(words: str) -> int:
+        view.find(words)
+        qtbot.waitUntil(lambda: not view._looking.isActive(), timeout=60_000)
+        return told[-1][1]
+
     messages = many(200)
     messages[17] = said(17, "The **Quick** brown *fox*")
     messages[120] = said(120, "quick and quick", 1)
     view.show_session(SESSION, messages)
-    assert view.find("QUICK") == 3
+    assert count_of("QUICK") == 3
     assert "m120" in on_screen(view)
-    assert view.find_next() == (1, 3)
+    view.find_next()
+    assert told[-1] == (1, 3)
     assert "m17" in on_screen(view)
-    assert view.find_previous() == (3, 3)
-    assert view.find("quick brown") == 1
-    assert view.find("nowhere") == 0
-    assert view.find("") == 0
+    view.find_previous()
+    assert told[-1] == (3, 3)
+    assert count_of("quick brown") == 1
+    assert count_of("nowhere") == 0
+    assert count_of("") == 0
 
 
 def test_rounds_are_parted_and_roles_named(view: TranscriptView) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Message, ToolCall
 from app.gui.chat.call_words import SHOWN, icon_of, title, visible
+from app.gui.chat.hit import ARGUMENTS, RESULT, Hit
 from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_style import MAX_CARD, RowStyle
 from app.gui.chat.segments import Range
@@ -60,6 +61,7 @@ class CardRow(PaintedRow):
         self.context = context
         self._box = QRect()
         self._line = QRect()
+        self._parts: dict[str, tuple[int, int]] = {}
         self._fill()
         self._place()
 
@@ -74,15 +76,26 @@ class CardRow(PaintedRow):
         """Set the text that is unfolded."""
         context, texts = self.context, self.style.texts
         blocks: list[Block] = []
+        self._parts = {}
         if context.unfolded:
-            parts = [("transcript.card.arguments", context.call.arguments)]
+            parts = [(ARGUMENTS, context.call.arguments)]
             if context.state not in (GROWING, RUNNING, WAITING, LEFT):
-                parts.append(("transcript.card.result", context.result))
-            for key, text in parts:
+                parts.append((RESULT, context.result))
+            start = 0
+            for part, text in parts:
                 shown = visible(text if context.whole else text[:SHOWN])
-                blocks += code_chunks(shown, Block(CODE, language=texts(key)))
+                chunks = code_chunks(shown, Block(CODE, language=texts(f"transcript.card.{part}")))
+                end = start + sum([len(chunk.text) + 1 for chunk in chunks])
+                self._parts[part] = (start, end - 1)
+                start = end
+                blocks += chunks
         self._stack.set_blocks(blocks, 0)
         self._stack.stale = 0
+
+    def range_of(self, hit: Hit) -> tuple[int, int] | None:
+        """Return from where to where a hit stands in what is unfolded; None where it is not."""
+        start, end = self._parts.get(hit.part, (0, 0))
+        return (start + hit.start, start + hit.end) if start + hit.start < end else None
 
     @property
     def _cut(self) -> bool:

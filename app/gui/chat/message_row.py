@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter
 from app.core.errors import AUTHENTICATION, MODEL_NOT_FOUND, NO_KEY, NOT_INSTALLED, PERMISSION, QUOTA
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
 from app.gui.chat.attachment_chips import AttachmentChips
+from app.gui.chat.hit import THOUGHT, Hit
 from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
@@ -26,7 +27,6 @@ SETTINGS = "settings"
 CONTINUE = "continue"
 UNFOLD = "unfold"
 
-THOUGHT = "thought"
 EARLIER = "earlier_version"
 LATER = "later_version"
 _SETTINGS_HELP = (AUTHENTICATION, PERMISSION, NO_KEY, QUOTA, MODEL_NOT_FOUND, NOT_INSTALLED)
@@ -258,6 +258,19 @@ class MessageRow(PaintedRow):
             return COPY_CODE
         return ""
 
+    def range_of(self, hit: Hit) -> tuple[int, int] | None:
+        """Return from where to where a hit stands in the text, or in the thought where it is one of that."""
+        if hit.part == THOUGHT:
+            return self._thought.range_of(hit) if self._thought is not None else None
+        return super().range_of(hit)
+
+    def hit_rect(self, hit: Hit) -> QRect:
+        """Return where a hit stands in the row."""
+        shown = self.range_of(hit)
+        if hit.part == THOUGHT and shown is not None and self._thought is not None:
+            return self._thought.position_rect(shown[0])
+        return super().hit_rect(hit)
+
     @property
     def settled(self) -> bool:
         """Whether the row stands as it is and is small enough to be kept as a picture."""
@@ -285,8 +298,8 @@ class MessageRow(PaintedRow):
         if style.wide and user and (self.segments or self._chips):
             self._paint_bubble(painter)
         if self._thought is not None:
-            self._thought.paint(painter, clip)
-        self._stack.paint(painter, clip, ranges)
+            self._thought.paint(painter, clip, [each for each in ranges if each.thought])
+        self._stack.paint(painter, clip, [each for each in ranges if not each.thought])
         if self._chips is not None:
             self._chips.paint(painter)
         if self.message.state == STREAMING:

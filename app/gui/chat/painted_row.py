@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from app.core.message import Message
+from app.gui.chat.hit import TEXT, Hit
 from app.gui.chat.row_style import MAX_COLUMN, RowStyle
 from app.gui.chat.segment_stack import SegmentStack
 from app.gui.chat.segments import Range, Segment
@@ -183,6 +184,15 @@ class PaintedRow(ABC):
     def position_rect(self, position: int) -> QRect:
         """Return where a place of the plain text stands in the row."""
         return self._stack.position_rect(position) or QRect(self.text_left, self.top, 1, 1)
+
+    def range_of(self, hit: Hit) -> tuple[int, int] | None:
+        """Return from where to where a hit stands in what the row shows; None where it does not show it."""
+        return (hit.start, hit.end) if hit.part == TEXT and hit.start < self.length else None
+
+    def hit_rect(self, hit: Hit) -> QRect:
+        """Return where a hit stands in the row, its upper edge for what it does not show."""
+        shown = self.range_of(hit)
+        return self.position_rect(shown[0]) if shown else QRect(self.text_left, self.top, 1, 1)
 
     def word_at(self, position: int) -> tuple[int, int]:
         """Return where the word around a place begins and ends."""

@@ -2,6 +2,7 @@
 
 from app.core.amounts import tokens_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.core.texts import Texts
 from app.engine.step_protocol import read_by_people
 from app.engine.workflow import WORKFLOW
 from app.gui.chat.call_words import visible
@@ -68,12 +69,7 @@ class RowMaker:
         return self._model.context(index, style.tokens, style.texts)
 
     def _text(self, index: int, style: RowStyle) -> str:
-        """Return what is shown of a message: of a step's, without the lines that say it is done."""
-        text, message = self._model.text(index), self._model.message(index)
-        if not _of_step(message):
-            return text
-        shown, artifacts = read_by_people(text, ended=message.state != STREAMING)
-        return f"{shown}\n\n{style.texts('step.artifacts', text=artifacts)}" if artifacts else shown
+        return shown_text(self._model.message(index), self._model.text(index), style.texts)
 
     def _card(self, index: int, style: RowStyle) -> CardContext:
         model, book = self._model, self._model.book
@@ -128,6 +124,14 @@ class RowMaker:
     @staticmethod
     def _step(step: str) -> str:
         return " ".join(clean(step).split())[:40]
+
+
+def shown_text(message: Message, text: str, texts: Texts) -> str:
+    """Return what is shown of a message's text: of a step's, without the lines that say it is done."""
+    if not _of_step(message):
+        return text
+    shown, artifacts = read_by_people(text, ended=message.state != STREAMING)
+    return f"{shown}\n\n{texts('step.artifacts', text=artifacts)}" if artifacts else shown
 
 
 def _of_step(message: Message) -> bool:

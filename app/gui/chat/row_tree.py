@@ -59,6 +59,13 @@ def tree_rows(messages: Sequence[Message], folded: Collection[str] = ()) -> list
     return rows
 
 
+def whole_rows(messages: Sequence[Message]) -> Iterator[Entry]:
+    """Yield the rows of some root turns with nothing folded, one by one and without their gaps."""
+    tree = _Tree(messages, ())
+    for root in tree.roots():
+        yield from tree.walk(root)
+
+
 class _Tree:
     """The turns of some messages, and which call started which."""
 

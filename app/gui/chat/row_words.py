@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from app.core.amounts import money_text, tokens_text
+from app.core.amounts import money_text, tokens_text, used_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.core.texts import Texts
 from app.core.usage import Total
@@ -90,7 +90,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
         parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
     if time and message.usage is not None:
         total = Total.of(message.usage)
-        parts.append(texts("transcript.group.tokens", tokens=tokens_text(total.tokens)))
+        parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
         parts.append(money_text(texts, total))
     why = why_of(message, texts)
     if why and message.why not in (*QUIET, GUIDED):

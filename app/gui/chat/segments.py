@@ -34,12 +34,13 @@ RULES_DRAWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A stretch of a message's plain text to paint: colours are names of colours."""
+    """A stretch of a row's plain text to paint, or of what was thought; colours are names of colours."""
 
     start: int
     end: int
     background: str
     foreground: str = ""
+    thought: bool = False
 
 
 def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:

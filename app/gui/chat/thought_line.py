@@ -1,15 +1,24 @@
 """What a model thought before it answered: a line that unfolds to the text, kept apart from the answer."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from app.gui.chat.hit import Hit
 from app.gui.chat.row_style import RowStyle
 from app.gui.chat.segment_stack import SegmentStack
+from app.gui.chat.segments import Range
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 
 HEIGHT = 22
 KEPT = 20_000
 """Characters of a thought that are shown: its end."""
+
+
+def thought_blocks(text: str) -> list[Block]:
+    """Return what was thought as blocks, a line each, empty ones left out."""
+    return [Block(PARAGRAPH, (Span(break_words(clean(line))),), quote=1) for line in text.split("\n") if line]
 
 
 class ThoughtLine:
@@ -19,6 +28,7 @@ class ThoughtLine:
         self._style = style
         self._words = ""
         self._text = ""
+        self._cut: int | None = None
         self._stack = SegmentStack(style)
         self.line = QRect()
 
@@ -28,15 +38,12 @@ class ThoughtLine:
         if text == self._text:
             return
         same = 0
-        blocks = [
-            Block(PARAGRAPH, (Span(break_words(clean(line))),), quote=1)
-            for line in text[-KEPT:].split("\n")
-            if line
-        ]
+        blocks = thought_blocks(text[-KEPT:])
         old = self._stack.blocks
         while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
             same += 1
         self._text = text
+        self._cut = None
         self._stack.set_blocks(blocks, same)
 
     def place(self, left: int, top: int, width: int) -> int:
@@ -48,7 +55,19 @@ class ThoughtLine:
         bottom = self._stack.place(left + 3, top + high + 2, width - 3)
         return bottom + 4 if self._text else top + high
 
-    def paint(self, painter: QPainter, clip: QRect) -> None:
+    def range_of(self, hit: Hit) -> tuple[int, int] | None:
+        """Return where a hit of the whole thought stands in what is unfolded of it; None where it does not."""
+        if self._cut is None:
+            whole = sum([len(block.text) + 1 for block in thought_blocks(self._text)]) - 1
+            self._cut = max(0, whole - self._stack.length) if len(self._text) > KEPT else 0
+        start = hit.start - self._cut
+        return (start, hit.end - self._cut) if 0 <= start < self._stack.length else None
+
+    def position_rect(self, position: int) -> QRect:
+        """Return where a place of the unfolded text stands in the row."""
+        return self._stack.position_rect(position) or self.line
+
+    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
         tokens = self._style.tokens
         painter.setFont(self._style.meta_font)
@@ -62,7 +81,7 @@ class ThoughtLine:
             tokens.text_2,
         )
         if self._text:
-            self._stack.paint(painter, clip, ())
+            self._stack.paint(painter, clip, ranges)
 
 
 def paint_chevron(painter: QPainter, at: QPointF, open_: bool, colour: str) -> None:

@@ -239,10 +239,17 @@ class TranscriptModel:
     def text(self, index: int) -> str:
         """Return a message's text as it is now."""
         entry = self.entries[index]
-        if entry.kind != MESSAGE:
-            return ""
-        live = self.live.get(entry.message_id)
-        return live.text if live else self.book.messages[entry.message_id].content
+        return self.said(entry.message_id) if entry.kind == MESSAGE else ""
+
+    def said(self, message_id: str) -> str:
+        """Return the text of a message as it is now, whether it has a row or not."""
+        live = self.live.get(message_id)
+        return live.text if live else self.book.messages[message_id].content
+
+    def start_of(self, root: str) -> int:
+        """Return where the rows of a root turn begin, -1 where it has none."""
+        first = self._starts.get(root) if self.chat else self.book.said(root)[0].id
+        return self.index(first) if first is not None else -1
 
     def size(self, index: int) -> tuple[int, int]:
         """Return how many characters and line ends a row has."""

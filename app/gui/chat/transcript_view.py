@@ -108,7 +108,6 @@ class TranscriptView(TranscriptSelecting):
         versions: Versions | None = None,
     ) -> None:
         self._selection.clear()
-        self._finder.search("")
         self._unseen.clear()
         self._target = None
         super().show_session(session, messages, versions)

@@ -45,7 +45,8 @@ class ConversationView(QWidget):
         self.bear_names(True)
         self.find_bar = FindBar(language, look)
         self.transcript.link_requested.connect(self.link_requested)
-        self.find_bar.text_changed.connect(self._on_find)
+        self.find_bar.text_changed.connect(self.transcript.find)
+        self.transcript.found.connect(self.find_bar.show_count)
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
         composer.text_changed.connect(self._on_text_changed)
@@ -80,6 +81,7 @@ class ConversationView(QWidget):
         self._session, self._read_only = session, read_only
         self.spending = Spending()
         self.spending.add(messages)
+        self.spending.add_session(session)
         self.transcript.show_session(session, messages)
         for message in messages:
             if message.state == STREAMING:
@@ -98,6 +100,7 @@ class ConversationView(QWidget):
     def show_change(self, session: Session) -> None:
         """Show the session's new title, status or cursor."""
         self._session = session
+        self.spending.add_session(session)
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         """Show who is about to speak; `starting` while no model has answered since Moot was opened."""
@@ -150,10 +153,5 @@ class ConversationView(QWidget):
     def _on_text_changed(self) -> None:
         self.draft_changed.emit(self.session_id, self.composer.box.toPlainText())
 
-    def _on_find(self, text: str) -> None:
-        count = self.transcript.find(text)
-        self.find_bar.show_count(count, count)
-
     def _on_find_step(self, step: int) -> None:
-        number, count = self.transcript.find_next() if step > 0 else self.transcript.find_previous()
-        self.find_bar.show_count(number, count)
+        (self.transcript.find_next if step > 0 else self.transcript.find_previous)()
