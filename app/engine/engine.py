@@ -11,6 +11,7 @@ from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.events import (
     AssistantsChanged,
+    Event,
     EventBus,
     ServersChanged,
     SessionDeleted,
@@ -128,6 +129,7 @@ class Engine:
             sleep=sleep,
             changed=lambda agent_id: self.queues.tell(agent_id),
         )
+        bus.subscribe(self._on_events)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
@@ -348,6 +350,10 @@ class Engine:
         return policy_of(
             agent.busy if agent else None, agent.role if agent else agent_id.removeprefix(MADE_FOR)
         )
+
+    def _on_events(self, batch: Sequence[Event]) -> None:
+        if any(isinstance(event, AssistantsChanged) for event in batch):
+            self._slots.renew()
 
     def _language(self) -> str:
         return choose_language(self._spoken or self._documents.settings().language)
