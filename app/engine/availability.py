@@ -201,6 +201,18 @@ class Availability:
         self._desk(agent_id).held = busy
         return () if busy else tuple(self._go_on(agent_id, now))
 
+    def renew(self, now: float) -> tuple[Effect, ...]:
+        """Take up policies that are others now: they rule what comes next. What runs and waits stays so, in
+        its order and with the time it was promised; a larger limit lets the next of it begin.
+        """
+        effects: list[Effect] = []
+        for agent_id, desk in self._desks.items():
+            policy = self._policy(agent_id)
+            if policy != desk.policy:
+                desk.policy = policy
+                effects += self._go_on(agent_id, now)
+        return tuple(effects)
+
     def is_held(self, agent_id: str) -> bool:
         """Say whether an assistant is held back."""
         return self._desk(agent_id).held

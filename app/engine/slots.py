@@ -180,6 +180,10 @@ class Slots:
         self._apply(self._core.set_busy(agent_id, held, self._clock()))
         self._changed(agent_id)
 
+    def renew(self) -> None:
+        """Take up the assistants' policies as they are now."""
+        self._apply(self._core.renew(self._clock()))
+
     def is_held(self, agent_id: str) -> bool:
         """Say whether an assistant is held back by the user."""
         return self._core.is_held(agent_id)

@@ -37,7 +37,10 @@ class AvailabilityMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.core = Availability(POLICIES.__getitem__, lambda name: PROVIDERS[name])
+        # Which of the policies each has now; the most that may run and wait where it once had another.
+        self.rules = {name: name for name in POLICIES}
+        self.most = dict.fromkeys(POLICIES, (0, 0))
+        self.core = Availability(lambda name: POLICIES[self.rules[name]], lambda name: PROVIDERS[name])
         self.now = 0.0
         self.tasks: dict[str, Task] = {}
         self.running: set[str] = set()
@@ -87,10 +90,10 @@ class AvailabilityMachine(RuleBasedStateMachine):
         assert accepts is not refused, "I9: can_accept says otherwise"
         for one in effects:
             if isinstance(one, Refused) and one.task == task:
-                depth = DEPTHS[agent_id]
+                depth = DEPTHS[self.rules[agent_id]]
                 assert depth is not None, "I3: a task that may wait is refused"
                 assert waiting >= depth, "I5: refused though there is room"
-                assert one.reason == (BUSY if agent_id == "reject" else QUEUE_FULL)
+                assert one.reason == (BUSY if self.rules[agent_id] == "reject" else QUEUE_FULL)
         self._take(effects)
 
     @precondition(lambda self: self.running)
@@ -126,6 +129,22 @@ class AvailabilityMachine(RuleBasedStateMachine):
         self.held.symmetric_difference_update({agent_id})
         self._take(self.core.set_busy(agent_id, busy, self.now))
 
+    @rule(agent_id=st.sampled_from(sorted(POLICIES)), policy=st.sampled_from(sorted(POLICIES)))
+    def has_another_policy(self, agent_id: str, policy: str) -> None:
+        running = {one for one in self.running if self.tasks[one].agent_id == agent_id}
+        order, deadlines = list(self.order[agent_id]), dict(self.waiting)
+        self.most[agent_id] = len(running), len(order)
+        self.rules[agent_id] = policy
+        effects = self.core.renew(self.now)
+        assert all(isinstance(one, Started) for one in effects), (
+            "I14: another policy refuses what it had taken"
+        )
+        self._take(effects)
+        assert running <= set(self.core.running(agent_id)), "I14: another policy cuts what runs"
+        begun = len(order) - len(self.order[agent_id])
+        assert self.order[agent_id] == order[begun:], "I14: another policy changes the order"
+        assert self.waiting.items() <= deadlines.items(), "I14: another policy changes how long one waits"
+
     @rule(seconds=st.sampled_from((1.0, 4.0, 10.0)))
     def provider_asks_to_wait(self, seconds: float) -> None:
         self.paused = max(self.paused, self.now + seconds)
@@ -149,9 +168,13 @@ class AvailabilityMachine(RuleBasedStateMachine):
             running = {one for one in self.running if self.tasks[one].agent_id == agent_id}
             assert set(self.core.running(agent_id)) == running, "I8: a task is in two places"
             assert list(self.core.waiting(agent_id)) == self.order[agent_id], "I4: the order is another"
-            assert len(running) <= LIMITS[agent_id], "I1: too many at once"
-            depth = DEPTHS[agent_id]
-            assert depth is None or len(self.order[agent_id]) <= depth, "I5: the queue is too long"
+            limit, depth = LIMITS[self.rules[agent_id]], DEPTHS[self.rules[agent_id]]
+            ran, waited = self.most[agent_id]
+            assert len(running) <= max(limit, ran), "I1: too many at once"
+            assert depth is None or len(self.order[agent_id]) <= max(depth, waited), (
+                "I5: the queue is too long"
+            )
+            self.most[agent_id] = min(ran, len(running)), min(waited, len(self.order[agent_id]))
         single = [one for one in self.running if self.tasks[one].provider == "single"]
         assert len(single) <= 1, "a provider that holds one has more"
 
@@ -163,4 +186,6 @@ class AvailabilityMachine(RuleBasedStateMachine):
                 continue
             running = sum(self.tasks[one].agent_id == agent_id for one in self.running)
             shut = self.tasks[queue[0]].provider == "single" and (single or self.paused > self.now)
-            assert running >= LIMITS[agent_id] or shut, "I2, I10: work waits for somebody who is free"
+            assert running >= LIMITS[self.rules[agent_id]] or shut, (
+                "I2, I10: work waits for somebody who is free"
+            )

@@ -1,4 +1,4 @@
-"""Availability: the invariants I1 to I13 in any order of events, and seeded faults that each break one."""
+"""Availability: the invariants I1 to I14 in any order of events, and seeded faults that each break one."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -29,6 +29,9 @@ MUTANTS = [
     ("gate.running -= 1", "pass", "I2"),
     ("return () if busy else tuple(self._go_on(agent_id, now))", "return ()", "I2"),
     ("if len(desk.waiting) == 1 and desk.free:", "if False:", "I2"),
+    ("                effects += self._go_on(agent_id, now)\n        return", "        return", "I2"),
+    ("desk.policy = policy\n", "pass\n", "I[0-9]+"),
+    ("desk.policy = policy\n", "desk.policy = policy\n                desk.waiting.clear()\n", "I4|I14"),
     ("= max(gate.paused_until, until)", "= until", "pause"),
 ]
 

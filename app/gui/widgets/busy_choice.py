@@ -1,7 +1,9 @@
 """What happens to work that arrives while an assistant is busy (row W1). Used by the editor of assistants."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.agent import Busy
 from app.engine.availability import (
@@ -24,7 +26,10 @@ MOST = 3_600
 
 
 class BusyChoice(QWidget):
-    """A strategy with its number, or that of the assistant's role; emits `changed`."""
+    """A strategy with its numbers, or that of the assistant's role; emits `changed`.
+
+    Several at once have two: how many, and how many more may wait.
+    """
 
     changed = Signal()
 
@@ -35,16 +40,22 @@ class BusyChoice(QWidget):
         self._busy: Busy | None = None
         self.strategy = Choice(look)
         self.strategy.setObjectName("assistant_busy")
-        self.number = NumberBox("assistant_busy_number", 1, MOST)
-        self._unit = plain_label("hint")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for widget in (self.strategy, self.number, self._unit):
-            row.addWidget(widget)
-        row.addStretch(1)
+        self.number = NumberBox("assistant_busy_number", 0, MOST)
+        self.depth = NumberBox("assistant_busy_depth", 0, MOST)
+        self._unit, self._depth_unit = plain_label("hint"), plain_label("hint")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        for widgets in ((self.strategy, self.number, self._unit), (self.depth, self._depth_unit)):
+            row = QHBoxLayout()
+            row.setSpacing(8)
+            for widget in widgets:
+                row.addWidget(widget)
+            row.addStretch(1)
+            column.addLayout(row)
         self.strategy.activated.connect(self._on_strategy)
         self.number.valueChanged.connect(lambda _value: self._on_number())
+        self.depth.valueChanged.connect(lambda _value: self._on_depth())
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -52,7 +63,8 @@ class BusyChoice(QWidget):
         """Show what was chosen, None for what the role has; `fixed` when it can only be looked at."""
         self._busy, self._role = busy, role
         self.strategy.setEnabled(not fixed)
-        self.number.setReadOnly(fixed)
+        for box in (self.number, self.depth):
+            box.setReadOnly(fixed)
         self._retranslate()
 
     def show_role(self, role: str) -> None:
@@ -73,7 +85,7 @@ class BusyChoice(QWidget):
             REJECT: Busy(strategy=REJECT),
         }
         self._busy = defaults.get(name)
-        self._show_number()
+        self._show_numbers()
         self.changed.emit()
 
     def _on_number(self) -> None:
@@ -81,18 +93,34 @@ class BusyChoice(QWidget):
             self._busy = _with_number(self._busy, self.number.value())
             self.changed.emit()
 
-    def _show_number(self) -> None:
+    def _on_depth(self) -> None:
+        if self._busy is not None:
+            self._busy = replace(self._busy, depth=self.depth.value())
+            self.changed.emit()
+
+    def _show_numbers(self) -> None:
         policy = self._busy
         shown = policy is not None and policy.strategy != REJECT
-        self.number.setVisible(shown)
-        self._unit.setVisible(shown)
+        parallel = policy is not None and policy.strategy == PARALLEL
+        for box, unit, wanted in (
+            (self.number, self._unit, shown),
+            (self.depth, self._depth_unit, parallel),
+        ):
+            box.setVisible(wanted)
+            unit.setVisible(wanted)
         if policy is None or not shown:
             return
-        self.number.blockSignals(True)
-        self.number.setValue(_number(policy))
-        self.number.blockSignals(False)
-        self._unit.setText(self._language(f"busy.unit.{policy.strategy}"))
-        self.number.setAccessibleName(self._unit.text())
+        for box, unit, value, key in (
+            (self.number, self._unit, _number(policy), policy.strategy),
+            (self.depth, self._depth_unit, _depth(policy), QUEUE),
+        ):
+            box.blockSignals(True)
+            # Nobody does none at once; none may wait, and for no second.
+            box.setMinimum(1 if key == PARALLEL else 0)
+            box.setValue(value)
+            box.blockSignals(False)
+            unit.setText(self._language(f"busy.unit.{key}"))
+            box.setAccessibleName(unit.text())
 
     def _retranslate(self) -> None:
         words = self._language
@@ -104,7 +132,7 @@ class BusyChoice(QWidget):
         chosen = self._busy.strategy if self._busy else ""
         self.strategy.setCurrentIndex(max(0, self.strategy.findData(chosen)))
         self.strategy.setAccessibleName(words("assistant.field.busy"))
-        self._show_number()
+        self._show_numbers()
 
 
 def _number(busy: Busy) -> int:
@@ -113,13 +141,15 @@ def _number(busy: Busy) -> int:
         return round(DEFAULT_TIMEOUT_S if busy.timeout_s is None else busy.timeout_s)
     if busy.strategy == PARALLEL:
         return busy.limit or DEFAULT_LIMIT
+    return _depth(busy)
+
+
+def _depth(busy: Busy) -> int:
     return DEFAULT_DEPTH if busy.depth is None else busy.depth
 
 
 def _with_number(busy: Busy, value: int) -> Busy:
     """Return a policy with another number; what else it says stays."""
     if busy.strategy == WAIT:
-        return Busy(strategy=WAIT, timeout_s=float(value), depth=busy.depth, limit=busy.limit)
-    if busy.strategy == PARALLEL:
-        return Busy(strategy=PARALLEL, limit=value, depth=busy.depth, timeout_s=busy.timeout_s)
-    return Busy(strategy=busy.strategy, depth=value, limit=busy.limit, timeout_s=busy.timeout_s)
+        return replace(busy, timeout_s=float(value))
+    return replace(busy, limit=value) if busy.strategy == PARALLEL else replace(busy, depth=value)

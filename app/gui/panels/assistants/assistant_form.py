@@ -241,7 +241,7 @@ class AssistantForm(QWidget):
         stops = (
             *(self.name, self.role, self.model, self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
-            *(self.pages, self.busy.strategy, self.busy.number, self.enabled),
+            *(self.pages, self.busy.strategy, self.busy.number, self.busy.depth, self.enabled),
         )
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)
