@@ -40,6 +40,11 @@ def shown(live: LiveSession) -> list[Message]:
     return [message for message in live.whole_messages() if message.turn_id in taken]
 
 
+def is_shown(live: LiveSession, turn_id: str) -> bool:
+    """Say whether a turn, or the one it was called in, belongs to the chosen version."""
+    return root_of(live, turn_id) in set(back_from(live, live.chat_session.chat.head))
+
+
 def versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:
     """Return the ids of a turn's versions, itself among them, in the order in which they were made."""
     first = live.first(turn_id)

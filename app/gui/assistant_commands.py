@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QApplication
 from app.core.agent import Agent
 from app.core.errors import MootError
 from app.core.ids import new_id
+from app.core.session import RUNNING, WAITING, ChatSession
 from app.core.tool import ASKING, ServerStatus
+from app.engine.branches import is_shown, root_of
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.main_window import MainWindow
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from app.gui.panels.assistants.assistants_page import AssistantsPage
 
 SEARCH = "search everything"
+OPEN_HIT = "open a message"
 # Beside which field it is said why an assistant could not be saved, where that is not the name.
 FIELDS = {"assistant_model": "model", "text_too_long": "instructions"}
 MOST_HITS = 50
@@ -292,6 +295,24 @@ class AssistantCommands(QObject):
         self.save_failed.emit(agent_id, text, FIELDS.get(error.code, "name"))
 
     def _on_hit(self, session_id: str, message_id: str) -> None:
+        self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
+
+    async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
+        """Show a message in its session, in the version it belongs to; `stops` ends what runs there for it."""
+        live = await self._engine.open(session_id)
+        turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
+        if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
+            if live.session.status in (RUNNING, WAITING) and not stops:
+                self._window.toasts.show_toast(
+                    self._language("palette.other_version"),
+                    self._language("palette.stop_and_show"),
+                    lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
+                )
+            else:
+                await self._engine.chats.choose_version(session_id, root_of(live, turn_id))
+        self._show_message(session_id, message_id)
+
+    def _show_message(self, session_id: str, message_id: str) -> None:
         """Open a session where a message begins: as if it had been left there."""
         place, area = f"{message_id}:0", self._window.main_area
         self._window.state.keep_place(session_id, place)
@@ -344,7 +365,7 @@ class AssistantCommands(QObject):
             dialog.open()
 
         text = self._language("server.asks", name=status.server.name)
-        self._window.toasts.show_toast(text, self._language("server.review"), ask)
+        self._window.toasts.show_toast(text, self._language("server.review"), ask, undoes=False)
 
     def _show_servers(self) -> None:
         servers = [status for status in self._engine.servers() if not status.server.disabled]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed
@@ -17,8 +18,11 @@ from app.gui.chat.row_tree import group_id, tree_rows, whole_rows
 from app.gui.chat.transcript_selecting import LOOK_S
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.theme import LIGHT
+from tests.app_driver import at_window, until
 from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, spoke, stored
 from tests.gui.test_transcript_view import texts
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
 @pytest.fixture
@@ -251,3 +255,27 @@ def test_a_hit_of_the_search_in_all_sessions_is_unfolded(view: TranscriptView, q
     assert view.place[0] == "b1/0" or view.message_rect("b1/0") is not None
     assert view.unfolded("b1/0") is True
     assert not view.go_to("nothing", 0)
+
+
+@pytest.mark.timeout(180)
+async def test_the_bar_counts_on_while_an_answer_comes_in(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    answers = iter(("A marmot.", "The marmot and another marmot."))
+    wire_servers["openai"].script("openai-wire", lambda _request: Answer(next(answers)))
+    async with at_window(data_dir, size=(900, 600)) as person:
+        desk, words = person.window.desk, person.window.language
+        session_id = await desk.engine.chats.start("assistant", "Who sleeps?")
+        desk.show_session(session_id)
+        page = desk.chat_page
+        await until(lambda: page.isVisible() and page.session_id == session_id)
+        await until(lambda: desk.engine.live(session_id).session.status == "idle", 90)
+        desk.find_in_session()
+        await person.write("find_box", "MARMOT")
+        count = page.find_bar._count
+        await until(lambda: count.text() == words("find.count", number=1, count=1), 60)
+        await desk.engine.chats.send(session_id, "And?")
+        await until(lambda: count.text() == words("find.count", number=1, count=3), 90)
+        await person.press("find_box", Qt.Key.Key_Return)
+        assert count.text() == words("find.count", number=2, count=3)
+        # A session shown instead is looked through for the same words, and read where it was read.
+        desk.show_new()
+        await until(lambda: count.text() == words("find.count", number=0, count=0), 60)

@@ -163,3 +163,38 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         person.window.desk.assistants.show_page("browser")
         palette(person).hit_requested.emit(session_id, first)
         await until(lambda: page.isVisible() and page.place.startswith(first))
+
+
+@pytest.mark.timeout(180)
+async def test_a_message_of_another_version_is_shown_in_that_one(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    marmots = iter(("A marmot sleeps.", "An otter swims."))
+    wire_servers["openai"].script(
+        "openai-wire", lambda _request: Answer(next(marmots, "Slow words. " * 400), pace=0.05)
+    )
+    async with at_window(data_dir, size=(900, 600)) as person:
+        engine, page = person.window.desk.engine, person.window.desk.chat_page
+        session_id = await engine.chats.start("assistant", "What do you know?")
+        await until(lambda: engine.live(session_id).session.status == "idle", 90)
+        live = engine.live(session_id)
+        first = live.messages[1].id
+        await engine.chats.retry(session_id, first)
+        await until(lambda: len(live.messages) == 3 and live.session.status == "idle", 90)
+        person.window.desk.show_session(session_id)
+        await until(lambda: page.isVisible() and page.session_id == session_id)
+        assert "otter" in "".join(person.transcript("transcript"))
+        person.window.desk.assistants.search("marmot")
+        palette(person).hit_requested.emit(session_id, first)
+        await until(lambda: "marmot" in "".join(person.transcript("transcript")), 60)
+        assert "otter" not in "".join(person.transcript("transcript"))
+        # While an answer is written in this version nothing is stopped before the user says so.
+        second = live.messages[2].id
+        await engine.chats.send(session_id, "And then?")
+        await until(lambda: live.session.status == "running", 60)
+        palette(person).hit_requested.emit(session_id, second)
+        await until(lambda: person.sees("toast"), 60)
+        assert person.find("toast").accessibleName() == person.window.language("palette.other_version")
+        assert live.session.status == "running"
+        assert "otter" not in "".join(person.transcript("transcript"))
+        await person.click("toast_action")
+        await until(lambda: "otter" in "".join(person.transcript("transcript")), 60)
+        assert live.session.status == "idle"
