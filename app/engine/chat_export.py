@@ -1,18 +1,29 @@
 """A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
 
 from html import escape
+from typing import NamedTuple
 
-from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Message, Prompt, ToolCall
+from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Attachment, Message, Prompt, ToolCall
 from app.core.session import GroupSession, WorkflowSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
-from app.engine.export_parts import closed, escape_markdown, marks, page
+from app.engine.export_parts import closed, escape_markdown, files_as_html, files_as_markdown, marks, page
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
 # What a tool gave back is whole in the JSON export only.
 MOST_OF_TOOL = 2_000
+
+
+class _Part(NamedTuple):
+    """What one message or call has to say, how deep a sub-agent said it, and what was given along."""
+
+    depth: int
+    heading: str
+    body: str
+    notes: list[str]
+    files: tuple[Attachment, ...] = ()
 
 
 class ChatDocument:
@@ -40,9 +51,12 @@ class ChatDocument:
         if steps := self._steps():
             lines += ["", f"**{self._lines['steps']}**", ""]
             lines += [f"- {escape_markdown(step)}" for step in steps]
-        for depth, heading, body, notes in self._parts():
+        for depth, heading, body, notes, files in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += closed(body).split("\n") if body else []
+            # What has no text of its own begins where that would.
+            part += files_as_markdown(files)[0 if body else 1 :]
+            part += [""] if files and notes else []
             part += [f"*{escape_markdown(note)}*" for note in notes]
             quote = "> " * depth
             lines += [""] + [f"{quote}{line}".rstrip() for line in part[1:]]
@@ -51,11 +65,11 @@ class ChatDocument:
     def html(self) -> str:
         """Return it as one page that loads nothing."""
         parts = []
-        for depth, heading, body, notes in self._parts():
+        for depth, heading, body, notes, files in self._parts():
             below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
             parts.append(
                 f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
-                f"<pre>{escape(body)}</pre>{below}</article>"
+                f"<pre>{escape(body)}</pre>{files_as_html(files)}{below}</article>"
             )
         if plan := self._session.plan:
             steps = "".join(
@@ -103,22 +117,22 @@ class ChatDocument:
         names = {one.author.id: one.author.name for one in self._messages}
         return [names.get(member, member) for member in self._session.group.members]
 
-    def _parts(self) -> list[tuple[int, str, str, list[str]]]:
-        """Return depth, heading, text and remarks of each part, in the order of reading."""
+    def _parts(self) -> list[_Part]:
+        """Return the parts in the order of reading."""
         parts = []
         for item in in_tree(self._messages):
             message, call = item if isinstance(item, tuple) else (item, None)
             depth = self._depths[message.turn_id]
             if call is not None:
-                parts.append((depth, *self._call(call)))
+                parts.append(_Part(depth, *self._call(call)))
             elif message.prompt is not None and message.role in (TOOL, SYSTEM):
-                parts.append((depth, *self._question(message, message.prompt)))
+                parts.append(_Part(depth, *self._question(message, message.prompt)))
             elif message.role == TOOL:
-                parts.append((depth, *self._result(message)))
+                parts.append(_Part(depth, *self._result(message)))
             elif (message.answers or "") not in self._approvals and _says_something(message):
-                names = [f"[{one.name}]" for one in message.attachments]
                 heading = self._lines["user"] if message.role == USER else message.author.name
-                parts.append((depth, heading, message.content, names + marks(message, self._lines)))
+                below = marks(message, self._lines)
+                parts.append(_Part(depth, heading, message.content, below, message.attachments))
         return parts
 
     def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:

@@ -5,12 +5,12 @@ from dataclasses import asdict, replace
 from html import escape
 
 from app.core.errors import BadInput
-from app.core.message import Message
+from app.core.message import Attachment, Message
 from app.core.session import ChatSession, Debate
 from app.core.verdict import Point
 from app.engine.chat_export import ChatDocument
 from app.engine.event_lines import session_document
-from app.engine.export_parts import closed, escape_markdown, marks, page
+from app.engine.export_parts import closed, escape_markdown, files_as_html, files_as_markdown, marks, page
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
@@ -62,6 +62,8 @@ class _Document:
             lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
             lines += [closed(message.content)] if message.content else []
             lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
+        if files := self._files():
+            lines += ["", f"## {escape_markdown(self._lines['context'])}", *files_as_markdown(files)]
         return "\n".join(lines).rstrip() + "\n"
 
     def html(self) -> str:
@@ -78,7 +80,13 @@ class _Document:
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
                 f"<pre>{escape(message.content)}</pre>{notes}</article>"
             )
+        if files := self._files():
+            parts.append(f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}")
         return page(self._session.title, self._debate.language, self._facts(), "".join(parts))
+
+    def _files(self) -> list[Attachment]:
+        """Return what the whole table read: it belongs to what was asked."""
+        return [Attachment(name=file.name, text=file.text) for file in self._debate.context]
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate

@@ -1,12 +1,15 @@
 """What exported documents have in common: the page, the marks below a message, what Markdown may not read.
 
-Used by export and chat_export.
+And the files that were given along. Used by export and chat_export.
 """
 
+import base64
+import binascii
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from app.core.message import DONE, FAILED, STOPPED, Message
+from app.core.message import DONE, FAILED, STOPPED, Attachment, Message
+from app.engine.importing.foreign import fenced
 
 _STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f1e1b}"
@@ -15,7 +18,16 @@ _STYLE = (
     "article.user{border-color:#1f1e1b}article.failed{border-color:#c92a2a}"
     "article.tool{border-color:#d9d5cb}"
     "pre{white-space:pre-wrap;font:inherit;margin:.2rem 0}.meta{color:#66635b;font-size:.85rem}"
+    "pre.file{font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem;overflow-wrap:anywhere}"
+    "img{max-width:100%}"
 )
+_PICTURES = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+}
+"""The kinds of pictures a page may hold, and how their files begin: none of them can hold a script."""
 
 
 def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: str) -> str:
@@ -25,10 +37,42 @@ def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: str)
     return (
         f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">"
+        "style-src 'unsafe-inline'; img-src data:\">"
         f"<title>{heading}</title><style>{_STYLE}</style></head><body><h1>{heading}</h1>"
         f'<div class="meta">{lines}</div>{body}</body></html>\n'
     )
+
+
+def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
+    """Return the lines of what was given along: its name, and of a text all of it."""
+    lines = []
+    for one in attachments:
+        lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
+        lines += ["", *fenced(one.text).split("\n")] if one.text else []
+    return lines
+
+
+def files_as_html(attachments: Sequence[Attachment]) -> str:
+    """Return what was given along as HTML: its name, and all of a text, or the picture."""
+    parts = []
+    for one in attachments:
+        parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')
+        parts.append(f'<pre class="file">{escape(one.text)}</pre>' if one.text else "")
+        source = _picture(one)
+        parts.append(f'<img alt="{escape(one.name)}" src="{source}">' if source else "")
+    return "".join(parts)
+
+
+def _picture(attachment: Attachment) -> str:
+    """Return a picture as a data: address; nothing where it is not what it says it is."""
+    starts = _PICTURES.get(attachment.media_type, ())
+    try:
+        data = base64.b64decode(attachment.data, validate=True)
+    except (ValueError, binascii.Error):
+        return ""
+    if not data.startswith(starts) or (attachment.media_type == "image/webp" and data[8:12] != b"WEBP"):
+        return ""
+    return f"data:{attachment.media_type};base64,{base64.b64encode(data).decode()}"
 
 
 def marks(message: Message, lines: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,9 @@
 """A chat as a document: the chosen version in the order of reading, every text as text."""
 
+import base64
 import json
+from dataclasses import replace
+from html import escape
 
 import pytest
 
@@ -21,12 +24,13 @@ from app.core.message import (
     Prompt,
     ToolCall,
 )
-from app.core.session import Chat, ChatSession
+from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
 from app.core.store import StoredSession
 from app.engine.call_tree import in_tree
 from app.engine.export import export
 from app.engine.export_parts import closed
 from app.engine.live_session import LiveSession
+from app.gui.markdown.blocks import CODE, parse
 from tests.builders import PROMPTS
 
 ME = Author(id="user", name="User", kind="user")
@@ -174,3 +178,68 @@ def test_no_message_is_told_twice_or_forgotten_whatever_it_hangs_on() -> None:
 )
 def test_a_fence_that_was_left_open_ends_with_its_message(text: str, expected: str) -> None:
     assert closed(text) == expected
+
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and the rest").decode()
+PASTE = "Title\n\n```python\nprint(1)\n```\n````\n</pre><script>alert(1)</script>\n" + "word " * 1_000
+
+
+def with_files(*attachments: Attachment, content: str = "See these.") -> LiveSession:
+    """Return a chat whose user gave these along."""
+    message = said("m0", "u1", ME, content, follows="", attachments=attachments)
+    chat = Chat(assistant_id="guide", assistant_name="Guide", head="u1", language="en")
+    session = ChatSession(id="01s", title="Files", chat=chat, created_at="2026-11-21")
+    return LiveSession(StoredSession(session=session, messages=[message]), EventBus())
+
+
+@pytest.mark.parametrize("content", ["See these.", ""])
+def test_a_text_given_along_is_written_whole(content: str) -> None:
+    chat = with_files(Attachment(name="paste[1].txt", text=PASTE), content=content)
+    markdown = export(chat, "md", PROMPTS)
+    assert f"`````\n{PASTE.rstrip()}\n`````" in markdown
+    code = [block.text for block in parse(markdown) if block.kind == CODE]
+    assert "\n".join(code) == PASTE.rstrip()
+    assert "*\\[paste\\[1\\].txt\\]*" in markdown
+    page = export(chat, "html", PROMPTS)
+    assert f'<pre class="file">{escape(PASTE)}</pre>' in page
+    assert "<script" not in page
+
+
+def test_a_sub_agents_file_stays_in_its_quotation() -> None:
+    chat = live()
+    given = said("f1", "s1", LEFT, "", attachments=(Attachment(name="b.txt", text="one\n\ntwo"),))
+    chat.messages[3] = replace(chat.messages[3], attachments=given.attachments)
+    lines = export(chat, "md", PROMPTS).split("\n")
+    start = lines.index("> one")
+    assert lines[start - 1 : start + 4] == ["> ```", "> one", ">", "> two", "> ```"]
+
+
+@pytest.mark.threat("T9")
+def test_only_what_is_a_picture_is_in_the_page_as_one() -> None:
+    svg = base64.b64encode(b"<svg onload='alert(1)'/>").decode()
+    good = with_files(Attachment(name='"><script>', media_type="image/png", data=PNG))
+    page = export(good, "html", PROMPTS)
+    assert f'src="data:image/png;base64,{PNG}"' in page
+    assert "<script" not in page
+    assert "img-src data:" in page
+    assert "default-src 'none'" in page
+    assert PNG not in export(good, "md", PROMPTS)
+    for media_type, data in (
+        ("image/svg+xml", svg),
+        ("image/png", svg),
+        ("image/png", PNG + '" onerror="alert(1)'),
+        ("image/webp", base64.b64encode(b"RIFF0000AVI ").decode()),
+        ('image/png" onload="x', PNG),
+        ("text/html", PNG),
+    ):
+        page = export(with_files(Attachment(name="x.png", media_type=media_type, data=data)), "html", PROMPTS)
+        assert "<img" not in page
+        assert "[x.png]" in page
+
+
+def test_what_a_debate_read_is_written_whole() -> None:
+    debate = Debate(topic="Parser", context=(ContextFile(name="notes.md", text=PASTE),))
+    stored = StoredSession(session=DebateSession(id="01d", title="Parser", debate=debate), messages=[])
+    chat = LiveSession(stored, EventBus())
+    assert f"`````\n{PASTE.rstrip()}\n`````" in export(chat, "md", PROMPTS)
+    assert f'<pre class="file">{escape(PASTE)}</pre>' in export(chat, "html", PROMPTS)
