@@ -225,6 +225,11 @@ class Desk(QObject):
         self._language.choose(language)
         self.choose_settings(replace(self.settings(), language=language))
 
+    def undo(self) -> None:
+        """Take back what was done last, as long as a toast offers to."""
+        if not self.window.toasts.undo():
+            self.window.toasts.show_toast(self._language("toast.nothing"))
+
     def find_in_session(self) -> None:
         """Find in the session the user is at: the panel's while the focus is there, else the main one."""
         focus = self.window.focusWidget()

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from app.gui.dialogs.palette_entry import Command
+from app.gui.widgets.undo_key import UndoKey
 
 if TYPE_CHECKING:
     from app.gui.desk import Desk
@@ -50,6 +51,8 @@ def all_commands() -> tuple[DeskCommand, ...]:
         DeskCommand("find", "search", "Ctrl+F", lambda desk: desk.find_in_session()),
         # Only where the focus is in the session: in a list of the side bar F2 is about its row.
         DeskCommand("rename", "pencil", "F2", lambda desk: desk.window.top_bar.rename(), in_session=True),
+        DeskCommand("undo", "undo-2", "Ctrl+Z", lambda desk: desk.undo()),
+        DeskCommand("notice", "info", "F6", lambda desk: desk.window.toasts.take_focus(), listed=False),
         DeskCommand("panel", "scale", "Ctrl+D", lambda desk: desk.window.top_bar.debate_button.toggle()),
         DeskCommand("setup", "scale", "Ctrl+1", lambda desk: desk.debates.show_tab(0)),
         DeskCommand("discussion", "scale", "Ctrl+2", lambda desk: desk.debates.show_tab(1)),
@@ -114,6 +117,7 @@ class DeskCommands(QObject):
         super().__init__(desk)
         self._desk = desk
         self._shortcuts: dict[str, QShortcut] = {}
+        UndoKey(self)
         for command in all_commands():
             shortcut = QShortcut(desk.window.main_area if command.in_session else desk.window)
             if command.in_session:

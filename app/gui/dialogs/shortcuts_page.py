@@ -224,6 +224,8 @@ class ShortcutsPage(QWidget):
         other = next((one for one, taken in self._keys.items() if taken == keys and one != name), "")
         if other:
             return words("keys.taken", keys=written(keys), command=words(f"palette.{other}"))
+        if any(one.name == name and one.keys == keys for one in all_commands()):
+            return ""
         own = {written(fixed) for fixed, _name in FIXED}
         standard = any(wanted in QKeySequence.keyBindings(one) for one in WRITING)
         if not COMMANDING.search(keys) or standard or written(keys) in own:

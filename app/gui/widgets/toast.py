@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app.gui.i18n import Language
 from app.gui.style import Look
@@ -16,13 +18,21 @@ UNDER_TOP_BAR = 62
 
 
 class Toast(QFrame):
-    """One message, with at most one action."""
+    """One message, with at most one action; emits `left` once it goes away."""
 
-    def __init__(self, text: str, action: str, act: Callable[[], None] | None, parent: QWidget) -> None:
+    left = Signal()
+
+    def __init__(
+        self, text: str, action: str, act: Callable[[], None] | None, undoes: bool, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("toast")
         self.setProperty("kind", "toast")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = text
+        self.here = True
+        self.undoes = undoes and act is not None
+        self.button = button("", "toast_action") if act is not None else None
         label = plain_label(wrap=True)
         label.setText(text)
         self.setAccessibleName(text)
@@ -30,30 +40,69 @@ class Toast(QFrame):
         row.setContentsMargins(14, 9, 10, 9)
         row.setSpacing(14)
         row.addWidget(label, 1)
-        if act is not None:
-            undo = button("", "toast_action")
-            undo.setText(action)
-            undo.clicked.connect(lambda: act())
-            undo.clicked.connect(self.leave)
-            row.addWidget(undo)
+        if act is not None and self.button is not None:
+            self.button.setText(action)
+            self.button.clicked.connect(self.leave)
+            self.button.clicked.connect(lambda: act())
+            self.button.installEventFilter(self)
+            row.addWidget(self.button)
         width = min(460, label.fontMetrics().horizontalAdvance(text) + (130 if act else 50))
         self.setFixedWidth(max(220, width))
+        self._before: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.leave)
+
+    def appear(self) -> None:
+        """Be seen from now on, for some seconds."""
+        # The layout would show it later, and count it as nothing until then.
+        self.show()
         self._timer.start(TOAST_MS)
+
+    def take_focus(self) -> None:
+        """Put the keyboard on the action; when the toast leaves, it goes back to where it was."""
+        if self.button is not None and not self.button.hasFocus():
+            self._before = self.window().focusWidget()
+            self.button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
         """Go away now."""
+        if not self.here:
+            return
+        self.here = False
         self._timer.stop()
+        before = self._before
+        if before is not None and isValid(before) and self.button is not None and self.button.hasFocus():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
+        self.left.emit()
         self.deleteLater()
 
     def enterEvent(self, event: QEvent) -> None:
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._timer.start(TOAST_MS)
+        self._go_on()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusIn:
+            self._timer.stop()
+        elif event.type() == QEvent.Type.FocusOut:
+            self._go_on()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # In a dialog the key would close that.
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _go_on(self) -> None:
+        """Let the time run, unless somebody is at it with the mouse or the keyboard."""
+        held = self.underMouse() or (self.button is not None and self.button.hasFocus())
+        if self.here and not held:
+            self._timer.start(TOAST_MS)
 
 
 class Toasts(QWidget):
@@ -62,30 +111,68 @@ class Toasts(QWidget):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self._over = over
+        self._toasts: list[Toast] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
         over.installEventFilter(self)
         self.hide()
 
-    def show_toast(self, text: str, action: str = "", act: Callable[[], None] | None = None) -> None:
-        """Show a message for some seconds; `act` is called when its action is chosen."""
-        while self._column.count() >= MOST_TOASTS:
-            oldest = self._column.takeAt(0).widget()
-            oldest.hide()
-            oldest.deleteLater()
-        toast = Toast(text, action, act, self)
-        toast.destroyed.connect(self._place)
-        self._column.addWidget(toast)
-        # The layout would show it later, and count it as nothing until then.
-        toast.show()
-        self.show()
-        self._place()
+    def show_toast(
+        self, text: str, action: str = "", act: Callable[[], None] | None = None, *, undoes: bool = True
+    ) -> Toast:
+        """Show a message for some seconds; `act` is called when its action is chosen.
+
+        `undoes` says whether that takes something back. One with an action is never pushed out by another: where
+        there is no room, those without go, else the new one waits.
+        """
+        toast = Toast(text, action, act, undoes, self)
+        toast.hide()
+        toast.left.connect(lambda: self._on_left(toast))
+        self._toasts.append(toast)
+        self._fill()
+        announce(self, text)
+        return toast
+
+    def undo(self) -> bool:
+        """Take back what the newest toast offers to; say whether there was one."""
+        for toast in reversed(self._toasts):
+            if toast.undoes and toast.button is not None:
+                toast.button.click()
+                return True
+        return False
+
+    def take_focus(self) -> None:
+        """Put the keyboard on the action of the newest toast that has one."""
+        for toast in reversed(self._toasts):
+            if toast.button is not None and toast.isVisible():
+                toast.take_focus()
+                return
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
             self._place()
         return False
+
+    def _fill(self) -> None:
+        """Show as many as there is room for, the oldest first."""
+        shown = [one for one in self._toasts if self._column.indexOf(one) >= 0]
+        waiting = [one for one in self._toasts if one not in shown]
+        if waiting and len(shown) >= MOST_TOASTS:
+            idle = next((one for one in shown if one.button is None), None)
+            if idle is not None:
+                idle.leave()
+            return
+        for toast in waiting[: MOST_TOASTS - len(shown)]:
+            self._column.addWidget(toast)
+            self.show()
+            toast.appear()
+        self._place()
+
+    def _on_left(self, toast: Toast) -> None:
+        self._toasts.remove(toast)
+        self._column.removeWidget(toast)
+        self._fill()
 
     def _place(self) -> None:
         if self._column.count() == 0:
@@ -123,6 +210,7 @@ class Banner(QFrame):
         self._label.setText(text)
         self.setAccessibleName(text)
         self.show()
+        announce(self, text, at_once=True)
 
     def text(self) -> str:
         """Return what it says."""
@@ -134,3 +222,12 @@ class Banner(QFrame):
 
     def _retranslate(self) -> None:
         name_button(self._close, self._language("notice.dismiss"))
+
+
+def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
+    """Have a text read out, where a screen reader listens; `at_once` interrupts what it reads."""
+    if QAccessible.isActive():
+        event = QAccessibleAnnouncementEvent(speaker, text)
+        if at_once:
+            event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
+        QAccessible.updateAccessibility(event)
