@@ -127,12 +127,13 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
         reason=FORKED,
         created_at=now,
         updated_at=now,
+        unsaid=(),
         debate=replace(
             debate,
             round=round_number,
             turn=turn,
             failures=0,
-            ballots=tuple(one for one in debate.ballots if one.round < round_number),
+            ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
             verdict=None,
         ),
     )
@@ -263,6 +264,11 @@ def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderS
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
             seats.append(_seat(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
+    # An assistant's id is made of its name, which may be a provider's or a voice's: it keeps the id.
+    assistants = {agent.id for agent, _ in agents}
+    for seat in seats:
+        if seat.plain and seat.participant.id in assistants:
+            seat.participant = replace(seat.participant, id=f"seat-{seat.participant.id}")
     return seats
 
 

@@ -55,6 +55,16 @@ async def test_assistants_keep_their_model_and_the_users_order_and_those_switche
     assert seat_of(bench, "remote0").plain
 
 
+async def test_an_assistant_that_bears_the_name_of_a_voice_has_a_seat_beside_it(tmp_path: Path) -> None:
+    bench = bench_of(
+        tmp_path, Agent(id="ada", name="Ada"), Agent(id="remote0", name="Remote0", enabled=False)
+    )
+    ids = [one.participant.id for one in bench.engine.debates.seats()]
+    assert len(ids) == len(set(ids))
+    assert not seat_of(bench, "ada").plain
+    assert seat_of(bench, "seat-ada").plain and seat_of(bench, "seat-remote0").plain
+
+
 @pytest.mark.parametrize("mode", ["round-robin", "free", "roles"])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_instructions_are_a_part_of_the_prompt_and_never_all_of_it(mode: str, language: str) -> None:

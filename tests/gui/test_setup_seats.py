@@ -1,0 +1,200 @@
+"""Assistants in Setup: who is offered, what stays when that changes, and what the models are told (rows D2, D5, S8)."""
+
+import json
+
+import pytest
+from PySide6.QtWidgets import QMenu, QPlainTextEdit
+
+from app.core.agent import Agent
+from app.engine.roles import role_text
+from app.gui.panels.debate.participant_card import ParticipantCard
+from tests.app_driver import Person, at_window, until
+from tests.builders import PROMPTS
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+PATIENCE_S = 60.0
+TOLD = "Count the costs first. Quote KESTREL numbers."
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.desk.debates.show_setup()
+        yield person
+
+
+def card_of(person: Person, seat: str) -> ParticipantCard:
+    cards = [one for one in person.window.desk.panel.setup._cards if one.seat.participant.id == seat]
+    assert len(cards) <= 1
+    return cards[0] if cards else None
+
+
+def ids(person: Person) -> list[str]:
+    return [one.seat.participant.id for one in person.window.desk.panel.setup._cards]
+
+
+@pytest.mark.timeout(180)
+async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    async with at_window(data_dir) as person:
+        desk = person.window.desk
+        agent = Agent(id="", name="Auditor", provider="anthropic", model="anthropic-wire", instructions=TOLD)
+        await desk.engine.assistants.save(agent)
+        desk.debates.show_setup()
+        await person.write("debate_topic", "Should we rewrite the parser?")
+        for card in desk.panel.setup._cards:
+            card.tick.setChecked(card.seat.participant.id in ("auditor", "openai"))
+        await person.click("segment_roles")
+        await person.choose("role_openai", "For")
+        await person.choose("role_auditor", "Devil’s advocate")
+        assert card_of(person, "auditor")._prompt.text() == "Prompt", "nobody has edited it"
+        await person.click("prompt_auditor")
+        await until(lambda: person.sees("prompt_dialog"))
+        shown = person.find("prompt_text", QPlainTextEdit).toPlainText()
+        await person.click("prompt_cancel")
+        desk.panel.setup.rounds.setValue(1)
+        await person.click("debate_start")
+        await until(lambda: desk.panel.discussion.session, PATIENCE_S)
+        await until(lambda: desk.panel.discussion.session.status == "completed", PATIENCE_S)
+    told, other = (wire_servers[kind].requests[0].system for kind in ("anthropic", "openai"))
+    assert told.strip() == shown.strip()
+    for part in (TOLD, role_text("devils-advocate", "en", PROMPTS), PROMPTS.text("en", "mode-roles")):
+        assert part in told
+    assert "one of 2 participants" in told and "House rules" in told
+    assert role_text("for", "en", PROMPTS) in other and "KESTREL" not in other
+
+
+async def test_the_programs_own_and_those_on_the_default_model_are_offered(person):
+    desk = person.window.desk
+    assert {"assistant", "browser", "checker"} <= set(ids(person))
+    assert ids(person)[:2] == ["ada", "ben"], "who takes part from the start comes first"
+    card = card_of(person, "checker")
+    assert (card.seat.participant.provider, card.chosen) == ("embedded", False)
+    await desk.engine.set_key("gemini", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    assert card_of(person, "checker") is card
+    assert card.participant().provider == "gemini"
+    assert card._model.text() == card.participant().model != ""
+    saved = await desk.engine.assistants.save(Agent(id="", name="Ada", instructions=TOLD))
+    assert saved.id == "ada"
+    assert card_of(person, "ada").participant().persona == TOLD
+    assert card_of(person, "seat-ada").seat.plain
+
+
+async def test_a_model_is_added_as_itself_and_not_as_an_assistant_that_has_it(person):
+    setup = person.window.desk.panel.setup
+    await person.click("add_voice")
+    menu = setup.findChild(QMenu)
+    menu.actions()[0].trigger()
+    menu.close()
+    assert setup._cards[-1].participant().name == "Ada 2"
+    assert setup._cards[-1].participant().persona == ""
+
+
+async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(person):
+    assistants = person.window.desk.engine.assistants
+    saved = await assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
+    card = card_of(person, "auditor")
+    assert card.participant().name == "Auditor"
+    await until(lambda: person.sees("seat_auditor"))
+    card.tick.setChecked(True)
+    await assistants.save(
+        Agent(id="auditor", name="Examiner", instructions="Be kind.", version=saved.version)
+    )
+    assert card_of(person, "auditor") is card
+    assert (card.participant().name, card.participant().persona) == ("Examiner", "Be kind.")
+    assert card.chosen
+    assert "auditor" in [one.id for one in person.window.desk.panel.setup.setup().participants]
+    await assistants.delete("auditor")
+    assert card_of(person, "auditor") is None
+    await person.settle()
+    assert not person.sees("seat_auditor")
+
+
+async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
+    desk = person.window.desk
+    setup = desk.panel.setup
+    for provider in ("openai", "anthropic"):
+        await desk.engine.set_key(provider, "sk-canary-typed-by-hand")
+    setup.refresh_seats()
+    await person.write("debate_topic", "Tabs or spaces?")
+    await person.click("segment_roles")
+    gpt, claude, checker = (card_of(person, one) for one in ("openai", "anthropic", "checker"))
+    checker.tick.setChecked(True)
+    await person.choose("role_openai", "Own text…")
+    gpt._own.setText("A tired parser")
+    await person.choose("role_anthropic", "For")
+    await person.choose("role_checker", "Realist")
+    claude._name.setText("지민")
+    claude.set_system_prompt("You are terse.")
+    setup.add_voice(gpt.seat)
+    added = setup._cards[-1]
+    added._name.setText("Third")
+    added.set_system_prompt("You are loud.")
+    await person.choose("role_added-1", "Optimist")
+    claude._name.setFocus()
+    before = setup.setup()
+    assert [one.role for one in before.participants] == ["A tired parser", "for", "realist", "optimist"]
+    await desk.engine.assistants.save(Agent(id="", name="Auditor"))
+    await desk.engine.set_key("gemini", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    after = {one.id: one for one in setup.setup().participants}
+    assert "gemini" in after, "whoever has a key now is ticked as before"
+    assert [after[one.id] for one in before.participants] == list(before.participants)
+    assert person.window.focusWidget() is claude._name
+    assert claude._prompt.text() == "Prompt (edited)"
+
+
+async def test_a_tick_comes_back_with_the_provider(person):
+    desk = person.window.desk
+    card = card_of(person, "checker")
+    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    gpt = card_of(person, "openai")
+    gpt.tick.setChecked(False)
+    card.tick.setChecked(True)
+    await desk.engine.remove_key("openai")
+    desk._refresh_providers()
+    assert not gpt.tick.isEnabled()
+    assert person.sees("set_up_openai")
+    assert card.chosen, "it speaks with the model on this computer now"
+    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    assert gpt.tick.isEnabled() and not gpt.chosen
+
+
+async def test_the_generated_prompt_can_be_had_back(person):
+    desk = person.window.desk
+    await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
+    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    await person.write("debate_topic", "Tabs or spaces?")
+    card = card_of(person, "auditor")
+    card.tick.setChecked(True)
+    card.set_system_prompt("You are terse.")
+    await person.click("prompt_auditor")
+    await until(lambda: person.sees("prompt_dialog"))
+    box = person.find("prompt_text", QPlainTextEdit)
+    assert box.toPlainText() == "You are terse."
+    await person.click("prompt_reset")
+    assert TOLD in box.toPlainText() and "House rules" in box.toPlainText()
+    await person.click("prompt_save")
+    await person.settle()
+    assert card.participant().system_prompt == ""
+    assert card._prompt.text() == "Prompt"
+
+
+async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person, data_dir):
+    assistants = person.window.desk.engine.assistants
+    for name in ("Zoe", "Abe"):
+        await assistants.save(Agent(id="", name=name))
+    await assistants.reorder(("abe", "checker", "zoe"))
+    own = [one for one in ids(person) if one in ("abe", "checker", "zoe")]
+    assert own == ["abe", "checker", "zoe"]
+    assert json.loads((data_dir / "settings.json").read_text("utf-8"))["assistant_order"] == own
