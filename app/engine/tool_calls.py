@@ -9,6 +9,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from app.core.errors import StorageError
 from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
@@ -31,8 +32,10 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.plan import Plan
+from app.core.session import RUNNING
 from app.core.text import clean_text
 from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
+from app.engine.availability import BUSY, Waits
 from app.engine.call_arguments import read_arguments
 from app.engine.chat_request import AgentTurn
 from app.engine.repeated_calls import check_not_repeated
@@ -60,6 +63,8 @@ class ToolCalls:
         self._news = asyncio.Event()
         self._running: dict[str, asyncio.Task[Outcome | None]] = {}
         self._stopped: set[str] = set()
+        # The sub-agents that wait for somebody who is busy.
+        self._waiting: set[str] = set()
 
     def answered(self) -> None:
         """Let what waits look again."""
@@ -361,7 +366,9 @@ class ToolCalls:
         try:
             await stage.cast.attach(job.agent)
             work = Work(session_id=self._live.id, about=job.task)
-            async with stage.slots.taken(job.agent.id, work=work):
+            waits = partial(self._show_waiting, child.turn_id)
+            async with stage.slots.taken(job.agent.id, work=work, waits=waits):
+                self._show_waiting(child.turn_id)
                 outcome = await self._take(child)
         except NotFree as refused:
             text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
@@ -375,10 +382,18 @@ class ToolCalls:
             outcome = None
         finally:
             self._running.pop(child.turn_id, None)
+            self._show_waiting(child.turn_id)
         if outcome is not None and outcome.state not in (FINISHED, BROKEN):
             return outcome
         self._write(turn, call, self._summary(child, outcome))
         return None
+
+    def _show_waiting(self, turn_id: str, waits: Waits | None = None) -> None:
+        """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
+        before = bool(self._waiting)
+        (self._waiting.add if waits else self._waiting.discard)(turn_id)
+        if before != bool(self._waiting) and self._live.session.status == RUNNING:
+            self._live.change(reason=BUSY if self._waiting else "")
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
         messages = [one for one in self._live.turn(child.turn_id) if one.role == ASSISTANT]

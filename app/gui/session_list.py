@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QSt
 
 from app.core.session import RUNNING, WAITING, SessionSummary
 from app.gui.i18n import Language
-from app.gui.session_state import failed, state_of
+from app.gui.session_state import failed, state_of, waits_its_turn
 from app.gui.style import Look, sized, tall
 from app.gui.widgets.label import plain_tip
 
@@ -166,6 +166,8 @@ class SessionRowDelegate(QStyledItemDelegate):
     def _meta(self, summary: SessionSummary) -> str:
         if failed(summary.status, summary.reason):
             return self._language("status.short.error")
+        if waits_its_turn(summary):
+            return self._language("status.short.busy")
         if summary.status in ("running", "paused"):
             return self._language(f"status.short.{summary.status}")
         return self._language.age(summary.updated_at)

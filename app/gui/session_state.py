@@ -1,16 +1,22 @@
 """A session's state as people read it: the same words and tone in side bar, top bar, controls and History."""
 
-from app.core.session import COMPLETED, IDLE, Debate, DebateSession, Session, SessionSummary
+from app.core.session import COMPLETED, IDLE, RUNNING, Debate, DebateSession, Session, SessionSummary
 from app.gui.i18n import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
 TOO_FEW = "too_few"
+BUSY = "busy"
 WITH_THE_USER = ("chat", "group")
 
 
 def failed(status: str, reason: str) -> bool:
     """Say whether a session came to nothing: also a debate that ended for want of speakers."""
     return status == "error" or (status == COMPLETED and reason == TOO_FEW)
+
+
+def waits_its_turn(session: Session | SessionSummary) -> bool:
+    """Say whether a session that runs waits for a busy assistant; of a workflow each step says so itself."""
+    return session.status == RUNNING and session.reason == BUSY and session.kind != "workflow"
 
 
 def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
@@ -21,6 +27,8 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
         return language(key if key in language.texts else "status.error"), "error"
     if status == IDLE and not isinstance(session, DebateSession) and session.kind in WITH_THE_USER:
         return language("status.your_turn"), "neutral"
+    if waits_its_turn(session):
+        return language("status.busy"), "warn"
     cursor = session.debate if isinstance(session, DebateSession) else session
     at = min(cursor.round, cursor.rounds) if isinstance(cursor, Debate | SessionSummary) else 0
     return language.status(status, at), TONES.get(status, "neutral")

@@ -29,6 +29,7 @@ def summary(status: str, reason: str = "", at: int = 2) -> SessionSummary:
     ("status", "reason", "words", "tone"),
     [
         ("running", "", "Running", "accent"),
+        ("running", "busy", "Waiting its turn", "warn"),
         ("paused", "two_failures", "Paused at round 2", "warn"),
         ("completed", "rounds_done", "Completed", "ok"),
         ("completed", "too_few", "Failed: too few left", "error"),

@@ -7,7 +7,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from app.core.events import RetryScheduled
-from app.core.session import ERROR, PAUSED, ChatSession
+from app.core.session import ERROR, PAUSED, RUNNING, ChatSession
 from app.gui.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
@@ -48,7 +48,7 @@ class StateLine(QFrame):
 
     def show_change(self, session: ChatSession) -> None:
         """Say how the chat stands now."""
-        if session.status != "running":
+        if session.status != RUNNING:
             self._retry = None
         self._session = session
         self._refresh()
@@ -96,6 +96,8 @@ class StateLine(QFrame):
             return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
         if session.status == ERROR:
             return "error", reason or words("status.error")
+        if session.status == RUNNING and reason:
+            return "accent", reason
         if self._damaged:
             return "warn", words("chat.damaged", count=self._damaged)
         return "warn", ""

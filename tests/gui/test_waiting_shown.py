@@ -1,0 +1,95 @@
+"""Who waits for a busy assistant says so: in the chat, over it and in the side bar; against a slow provider."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.core.agent import Group, Leader
+from app.core.session import IDLE
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import call, said_last
+from tests.group_scenes import leads
+from tests.gui.test_queue_dialog import DONE, MODEL, ONE, jobs, status, until
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+BOSS = replace(ONE, id="boss", name="Boss", tools=("subAgent",), sub_agents=(ONE.id,), busy=None, role="")
+HOLD, ASK, LEAD = "Hold it.", "Ask them.", "Lead them."
+FREE = "Waits until the assistant is free."
+
+
+class Server:
+    """The slow provider: what holds the assistant lasts until `slow` is over."""
+
+    def __init__(self) -> None:
+        self.slow = True
+
+    def __call__(self, request: object) -> Answer:
+        words = said_last(request)  # type: ignore[arg-type]
+        if HOLD in words and self.slow:
+            return Answer(DONE * 20, pace=0.3, pieces=30)
+        if words != "tool" and words.endswith(ASK):
+            return Answer(calls=(call("subAgent", name=ONE.id, task="Look."),))
+        if leads(request) and "Yes." not in str(request.body["messages"]):  # type: ignore[arg-type, attr-defined]
+            return Answer(calls=(call("switchAssistant", assistant=ONE.name, instruction="Look."),))
+        return Answer("Yes.")
+
+
+@pytest.fixture
+async def held(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    """Give a person, a server, and the id of a chat that holds the one assistant everybody waits for."""
+    server = Server()
+    wire_servers["openai"].script(MODEL, server)
+    async with at_window(data_dir) as person:
+        engine = person.window.desk.engine
+        await engine.assistants.save(ONE)
+        await engine.assistants.save(BOSS)
+        await engine.groups.save(
+            Group(
+                id="two",
+                name="Two",
+                members=(ONE.id, "boss"),
+                orchestrator=Leader(provider="openai", model=MODEL),
+            )
+        )
+        session_id = await engine.chats.start(ONE.id, HOLD)
+        await until(lambda: len(jobs(person)) == 1)
+        yield person, server, session_id
+
+
+def line(person: Person) -> str:
+    return person.find("chat_state")._text.text() if person.sees("chat_state") else ""  # type: ignore[attr-defined]
+
+
+def listed(person: Person, session_id: str) -> str:
+    """Return what a screen reader says of a session in the side bar."""
+    model = person.window.side_bar.sessions.model()
+    rows = [model.index(row, 0) for row in range(model.rowCount())]
+    names = {getattr(one.data(Qt.ItemDataRole.UserRole), "id", ""): one for one in rows}
+    found = names.get(session_id)
+    return str(found.data(Qt.ItemDataRole.AccessibleTextRole)) if found else ""
+
+
+@pytest.mark.parametrize(
+    ("partner", "text"),
+    [({"assistant_id": ONE.id}, "Me too."), ({"assistant_id": "boss"}, ASK), ({"group_id": "two"}, LEAD)],
+    ids=["chat", "sub-agent", "group"],
+)
+async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held, partner, text):
+    person, server, holder = held
+    person.window.desk.show_new(**partner)
+    await person.write("composer", text)
+    await person.press("composer", Qt.Key.Key_Return)
+    page = person.window.desk.chat_page
+    await until(lambda: line(person) == FREE, what="the line over the composer")
+    assert not person.sees("chat_resume")
+    assert person.window.top_bar.status.text() == "Waiting its turn"
+    await until(lambda: listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
+    assert page.session.status == "running"
+    server.slow = False
+    await person.window.desk.engine.stop(holder)
+    await until(lambda: status(person, page.session_id) == IDLE)
+    await until(lambda: not line(person))
+    assert "Yes." in person.transcript("transcript")[-1]
+    assert not listed(person, page.session_id).endswith("Waiting its turn")
