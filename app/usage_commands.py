@@ -1,6 +1,6 @@
 """The command of usage: what each month used and cost; used by commands."""
 
-from app.core.amounts import money_text, tokens_text
+from app.core.amounts import money_text, used_text
 from app.follow import OK, Call
 from app.terminal import json_line
 
@@ -17,6 +17,7 @@ async def usage(call: Call) -> int:
                 "output_tokens": total.output_tokens,
                 "cost_usd": total.cost_usd,
                 "unpriced_calls": total.unpriced,
+                "estimated_calls": total.estimated,
             }
             for month, total in months
         ]
@@ -28,7 +29,7 @@ async def usage(call: Call) -> int:
             month=month,
             money=money_text(call.texts, total),
             count=total.calls,
-            tokens=tokens_text(total.tokens),
+            tokens=used_text(total),
         )
         await call.out.write(f"{line}\n")
     return OK

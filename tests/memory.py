@@ -285,5 +285,11 @@ class MemoryLedger(UsageLedger):
     async def entries(self, month: str) -> list[UsageEntry]:
         return [one for one in (*self.held, *self.added) if one.month == month]
 
+    async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
+        there = {one.message_id for one in (*self.held, *self.added)}
+        new = [one for one in entries if one.message_id not in there]
+        self.added += new
+        return new
+
     async def close(self) -> None:
         return None

@@ -14,6 +14,11 @@ def tokens_text(tokens: int) -> str:
     return f"{tokens / 1_000_000:.1f}M"
 
 
+def used_text(total: Total) -> str:
+    """Return the tokens of calls in short, `≈ 6.2k` where some of them are estimated."""
+    return f"≈ {tokens_text(total.tokens)}" if total.estimated else tokens_text(total.tokens)
+
+
 def amount_text(usd: float) -> str:
     """Return dollars as digits: `1.25`, `0.0040`; what costs something never reads as nothing."""
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
@@ -28,4 +33,6 @@ def money_text(words: Callable[..., str], total: Total, part: str = "cost.least"
         return words("cost.unknown")
     if total.unpriced:
         return words(part, amount=amount_text(known))
-    return words("cost.money", amount=amount_text(known)) if known else words("cost.free")
+    if not known:
+        return words("cost.free")
+    return words("cost.about" if total.estimated else "cost.money", amount=amount_text(known))

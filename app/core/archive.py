@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from app.core.usage import UsageEntry
+
 DAILY: Final = "daily"
 BY_HAND: Final = "by_hand"
 BEFORE_RESTORE: Final = "before_restore"
@@ -49,7 +51,7 @@ class PackedDocument:
 
     @property
     def part(self) -> str:
-        """What it is of: assistants, groups, workflows, settings, providers or mcp."""
+        """What it is of: assistants, groups, workflows, drafts, settings, providers or mcp."""
         return self.name.partition("/")[0].partition(".")[0]
 
 
@@ -66,13 +68,15 @@ class BackupContents:
 class Restored:
     """What came back: ids of sessions, ids of copies beside changed ones, names of documents.
 
-    `backup` is the file that holds the state from before.
+    `backup` is the file that holds the state from before. `usage` are the calls of models the backup knows
+    of: with the documents all of them, else those of the sessions.
     """
 
     sessions: tuple[str, ...]
     copies: tuple[str, ...]
     documents: tuple[str, ...]
     backup: str
+    usage: tuple[UsageEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

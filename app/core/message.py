@@ -1,6 +1,6 @@
 """A message: one bubble, one API message, one record, one id for life (rows G11, G12)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 USER = "user"
 ASSISTANT = "assistant"
@@ -85,13 +85,28 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free)."""
+    """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free).
+
+    `estimated` says that the provider named no tokens: it does not do so, or the answer was cut.
+    """
 
     provider: str = ""
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return what this and another call of the same model used."""
+        costs = (self.cost_usd, other.cost_usd)
+        return replace(
+            self,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+            estimated=self.estimated or other.estimated,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

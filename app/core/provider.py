@@ -130,13 +130,14 @@ class CallPiece:
 class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
-    `state` is what the provider must be sent back as it came, with the answer, while tools run.
+    `estimated` says that the provider named no tokens and somebody else has counted. `state` is what the provider must be sent back as it came, with the answer, while tools run.
     """
 
     reason: str = STOP
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    estimated: bool = False
     state: Mapping[str, object] | None = None
 
 

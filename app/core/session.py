@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from app.core.message import Attachment
 from app.core.plan import Plan
+from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
@@ -85,7 +86,8 @@ class Session:
     """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`).
 
     `plan` is what the assistants set out to do, None where they made none. `source` says which
-    conversation of which other program it was ("chatgpt/<its id>"), "" for one of Moot's own.
+    conversation of which other program it was ("chatgpt/<its id>"), "" for one of Moot's own. `unsaid` are
+    the calls of models that were paid for and came to nothing that is shown: no message, no ballot.
     """
 
     id: str
@@ -98,6 +100,7 @@ class Session:
     version: int = 1
     plan: Plan | None = None
     source: str = ""
+    unsaid: tuple[UsageEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

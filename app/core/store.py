@@ -119,6 +119,10 @@ class UsageLedger(Protocol):
         """Return a month's calls, all of them, oldest first. Raises StorageError."""
         ...
 
+    async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
+        """Add the calls that are not there yet, by their ids; return them. Raises StorageError."""
+        ...
+
     async def close(self) -> None:
         """Write what is left and let go of the file."""
         ...

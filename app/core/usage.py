@@ -20,13 +20,14 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageEntry:
-    """One finished call of a model: the message it made, whose it was, and what it used.
+    """One call of a model: the message it made, whose it was, and what it used.
 
-    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is not known, 0 where it is free.
+    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is not known, 0 where it is free. A call
+    that made no message has an id of its own as `message_id`. `estimated` is as in a message's usage.
     """
 
-    message_id: str
-    at: str
+    message_id: str = ""
+    at: str = ""
     session_id: str = ""
     author_id: str = ""
     author: str = ""
@@ -35,6 +36,7 @@ class UsageEntry:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    estimated: bool = False
 
     @property
     def month(self) -> str:
@@ -44,13 +46,16 @@ class UsageEntry:
 
 @dataclass(slots=True)
 class Total:
-    """The sum of some calls; `unpriced` counts those whose price is not known, which `cost_usd` lacks."""
+    """The sum of some calls; `unpriced` counts those whose price is not known, which `cost_usd` lacks, and
+    `estimated` those whose tokens, and so whose cost, nobody but Moot has counted.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     known_usd: float = 0.0
     unpriced: int = 0
+    estimated: int = 0
 
     @classmethod
     def of(cls, entry: UsageEntry | Usage) -> "Total":
@@ -66,6 +71,7 @@ class Total:
         self.output_tokens += entry.output_tokens
         self.known_usd += entry.cost_usd or 0.0
         self.unpriced += entry.cost_usd is None
+        self.estimated += entry.estimated
 
     def __add__(self, other: "Total") -> "Total":
         return Total(
@@ -74,6 +80,7 @@ class Total:
             self.output_tokens + other.output_tokens,
             self.known_usd + other.known_usd,
             self.unpriced + other.unpriced,
+            self.estimated + other.estimated,
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.core.message import Usage
+from app.core.usage import UsageEntry
 
 AGAINST, FOR = -2, 2
 BEFORE = 0
@@ -18,7 +18,7 @@ class Ballot:
     participant: str
     round: int
     stance: int | None = None
-    usage: Usage | None = None
+    usage: UsageEntry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,4 +43,4 @@ class Verdict:
     agreed: tuple[Point, ...] = ()
     open: tuple[Point, ...] = ()
     failure: str = ""
-    usage: Usage | None = None
+    usage: UsageEntry | None = None

@@ -9,6 +9,7 @@ from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
 from app.core.provider import ModelRequest
 from app.core.session import COMPLETED, PAUSED, RUNNING, Debate, DebateSession, Participant
+from app.engine.availability import BUSY, Waits
 from app.engine.debate import after_resume, after_turn, decide
 from app.engine.debate_modes import mode_of
 from app.engine.director import Finish, Halt, Speak, Wait, World
@@ -100,20 +101,33 @@ class DebateRun(Run):
     async def _judged(self, session: DebateSession) -> Debate:
         terms = self._terms
         verdict = await judged(
-            session, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
+            self._live, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
         )
         return replace(session.debate, verdict=verdict)
 
     async def _answered(self, plan: CallPlan, speaker: Participant) -> CallResult:
         """Let the speaker answer, once the assistant it is has time for it."""
+        work = Work(session_id=self._live.id)
         try:
-            async with self._terms.slots.taken(speaker.id, work=Work(session_id=self._live.id)):
+            async with self._terms.slots.taken(speaker.id, work=work, waits=self._waits_for_slot):
+                self._wait_is_over()
                 return await call_model(
                     self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
                 )
         except NotFree as refused:
+            self._wait_is_over()
             error = Failure(kind=refused.reason, detail=speaker.name)
             return CallResult(replace(plan.message, state=FAILED, error=error, created_at=utc_now()))
+
+    def _waits_for_slot(self, _: Waits) -> None:
+        """Say so, and let a pause come at once: nothing is in flight."""
+        self._waiting += 1
+        self._live.change(reason=BUSY)
+
+    def _wait_is_over(self) -> None:
+        if self._live.session.reason == BUSY:
+            self._waiting -= 1
+            self._live.change(reason="")
 
     def _tell_absent(self, session: DebateSession, world: World) -> None:
         """Say once of everybody whose provider is switched off or gone that they no longer speak."""

@@ -130,7 +130,7 @@ class Debates:
         judges = self._judges(session)
         if judge is not None:
             judges = [judge, *(one for one in judges if one != judge)]
-        verdict = await judged(session, list(live.whole_messages()), judges, self._models, self._prompts)
+        verdict = await judged(live, list(live.whole_messages()), judges, self._models, self._prompts)
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)
@@ -152,7 +152,8 @@ class Debates:
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)
-        kept = [replace(one, id=new_id(), turn_id=new_id()) for one in messages[: place + 1]]
+        # What they used was paid for once, where they were said.
+        kept = [replace(one, id=new_id(), turn_id=new_id(), usage=None) for one in messages[: place + 1]]
         session = forked(live.debate_session, kept)
         twin = await self._sessions.begin(session, *kept)
         return twin.id

@@ -1,12 +1,14 @@
 """What turns to come will use and cost, as pure arithmetic; used by the estimates of debates and groups.
 
 What a model will say, and think, is not known: every sum is one for short answers and one for long ones.
+And what a call has used whose provider does not say; used by the metered models.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from app.core.provider import ModelRequest
 from app.core.usage import Price
 from app.engine.perspective import WINDOW
 
@@ -19,6 +21,10 @@ WRITTEN = (120, 800)
 BALLOT = (15, 200)
 VERDICT = (250, 1_500)
 _JUDGE = 300
+
+# What a message has beside its words, and what a picture takes.
+_FRAME = 4
+_PICTURE = 1_000
 
 _LATIN = 4.0
 _OTHER = 1.5
@@ -55,8 +61,17 @@ class Estimate:
 
 def tokens_of(text: str) -> int:
     """Return about how many tokens a text has; letters that are not Latin take more of them."""
-    latin = sum(letter.isascii() for letter in text)
+    latin = len(text.encode("ascii", "ignore"))
     return ceil(latin / _LATIN + (len(text) - latin) / _OTHER)
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """Return about how many tokens a model reads of a request."""
+    tokens = 0
+    for message in request.messages:
+        tokens += _FRAME + _part_tokens(message.get("content"))
+        tokens += tokens_of(str(message.get("tool_calls", "")))
+    return tokens + sum(tokens_of(str(tool)) for tool in request.tools)
 
 
 def estimate(
@@ -83,7 +98,7 @@ def estimate(
         if voters:
             calls.append((voters[0].pair, _JUDGE + sum(said), VERDICT[length]))
         tokens.append(sum(read + written for _pair, read, written in calls))
-        usd.append(sum(_cost(prices.get(pair), read, written) for pair, read, written in calls))
+        usd.append(sum(cost_of(prices.get(pair), read, written) or 0.0 for pair, read, written in calls))
     taking = [speaker.pair for speaker in speakers[:turns]]
     known = [price for pair in taking if (price := prices.get(pair)) is not None]
     paid = any(not price.free for price in known)
@@ -98,5 +113,16 @@ def estimate(
     )
 
 
-def _cost(price: Price | None, read: int, written: int) -> float:
-    return read * price.input_usd + written * price.output_usd if price is not None else 0.0
+def cost_of(price: Price | None, read: int, written: int) -> float | None:
+    """Return the US dollars of tokens, None where the price is not known."""
+    return None if price is None else read * price.input_usd + written * price.output_usd
+
+
+def _part_tokens(content: object) -> int:
+    """Return the tokens of a message's content: a text, or a list of texts and pictures."""
+    if isinstance(content, list | tuple):
+        return sum(_part_tokens(part) for part in content)
+    if isinstance(content, Mapping):
+        text = content.get("text")
+        return tokens_of(text) if isinstance(text, str) else _PICTURE
+    return tokens_of(content) if isinstance(content, str) else 0

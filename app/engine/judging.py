@@ -1,15 +1,13 @@
 """Asks for ballots and for the verdict; used by the debate's run and its commands."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 from app.core.errors import BAD_RESPONSE, BUDGET_MONTH, ProviderError
-from app.core.message import Message, Usage
-from app.core.provider import Delta, Finished, ModelRequest, Text
-from app.core.session import DebateSession, Participant
+from app.core.message import Message
+from app.core.session import Participant
+from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, Verdict
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
@@ -37,28 +35,40 @@ async def poll(
     Raises ProviderError where the month's limit forbids to ask: then nobody has voted.
     """
     debate, messages = live.debate_session.debate, list(live.messages)
+    used: dict[str, UsageEntry] = {}
 
     async def vote(voter: Participant) -> Ballot:
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
+        call = models.call(ballot_request(debate, messages, voter, prompts))
         try:
-            answer, usage = await _ask(models, live.id, ballot_request(debate, messages, voter, prompts))
+            stance = stance_of(await call.text())
         except ProviderError as error:
             if error.kind == BUDGET_MONTH:
                 raise
-            return ballot
-        return replace(ballot, stance=stance_of(answer), usage=usage)
+            stance = None
+        finally:
+            if (entry := models.note(call, live.id)) is not None:
+                used[voter.id] = entry
+        return replace(ballot, stance=stance, usage=used.get(voter.id))
 
-    votes = await asyncio.gather(*(vote(one) for one in debate.participants), return_exceptions=True)
+    ballots: list[Ballot] = []
+    try:
+        votes = await asyncio.gather(*(vote(one) for one in debate.participants), return_exceptions=True)
+        ballots = [one for one in votes if isinstance(one, Ballot)]
+    finally:
+        if len(ballots) < len(debate.participants):
+            # The votes of this round are taken again; these were paid for as well.
+            live.note_unsaid(*used.values())
     for one in votes:
         if isinstance(one, BaseException):
             raise one
-    return tuple(one for one in votes if isinstance(one, Ballot))
+    return tuple(ballots)
 
 
 async def judged(
-    session: DebateSession,
+    live: LiveSession,
     messages: Sequence[Message],
     judges: Sequence[Judge],
     models: MeteredModels,
@@ -68,39 +78,21 @@ async def judged(
 
     Raises ProviderError where the month's limit forbids to ask.
     """
-    failure = TOO_SMALL
+    session, failure = live.debate_session, TOO_SMALL
     for judge in judges:
+        call = models.call(verdict_request(session.debate, messages, judge, prompts))
+        verdict = None
         try:
-            answer, usage = await _ask(
-                models, session.id, verdict_request(session.debate, messages, judge, prompts)
-            )
+            verdict = read_verdict(await call.text(), messages, judge)
+            failure = BAD_RESPONSE
         except ProviderError as error:
             if error.kind == BUDGET_MONTH:
                 raise
             failure = error.kind
-            continue
-        verdict = read_verdict(answer, messages, judge)
+        finally:
+            entry = models.note(call, live.id)
+            if entry is not None and verdict is None:
+                live.note_unsaid(entry)
         if verdict is not None:
-            return replace(verdict, usage=usage)
-        failure = BAD_RESPONSE
+            return replace(verdict, usage=entry)
     return last_words(session, messages, failure)
-
-
-async def _ask(models: MeteredModels, session_id: str, request: ModelRequest) -> tuple[str, Usage | None]:
-    pieces: list[str] = []
-    usage = None
-    async with aclosing(
-        cast(AsyncGenerator[Delta, None], models.stream_noted(request, session_id))
-    ) as stream:
-        async for delta in stream:
-            if isinstance(delta, Text):
-                pieces.append(delta.text)
-            elif isinstance(delta, Finished):
-                usage = Usage(
-                    provider=request.provider,
-                    model=request.model,
-                    input_tokens=delta.input_tokens,
-                    output_tokens=delta.output_tokens,
-                    cost_usd=delta.cost_usd,
-                )
-    return "".join(pieces), usage

@@ -26,6 +26,7 @@ from app.core.plan import Plan
 from app.core.session import ChatSession, DebateSession, Session
 from app.core.store import StoredSession
 from app.core.text import clean_text
+from app.core.usage import UsageEntry
 
 
 @dataclass(slots=True)
@@ -139,6 +140,11 @@ class LiveSession:
     def change(self, **fields: object) -> None:
         """Replace fields of the session: title, status, reason, debate."""
         self._publish(*self._changed(fields))
+
+    def note_unsaid(self, *calls: UsageEntry) -> None:
+        """Keep what calls used that came to nothing that is shown."""
+        if calls:
+            self.change(unsaid=(*self.session.unsaid, *calls))
 
     def change_plan(self, plan: Plan | None) -> None:
         """Replace the session's plan."""

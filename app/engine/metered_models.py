@@ -1,45 +1,115 @@
 """The one way to a model: every call of every run goes through here, and past the month's limit."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import cast
 
+from app.core.errors import EMPTY, ProviderError
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.provider import Askable, Delta, Finished, ModelRequest
-from app.core.usage import UsageEntry
+from app.core.message import Author, Usage
+from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, Text
+from app.core.usage import Price, UsageEntry
+from app.engine.estimate import cost_of, request_tokens, tokens_of
 from app.engine.usage import UsageBook
 
 
-class MeteredModels(Askable):
-    """Lets models answer while the month's limit allows it."""
+class MeteredModels:
+    """Lets models answer while the month's limit allows it, and counts what becomes no message."""
 
-    def __init__(self, models: Askable, usage: UsageBook) -> None:
+    def __init__(self, models: Models, usage: UsageBook) -> None:
         self._models = models
         self._usage = usage
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
-        """Ask a model. Raises ProviderError, of the kind budget_month where the limit forbids it."""
-        await self._usage.check(request)
-        async with aclosing(cast(AsyncGenerator[Delta, None], self._models.stream(request))) as stream:
-            async for delta in stream:
-                yield delta
+    def call(self, request: ModelRequest) -> "MeteredCall":
+        """Return a call that is yet to be made."""
+        return MeteredCall(self._models, self._usage, request)
 
-    async def stream_noted(self, request: ModelRequest, session_id: str = "") -> AsyncGenerator[Delta, None]:
-        """Ask a model for what becomes no message, and note what that used. Raises ProviderError."""
-        async with aclosing(self.stream(request)) as stream:
+    def note(
+        self, call: "MeteredCall", session_id: str = "", author: Author | None = None
+    ) -> UsageEntry | None:
+        """Count what a call used that becomes no message; return it, None where it used nothing."""
+        usage = call.usage
+        if usage is None:
+            return None
+        entry = UsageEntry(
+            message_id=new_id(),
+            at=utc_now(),
+            session_id=session_id,
+            author_id=author.id if author else "",
+            author=author.name if author else "",
+            provider=usage.provider,
+            model=usage.model,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_usd=usage.cost_usd,
+            estimated=usage.estimated,
+        )
+        self._usage.note(entry)
+        return entry
+
+
+class MeteredCall:
+    """One call of a model and what it used: by the provider's word, else by an estimate."""
+
+    def __init__(self, models: Models, book: UsageBook, request: ModelRequest) -> None:
+        self._models = models
+        self._book = book
+        self._request = request
+        self._price: Price | None = None
+        self._asked = False
+        self._said: list[str] = []
+        self._finished: Finished | None = None
+
+    async def stream(self) -> AsyncGenerator[Delta, None]:
+        """Ask the model. Raises ProviderError, of the kind budget_month where the limit forbids it."""
+        await self._book.check(self._request)
+        # Now, because one that is cut has no time to ask.
+        with suppress(ProviderError):
+            self._price = await self._models.price(self._request.provider, self._request.model)
+        stream = cast(AsyncGenerator[Delta, None], self._models.stream(self._request))
+        self._asked = True
+        try:
+            async with aclosing(stream):
+                async for delta in stream:
+                    if isinstance(delta, Finished):
+                        self._finished = delta
+                    elif isinstance(delta, CallPiece):
+                        self._said.append(delta.name + delta.arguments)
+                    else:
+                        self._said.append(delta.text + delta.thinking)
+                    yield delta
+        except Exception as error:
+            # Who refuses a request charges nothing for it.
+            empty = isinstance(error, ProviderError) and error.kind == EMPTY
+            self._asked = bool(self._said) or empty
+            raise
+
+    async def text(self) -> str:
+        """Ask the model and return its answer's text, whole. Raises ProviderError as `stream` does."""
+        pieces = []
+        async with aclosing(self.stream()) as stream:
             async for delta in stream:
-                if isinstance(delta, Finished) and (delta.input_tokens or delta.output_tokens):
-                    self._usage.note(
-                        UsageEntry(
-                            message_id=new_id(),
-                            session_id=session_id,
-                            at=utc_now(),
-                            provider=request.provider,
-                            model=request.model,
-                            input_tokens=delta.input_tokens,
-                            output_tokens=delta.output_tokens,
-                            cost_usd=delta.cost_usd,
-                        )
-                    )
-                yield delta
+                pieces += [delta.text] if isinstance(delta, Text) else []
+        return "".join(pieces)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the call used so far; None where nobody was asked, or nothing came of it but a refusal."""
+        if not self._asked:
+            return None
+        finished = self._finished or Finished()
+        used = Usage(
+            provider=self._request.provider,
+            model=self._request.model,
+            input_tokens=finished.input_tokens,
+            output_tokens=finished.output_tokens,
+            cost_usd=finished.cost_usd,
+            estimated=finished.estimated,
+        )
+        if used.input_tokens or used.output_tokens:
+            return used
+        read, written = request_tokens(self._request), tokens_of("".join(self._said))
+        cost = cost_of(self._price, read, written) if used.cost_usd is None else used.cost_usd
+        return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)

@@ -6,10 +6,9 @@ cancellation does, after the text so far was kept as stopped.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import cast
 
 from app.core.errors import (
     BAD_RESPONSE,
@@ -25,10 +24,11 @@ from app.core.errors import (
 from app.core.events import RetryScheduled, UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import DONE, FAILED, STOPPED, Failure, Message, ToolCall, Usage
-from app.core.provider import LENGTH, TRUNCATED, Askable, CallPiece, Delta, Finished, ModelRequest, Text
+from app.core.provider import LENGTH, TRUNCATED, CallPiece, Finished, ModelRequest, Text
 from app.core.text import clean_text
 from app.engine.debate import PASSED
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredCall, MeteredModels
 from app.engine.perspective import SHORT_WINDOW, WINDOW
 from app.engine.reply import ReplyCleaner, is_pass, whole_sentences
 
@@ -81,17 +81,17 @@ class CallResult:
 async def call_model(
     live: LiveSession,
     plan: CallPlan,
-    models: Askable,
+    models: MeteredModels,
     *,
     wait: Callable[[float], Awaitable[None]],
     clock: Callable[[], float],
 ) -> CallResult:
     """Let a model answer; `wait` sleeps so many seconds, `clock` is monotonic, in seconds."""
-    answer = _Answer(live, plan, clock)
+    answer = _Answer(live, plan, models, clock)
     attempt, retried = Attempt(), False
     try:
         while plan.may_ask():
-            error = await answer.ask(plan.request(attempt), models)
+            error = await answer.ask(plan.request(attempt))
             if error is None:
                 return answer.answered()
             if error.kind == BUDGET_MONTH:
@@ -121,9 +121,12 @@ async def call_model(
 class _Answer:
     """The answer as it grows over the attempts of one call."""
 
-    def __init__(self, live: LiveSession, plan: CallPlan, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Callable[[], float]
+    ) -> None:
         self._live = live
         self._plan = plan
+        self._models = models
         self._clock = clock
         self._message: Message | None = None
         self._text: list[str] = []
@@ -132,6 +135,7 @@ class _Answer:
         self._opening = ""
         self._held_back = ""
         self._request: ModelRequest | None = None
+        self._asked: list[MeteredCall] = []
         self._finished = Finished()
         self._begun = clock()
         self._thought_at: float | None = None
@@ -142,13 +146,13 @@ class _Answer:
         """The text so far."""
         return "".join(self._text).strip()
 
-    async def ask(self, request: ModelRequest, models: Askable) -> ProviderError | None:
+    async def ask(self, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why there is no whole answer, None when there is one."""
         self._begun, self._request = self._clock(), request
         self._held_back = ""
         self._opening = request.opener.partition(":")[2].strip()
         try:
-            await self._listen(models, request)
+            await self._listen(request)
         except ProviderError as error:
             return error
         except Exception as fault:
@@ -160,12 +164,13 @@ class _Answer:
             return None
         return ProviderError(INTERRUPTED if self._finished.reason == TRUNCATED else EMPTY)
 
-    async def _listen(self, models: Askable, request: ModelRequest) -> None:
+    async def _listen(self, request: ModelRequest) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
         self._finished = Finished(reason=TRUNCATED)
-        stream = cast(AsyncGenerator[Delta, None], models.stream(request))
-        async with aclosing(stream):
+        call = self._models.call(request)
+        self._asked.append(call)
+        async with aclosing(call.stream()) as stream:
             async for delta in stream:
                 if isinstance(delta, Text):
                     text, thinking = cleaner.feed(delta.text)
@@ -266,11 +271,12 @@ class _Answer:
 
     def _result(self, message: Message) -> CallResult:
         """Return a message with what it used, which a provider charges for an answer that was cut as well."""
-        usage = self._usage()
-        if usage is None:
-            return CallResult(message)
-        report = UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=usage)
-        return CallResult(replace(message, usage=usage), usage=report)
+        return CallResult(message, usage=self._report(message))
+
+    def _report(self, message: Message) -> UsageReported | None:
+        if message.usage is None:
+            return None
+        return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
 
     def held(self, error: ProviderError) -> CallResult:
         """Return that the session must pause before this call."""
@@ -278,9 +284,14 @@ class _Answer:
         return CallResult(held=error.kind, detail=error.detail)
 
     def stopped(self) -> None:
-        """Keep what was said so far, marked as cut."""
+        """Keep what was said so far, marked as cut, and what it used."""
         if self._message is not None:
-            self._live.finish_message(self._ended(STOPPED))
+            message = self._ended(STOPPED)
+            report = self._report(message)
+            self._live.finish_message(message, *((report,) if report else ()))
+            return
+        noted = [self._models.note(call, self._live.id, self._plan.message.author) for call in self._asked]
+        self._live.note_unsaid(*(entry for entry in noted if entry is not None))
 
     def _new_message(self) -> Message:
         model = f"{self._request.provider}/{self._request.model}" if self._request else ""
@@ -294,19 +305,14 @@ class _Answer:
             thinking="".join(self._thinking),
             thinking_seconds=self._thought_for,
             state=state,
+            usage=self._usage(),
             seconds=round(self._clock() - self._begun, 3),
         )
 
     def _usage(self) -> Usage | None:
-        if self._request is None or not (self._finished.input_tokens or self._finished.output_tokens):
-            return None
-        return Usage(
-            provider=self._request.provider,
-            model=self._request.model,
-            input_tokens=self._finished.input_tokens,
-            output_tokens=self._finished.output_tokens,
-            cost_usd=self._finished.cost_usd,
-        )
+        """Return what all attempts used; None where none of them used anything."""
+        used = [usage for call in self._asked if (usage := call.usage) is not None]
+        return sum(used[1:], start=used[0]) if used else None
 
 
 class _GrowingCall:

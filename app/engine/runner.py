@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import Notice
-from app.core.provider import Askable
 from app.core.session import ENDED, PAUSED, RUNNING, STOPPED
 from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 
 BY_USER = "by_user"
 APP_CLOSED = "app_closed"
@@ -27,7 +27,7 @@ STOP_SECONDS = 1.0
 class Surroundings:
     """What a run needs from outside: models, disk and time."""
 
-    models: Askable
+    models: MeteredModels
     store: SessionStore
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.message import Message
-from app.core.provider import Askable
 from app.core.store import SessionStore
 from app.engine.budget import Budget
 from app.engine.cast import Cast
 from app.engine.live_session import LiveSession
+from app.engine.metered_models import MeteredModels
 from app.engine.prompts import Prompts
 from app.engine.slots import Slots
 
@@ -41,7 +41,7 @@ class Stage:
 
     live: LiveSession
     cast: Cast
-    models: Askable
+    models: MeteredModels
     store: SessionStore
     prompts: Prompts
     budget: Budget

@@ -5,7 +5,7 @@ What a call used is noted where its message is finished, once, before the sessio
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from app.core.errors import BUDGET_MONTH, ProviderError
@@ -107,6 +107,11 @@ class UsageBook:
         self._ledger.add(entry)
         self._own.setdefault(entry.month, Total()).add(entry)
 
+    async def bring_in(self, entries: Sequence[UsageEntry]) -> None:
+        """Count the calls of a backup that are not known here. Raises StorageError."""
+        for entry in await self._ledger.bring_in(entries):
+            self._own.setdefault(entry.month, Total()).add(entry)
+
     async def close(self) -> None:
         """Write what is left."""
         await self._ledger.close()
@@ -139,6 +144,7 @@ class UsageBook:
                         input_tokens=usage.input_tokens,
                         output_tokens=usage.output_tokens,
                         cost_usd=usage.cost_usd,
+                        estimated=usage.estimated,
                     )
                 )
 

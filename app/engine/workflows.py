@@ -1,18 +1,18 @@
 """The commands of workflows: recognise, start, steer, define; `engine.workflows` for the faces."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
 from app.core.message import USER
-from app.core.provider import Delta, ModelRequest, Text
+from app.core.provider import ModelRequest
 from app.core.session import RUNNING, Chat, WorkflowSession, WorkflowState
 from app.core.store import Documents
+from app.core.usage import UsageEntry
 from app.core.workflow import (
     CANCELLED,
     DONE,
@@ -61,6 +61,8 @@ class Workflows:
         self._bus = bus
         self._by_language = {language: {one.id: one for one in ones} for language, ones in built_in.items()}
         self._language = language
+        # What choosing a workflow for a command used, until work with it begins.
+        self._asked: dict[str, UsageEntry] = {}
 
     # Definitions
 
@@ -135,16 +137,15 @@ class Workflows:
             max_tokens=200,
             schema=schema,
         )
-        answer: list[str] = []
+        call = self._models.call(request)
         try:
-            async with aclosing(
-                cast(AsyncGenerator[Delta, None], self._models.stream_noted(request))
-            ) as stream:
-                async for delta in stream:
-                    answer += [delta.text] if isinstance(delta, Text) else []
+            answer = await call.text()
         except ProviderError:
             return None
-        return choice_of("".join(answer), self.all())
+        finally:
+            if (entry := self._models.note(call)) is not None:
+                self._asked[command.strip()] = entry
+        return choice_of(answer, self.all())
 
     async def start(self, command: str, definition_id: str) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
@@ -158,7 +159,9 @@ class Workflows:
             language=self._language(),
         )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
-        session = WorkflowSession(**begun_with(message), chat=chat, workflow=work)
+        asked = self._asked.pop(command.strip(), None)
+        unsaid = () if asked is None else (asked,)
+        session = WorkflowSession(**begun_with(message), chat=chat, workflow=work, unsaid=unsaid)
         live = await self._sessions.begin(session, message)
         self._sessions.run(live)
         return live.id

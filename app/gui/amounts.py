@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from app.core.amounts import amount_text, money_text, tokens_text
+from app.core.amounts import amount_text, money_text, used_text
 from app.core.message import Message, Usage
-from app.core.usage import Total
+from app.core.session import DebateSession, Session
+from app.core.usage import Total, UsageEntry
 from app.engine.estimate import Estimate
 from app.gui.i18n import Language
 
@@ -13,7 +14,7 @@ class Spending:
     """What each speaker of a session used, one entry a call, so that nothing counts twice."""
 
     def __init__(self) -> None:
-        self._used: dict[str, tuple[str, Usage]] = {}
+        self._used: dict[str, tuple[str, Usage | UsageEntry]] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
         """Count these messages, once each."""
@@ -21,10 +22,19 @@ class Spending:
             if message.usage is not None:
                 self._used[message.id] = (message.author.name, message.usage)
 
-    def add_call(self, name: str, speaker: str, usage: Usage | None) -> None:
-        """Count a call that made no message, by a name of its own."""
-        if usage is not None:
-            self._used[name] = (speaker, usage)
+    def add_session(self, session: Session) -> None:
+        """Count what made no message, once each: votes, the verdict, calls that were cut before a word."""
+        for call in session.unsaid:
+            self._used[call.message_id] = (call.author, call)
+        if isinstance(session, DebateSession):
+            names = {one.id: one.name for one in session.debate.participants}
+            for ballot in session.debate.ballots:
+                if ballot.usage is not None:
+                    key = ballot.usage.message_id or f"{ballot.participant} {ballot.round}"
+                    self._used[key] = (names.get(ballot.participant, ""), ballot.usage)
+            verdict = session.debate.verdict
+            if verdict is not None and verdict.usage is not None:
+                self._used[verdict.usage.message_id or "verdict"] = (verdict.judge, verdict.usage)
 
     def text(self, language: Language) -> str:
         """Return the sum in words, empty while nothing is known."""
@@ -39,9 +49,9 @@ class Spending:
 
     def lines(self, language: Language) -> str:
         """Return one line a speaker."""
-        speakers: dict[str, list[Usage]] = {}
+        speakers: dict[str, list[Usage | UsageEntry]] = {}
         for name, usage in self._used.values():
-            speakers.setdefault(name, []).append(usage)
+            speakers.setdefault(name or language("usage.moot"), []).append(usage)
         parts = []
         for name, usages in speakers.items():
             cost, tokens = _sum(language, usages, part="cost.partly")
@@ -94,9 +104,9 @@ def rough_tokens(tokens: int) -> str:
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
-def _sum(language: Language, usages: list[Usage], part: str = "cost.least") -> tuple[str, str]:
+def _sum(language: Language, usages: list[Usage | UsageEntry], part: str = "cost.least") -> tuple[str, str]:
     """Return money and tokens in words."""
     total = Total()
     for usage in usages:
         total.add(usage)
-    return money_text(language, total, part), tokens_text(total.tokens)
+    return money_text(language, total, part), used_text(total)

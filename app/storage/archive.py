@@ -105,9 +105,16 @@ class FileArchive:
             if documents:
                 names = await self._do(lambda: self._bring_documents(backup, replace=replace))
                 await self._documents.load()
+            usage = await self._do(backup.usage)
         finally:
             await self._do(backup.close)
-        return Restored(sessions=tuple(back), copies=tuple(copies), documents=names, backup=kept.path)
+        return Restored(
+            sessions=tuple(back),
+            copies=tuple(copies),
+            documents=names,
+            backup=kept.path,
+            usage=tuple(one for one in usage if documents or one.session_id in back),
+        )
 
     async def thrown(self) -> tuple[Thrown, ...]:
         """Return what is in the bin, the newest first. Raises StorageError."""

@@ -20,6 +20,7 @@ from app.core.archive import (
     PackedSession,
 )
 from app.core.errors import BadInput
+from app.core.usage import UsageEntry
 from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
@@ -29,6 +30,7 @@ from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, summary_of
 from app.storage.replay import Replay
 from app.storage.upgrades import STEPS, upgraded
+from app.storage.usage_ledger import read_ledger
 
 # A year of work may be large; a single log or document is not.
 LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
@@ -69,11 +71,15 @@ class OpenBackup:
     def documents(self) -> Iterator[tuple[str, bytes]]:
         """Yield name and bytes of everything that is no session.
 
-        But not the ledger of usage: it may be open here, and where there is none it is made of the sessions.
+        But not the ledger of usage, which may be open here: it is brought in line by line.
         """
         for name in self._zip.names:
             if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
                 yield name, upgraded(name, self._zip.read(name), self._schema)
+
+    def usage(self) -> list[UsageEntry]:
+        """Return the calls of models that its ledger holds."""
+        return list(read_ledger(io.BytesIO(self._zip.read(_LEDGER)))) if _LEDGER in self._zip.names else []
 
     def log(self, session_id: str) -> bytes:
         """Return the log of a session, whole and taken by the usual reader. Raises BadInput."""

@@ -7,7 +7,9 @@ none. A ledger that is not there is made anew from the sessions' logs, those in 
 import asyncio
 import contextlib
 import io
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -17,16 +19,17 @@ from app.core.usage import Total, UsageEntry
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
-from app.storage.records import plain
+from app.storage.records import apply_patch, plain
 from app.storage.replay import lines_backwards
 from app.storage.threads import run_in_thread
 
 Result = TypeVar("Result")
 
 _OP = "usage"
-# Of a log's lines only those with an answer's usage are read.
-_HAS_USAGE = b'"usage":{'
+# Of a log's lines only those that may say what a call used are read.
+_NEEDLES = (b'"usage":', b'"unsaid":', b'"verdict":')
 _TEXTS = ("message_id", "at", "session_id", "author_id", "author", "provider", "model")
+_TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d")
 
 
 class InTurn(Protocol):
@@ -83,6 +86,22 @@ class UsageFile(UsageLedger):
             b'"at":"%b' % month.encode(),
         )
 
+    async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
+        """Add the calls that are not there yet, by their ids; return them. Raises StorageError."""
+
+        def write() -> list[UsageEntry]:
+            there = {entry.message_id for entry in self._kept(self._size, b"")} | self._pending.keys()
+            new = [entry for entry in _once(iter(entries)) if entry.message_id not in there]
+            self._pending |= {entry.message_id: _line(entry) for entry in new}
+            self._write_pending()
+            return new
+
+        try:
+            await self._opened()
+            return await asyncio.wrap_future(self._in_turn(write))
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+
     async def close(self) -> None:
         """Write what is left and let go of the file."""
 
@@ -116,13 +135,17 @@ class UsageFile(UsageLedger):
         try:
             if self._read_only:
                 return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(None), "moot-usage"))
-            if not await asyncio.wrap_future(self._in_turn(self._open)) and self._rebuilding is not None:
-                await asyncio.wrap_future(self._rebuilding)
-                await asyncio.wrap_future(self._in_turn(self._open))
+            await self._opened()
             end = size()
             return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(end), "moot-usage"))
         except OSError as error:
             raise storage_error(error, self._path) from error
+
+    async def _opened(self) -> None:
+        """Return when the file is open, or was made and is. Raises OSError."""
+        if not await asyncio.wrap_future(self._in_turn(self._open)) and self._rebuilding is not None:
+            await asyncio.wrap_future(self._rebuilding)
+            await asyncio.wrap_future(self._in_turn(self._open))
 
     def _kept(self, size: int | None, needle: bytes) -> Iterator[UsageEntry]:
         """Yield the entries of the first `size` bytes, of all there are for None, each message's once; the
@@ -133,13 +156,7 @@ class UsageFile(UsageLedger):
         except FileNotFoundError:
             yield from _once(self._from_logs())
             return
-        yield from _once(
-            entry
-            for line in read_lines(line for line in lines if needle in line)
-            if line is not None
-            for op in line.ops
-            if op.get("op") == _OP and (entry := _entry(op.get("usage"))) is not None
-        )
+        yield from read_ledger(line for line in lines if needle in line)
 
     def _from_logs(self) -> Iterator[UsageEntry]:
         for folder in (self._paths.sessions, self._paths.trash):
@@ -228,42 +245,82 @@ def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:
             yield entry
 
 
+def read_ledger(lines: Iterable[bytes]) -> Iterator[UsageEntry]:
+    """Yield the calls of a ledger's lines, each once; what cannot be read is passed over."""
+    yield from _once(
+        entry
+        for line in read_lines(lines)
+        if line is not None
+        for op in line.ops
+        if op.get("op") == _OP and (entry := _entry(op.get("usage"))) is not None
+    )
+
+
 def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
-    """Yield what the messages of a session's log used; when they began stands for when they ended."""
+    """Yield what the calls of a session's log used: those of its messages, of votes, and those cut early."""
     session_id = path.name.partition(".")[0]
+    session: dict[str, Any] = {}
     with disk.open_read(path) as file:
         for data in file:
-            line = decode_line(data.rstrip(b"\r\n")) if _HAS_USAGE in data else None
+            wanted = any(needle in data for needle in _NEEDLES)
+            line = decode_line(data.rstrip(b"\r\n")) if wanted else None
             for op in line.ops if line is not None else ():
-                message = op.get("message")
-                if isinstance(message, dict) and isinstance(usage := message.get("usage"), dict):
-                    author = message.get("author")
-                    author = author if isinstance(author, dict) else {}
-                    entry = _entry(
-                        {
-                            **usage,
-                            "message_id": message.get("id"),
-                            "at": message.get("created_at"),
-                            "session_id": session_id,
-                            "author_id": author.get("id"),
-                            "author": author.get("name"),
-                        }
-                    )
+                records = [*_of_message(op.get("message"))]
+                if patch := _record(op.get("patch")):
+                    apply_patch(session, patch)
+                    records += _of_session(session_id, session)
+                for record in records:
+                    entry = _entry({**record, "session_id": record.get("session_id") or session_id})
                     if entry is not None:
                         yield entry
 
 
+def _of_message(message: Any) -> Iterator[dict[str, Any]]:
+    """Yield what a message used; when it began stands for when it ended."""
+    message = _record(message)
+    if usage := _record(message.get("usage")):
+        author = _record(message.get("author"))
+        names = {"author_id": author.get("id"), "author": author.get("name")}
+        yield {**usage, **names, "message_id": message.get("id"), "at": message.get("created_at")}
+
+
+def _of_session(session_id: str, session: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what votes, the verdict and calls that came to nothing used.
+
+    A vote of before did not say when it was: the change that brought it did.
+    """
+    debate, at = _record(session.get("debate")), session.get("updated_at")
+    for ballot in map(_record, _list(debate.get("ballots"))):
+        name = f"{session_id} {ballot.get('participant')} {ballot.get('round')}"
+        if usage := _record(ballot.get("usage")):
+            yield {"message_id": name, "at": at, **usage}
+    if usage := _record(_record(debate.get("verdict")).get("usage")):
+        yield {"message_id": f"{session_id} verdict", "at": at, **usage}
+    yield from map(_record, _list(session.get("unsaid")))
+
+
+def _record(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _entry(record: Any) -> UsageEntry | None:
     """Return the entry of a record, None where it is none."""
-    if not isinstance(record, dict) or not (record.get("message_id") and record.get("at")):
+    if not isinstance(record, dict) or not record.get("message_id"):
         return None
     cost = record.get("cost_usd")
+    texts: dict[str, Any] = {name: str(record.get(name) or "") for name in _TEXTS}
     try:
-        return UsageEntry(
-            **{name: str(record.get(name) or "") for name in _TEXTS},
+        entry = UsageEntry(
+            **texts,
             input_tokens=int(record.get("input_tokens") or 0),
             output_tokens=int(record.get("output_tokens") or 0),
             cost_usd=None if cost is None else float(cost),
+            estimated=bool(record.get("estimated")),
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+    return entry if _TIME.match(entry.at) and 0 <= (entry.cost_usd or 0) < math.inf else None

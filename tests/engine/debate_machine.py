@@ -15,6 +15,7 @@ from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
+from app.engine.metered_models import MeteredModels
 from app.engine.next_speaker import next_speaker
 from tests.builders import a_bench, people, remotes
 from tests.engine.gated_models import Call, GatedModels
@@ -83,8 +84,9 @@ class DebateMachine(RuleBasedStateMachine):
         self.engine = bench.engine
         self.engine._documents = self.documents
         self.engine._secrets = MemorySecrets()
+        metered = MeteredModels(self.models, self.engine.usage)
         self.engine._surroundings = replace(
-            self.engine._surroundings, models=self.models, sleep=self._sleep, clock=lambda: 0.0
+            self.engine._surroundings, models=metered, sleep=self._sleep, clock=lambda: 0.0
         )
         self.known_calls = 0
 

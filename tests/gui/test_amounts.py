@@ -6,14 +6,19 @@ from pathlib import Path
 import pytest
 
 from app.core.message import Author, Message, Usage
+from app.core.session import Debate, DebateSession, Participant
+from app.core.usage import UsageEntry
+from app.core.verdict import Ballot, Verdict
 from app.gui.amounts import Spending
 from app.gui.i18n import Language
 
 FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
 
 
-def turn(turn_id: str, name: str, cost: float | None) -> Message:
-    usage = Usage(provider="p", model="m", input_tokens=20, output_tokens=11, cost_usd=cost)
+def turn(turn_id: str, name: str, cost: float | None, *, estimated: bool = False) -> Message:
+    usage = Usage(
+        provider="p", model="m", input_tokens=20, output_tokens=11, cost_usd=cost, estimated=estimated
+    )
     author = Author(id=name, name=name, kind="participant")
     return Message(id=turn_id, turn_id=turn_id, role="assistant", author=author, usage=usage)
 
@@ -59,3 +64,53 @@ def test_a_turn_counts_once(language):
     spending.add([turn("1", "GPT", 0.02)])
     spending.add([turn("1", "GPT", 0.02)])
     assert spending.text(language) == "$0.02 · 31 tokens"
+
+
+@pytest.mark.parametrize(
+    ("costs", "text"),
+    [
+        ((0.0003, 0.0004), "≈ $0.0007 · ≈ 62 tokens"),
+        ((0.0003, None), "≥ $0.0003 · ≈ 62 tokens"),
+        ((None, None), "n/a · ≈ 62 tokens"),
+        ((0.0, 0.0), "free · ≈ 62 tokens"),
+    ],
+)
+def test_an_estimate_never_looks_like_a_count(language, costs, text):
+    spending = Spending()
+    spending.add(turn(f"t{number}", "GPT", cost, estimated=number == 1) for number, cost in enumerate(costs))
+    assert spending.text(language) == text
+
+
+def call(name: str, author: str = "") -> UsageEntry:
+    return UsageEntry(message_id=name, author=author, input_tokens=20, output_tokens=11, cost_usd=0.01)
+
+
+def test_what_made_no_message_counts_once(language):
+    debate = Debate(
+        topic="Cars",
+        participants=(Participant(id="p0", name="GPT", provider="p", model="m"),),
+        ballots=(
+            Ballot(participant="p0", round=0, stance=1, usage=call("b")),
+            Ballot(participant="p0", round=1),
+        ),
+        verdict=Verdict(judge="Claude", usage=call("v")),
+    )
+    session = DebateSession(id="s", title="Cars", debate=debate, unsaid=(call("u", "Gemini"), call("w")))
+    spending = Spending()
+    spending.add_session(session)
+    spending.add_session(session)
+    assert spending.text(language) == "$0.04 · 124 tokens"
+    assert [line.partition(":")[0] for line in spending.lines(language).splitlines()] == [
+        "Gemini",
+        "Moot itself",
+        "GPT",
+        "Claude",
+    ]
+
+
+def test_votes_of_before_have_no_names_of_their_own_and_count_each(language):
+    ballots = tuple(Ballot(participant="p0", round=number, usage=call("")) for number in range(3))
+    session = DebateSession(id="s", title="Cars", debate=Debate(topic="Cars", ballots=ballots))
+    spending = Spending()
+    spending.add_session(session)
+    assert spending.short_text(language) == "$0.03"

@@ -13,6 +13,7 @@ from app.core.events import EventBus
 from app.core.message import Usage
 from app.core.store import StoredSession
 from app.core.usage import UsageEntry
+from app.core.verdict import Ballot, Verdict
 from app.engine.live_session import LiveSession
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
@@ -166,6 +167,77 @@ async def test_a_ledger_that_is_not_there_is_made_from_the_sessions_those_in_the
     assert {one.session_id for one in entries} == {"0" * 26, "1" * 26, "s"}
     await place.restart()
     assert await place.costs() == {"2026-09": 1.25, "2026-11": 0.5}
+
+
+def a_call(name: str, cost: float | None = 0.25, **fields: object) -> UsageEntry:
+    entry = UsageEntry(
+        message_id=name, at="2026-08-02T00:00:00.000Z", provider="openai", model="gpt-5.2", cost_usd=cost
+    )
+    return replace(entry, **fields)  # type: ignore[arg-type]
+
+
+async def test_votes_verdicts_and_cut_calls_are_in_a_ledger_that_is_made_anew(place: Place) -> None:
+    bus = EventBus()
+    await place.store.open()
+    autosave(bus, place.store)
+    live = LiveSession(StoredSession(session=a_session(a_debate(2), id="7" * 26), messages=[]), bus)
+    live.begin()
+    cut = a_call("cut", author="GPT", session_id=live.id, estimated=True)
+    live.note_unsaid(cut)
+    votes = tuple(Ballot(participant=one.id, round=0, usage=a_call(f"vote {one.id}")) for one in people(2))
+    live.change(debate=replace(a_debate(2), ballots=votes))
+    first = Verdict(judge="GPT", usage=a_call("first", cost=1.0))
+    live.change(debate=replace(live.debate_session.debate, verdict=first))
+    # The next one differs in a part of what it used: the log holds that part alone.
+    live.note_unsaid(a_call("first", cost=1.0))
+    second = Verdict(judge="GPT", usage=a_call("second", cost=None, at="2026-09-02T00:00:00.000Z"))
+    live.change(debate=replace(live.debate_session.debate, verdict=second))
+    await place.store.flush(live.id)
+    assert await place.costs() == {"2026-08": 1.75, "2026-09": 0.0}
+    entries = {one.message_id: one for one in await place.ledger.entries("2026-08")}
+    assert set(entries) == {"cut", "vote p0", "vote p1", "first"}
+    assert entries["cut"] == cut
+    assert {one.session_id for one in entries.values()} == {live.id}
+    (last,) = await place.ledger.entries("2026-09")
+    assert (last.message_id, last.cost_usd, last.model) == ("second", None, "gpt-5.2")
+
+
+async def test_votes_of_before_are_found_by_when_they_were_written(place: Place) -> None:
+    bus = EventBus()
+    await place.store.open()
+    autosave(bus, place.store)
+    live = LiveSession(StoredSession(session=a_session(a_debate(2), id="7" * 26), messages=[]), bus)
+    live.begin()
+    for number in range(2):
+        ballot = Ballot(participant="p0", round=number, usage=a_call("", at=""))
+        debate = live.debate_session.debate
+        live.change(debate=replace(debate, ballots=(*debate.ballots, ballot)))
+    live.change(debate=replace(live.debate_session.debate, verdict=Verdict(usage=a_call("", at=""))))
+    live.note_unsaid(a_call("later"))
+    await place.store.flush(live.id)
+    assert sum((await place.costs()).values()) == 1.0
+
+
+async def test_calls_of_a_backup_are_added_once_and_what_is_here_stays(place: Place) -> None:
+    place.ledger.add(an_entry(1))
+    place.ledger.add(an_entry(2))
+    added = await place.ledger.bring_in([replace(an_entry(2), cost_usd=9.0), an_entry(3), an_entry(3)])
+    assert added == [an_entry(3)]
+    assert await place.ledger.bring_in([an_entry(1), an_entry(3)]) == []
+    assert [one.message_id for one in await place.ledger.entries("2026-11")] == ["e1", "e2", "e3"]
+    await place.restart()
+    assert await place.costs() == {"2026-11": 1.5}
+    assert await place.ledger.bring_in([an_entry(2), an_entry(4)]) == [an_entry(4)]
+
+
+@pytest.mark.parametrize(
+    "fault", [{"at": "yesterday"}, {"at": "2026-13-01"}, {"cost_usd": -1.0}, {"message_id": ""}]
+)
+async def test_a_call_that_cannot_be_is_passed_over(place: Place, fault: dict[str, object]) -> None:
+    place.ledger.add(an_entry(1))
+    place.ledger.add(replace(an_entry(2), **fault))  # type: ignore[arg-type]
+    await place.restart()
+    assert await place.costs() == {"2026-11": 0.5}
 
 
 async def test_a_reader_of_a_directory_without_a_ledger_makes_none(place: Place) -> None:

@@ -240,9 +240,8 @@ class OpenAI(Protocol):
             "total_tokens": answer.input_tokens + answer.output_tokens,
         }
         last = {"id": "chatcmpl-wire", "object": "chat.completion.chunk", "created": 1, "model": asked.model}
-        return (
-            self._chunk(asked, {}, finish) + sse(last | {"choices": [], "usage": usage}) + b"data: [DONE]\n\n"
-        )
+        named = sse(last | {"choices": [], "usage": usage}) if answer.usage else b""
+        return self._chunk(asked, {}, finish) + named + b"data: [DONE]\n\n"
 
     def error_frame(self) -> bytes:
         return sse({"error": {"message": "The server had an error.", "type": "server_error", "code": None}})

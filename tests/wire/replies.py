@@ -48,7 +48,8 @@ class Answer:
 
     With `thinking` Anthropic signs it and Gemini the first call; `redacted` is thinking that only
     Anthropic can read. `odd` is one of ODD_CALLS: how some OpenAI-compatible servers send calls. `delay` are seconds before the headers, `pace` seconds between pieces; with `split_bytes` the
-    stream is cut into writes of one byte, in the middle of characters too.
+    stream is cut into writes of one byte, in the middle of characters too. Without `usage` OpenAI's
+    protocol names no tokens, as many servers do not.
     """
 
     text: str = ""
@@ -63,6 +64,7 @@ class Answer:
     split_bytes: bool = False
     input_tokens: int = 12
     output_tokens: int = 0
+    usage: bool = True
 
     def parts(self) -> list[str]:
         """Return the text in pieces: of `pieces` characters, or word by word."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
-from app.core.amounts import money_text, tokens_text
+from app.core.amounts import money_text, used_text
 from app.core.usage import Total
 from app.gui.i18n import Language
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -50,7 +50,7 @@ class UsageTable(QWidget):
             label = ElidedLabel("name")
             label.setText(name)
             tokens = plain_label("card_text")
-            tokens.setText(words("usage.row.tokens", tokens=tokens_text(total.tokens)))
+            tokens.setText(words("usage.row.tokens", tokens=used_text(total)))
             money = plain_label("value")
             money.setText(money_text(words, total, part="cost.partly"))
             grid.addWidget(label, row, 0)

@@ -12,7 +12,7 @@ from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.calls import Calls
-from app.providers.model_host.litellm_fixes import apply_fixes, make_known, received_finish
+from app.providers.model_host.litellm_fixes import apply_fixes, make_known, named_usage, received_finish
 from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.prices import cost_of
 from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
@@ -159,6 +159,7 @@ class _Stream:
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
             "cost_usd": cost_of(self._call, usage, input_tokens, output_tokens),
+            "estimated": not named_usage(stream),
             "state": self._signed.state(),
         }
 

@@ -36,6 +36,11 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     return bool(getattr(stream.completion_stream, "received_finish", False))
 
 
+def named_usage(stream: CustomStreamWrapper) -> bool:
+    """Say whether the provider named the tokens it used; where it does not, LiteLLM counts them itself."""
+    return any(getattr(chunk, "usage", None) for chunk in stream.chunks)
+
+
 def make_known(kind: str, model: str) -> None:
     """See to it that a model newer than LiteLLM's list is asked as its relatives are.
 

@@ -12,6 +12,7 @@ from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
+from app.engine.availability import BUSY
 from app.engine.debates import PARTICIPANT
 from app.gui.chat.message_row import SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
@@ -57,6 +58,9 @@ class DiscussionView(ConversationView):
         self.after = AfterBar(language, look, prefix=prefix)
         self._said: dict[str, Message] = {}
         self._side = DISCUSSION
+        # Whose turn has begun without a word so far, and what is waited for beside the model.
+        self._turn: TurnStarted | None = None
+        self._waits = ""
         self._lay_out(compact)
         self._connect()
         self._retranslate()
@@ -76,6 +80,7 @@ class DiscussionView(ConversationView):
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._said = {message.id: message for message in messages}
+        self._turn = None
         self._side = VERDICT if _has_verdict(session) else DISCUSSION
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
         self._show_outcome(session)
@@ -97,7 +102,10 @@ class DiscussionView(ConversationView):
         super().show_change(session)
         self.controls.show_change(session)
         if session.status != RUNNING:
+            self._turn = None
             self.transcript.clear_speaking()
+        elif self._turn is not None and (before is None or before.reason != session.reason):
+            self._show_speaking(self._turn)
         new = _has_verdict(session) and (before is None or not _has_verdict(before))
         # Whoever reads in the middle stays there; who saw it end sees what came of it.
         if new and self.transcript.following:
@@ -107,11 +115,13 @@ class DiscussionView(ConversationView):
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         self.controls.end_retry()
         local = self._provider_of(event.author.id) == EMBEDDED
-        words = self._language("transcript.starting_model") if starting and local else ""
-        self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
+        self._turn = event
+        self._waits = self._language("transcript.starting_model") if starting and local else ""
+        self._show_speaking(event)
 
     def show_message(self, message: Message) -> None:
         self.controls.end_retry()
+        self._turn = None
         self.transcript.clear_speaking()
         super().show_message(message)
 
@@ -133,6 +143,12 @@ class DiscussionView(ConversationView):
         else:
             super().take_focus()
 
+    def _show_speaking(self, event: TurnStarted) -> None:
+        """Show who is about to speak, and whether the assistant has to be free for it first."""
+        busy = self._session is not None and self._session.reason == BUSY
+        words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
+        self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
+
     def _show_side(self, side: str) -> None:
         self._side = side
         if self._session is not None:
@@ -144,11 +160,6 @@ class DiscussionView(ConversationView):
         ended = session.status in ENDED
         offered = ended or (session.status == PAUSED and bool(debate.ballots))
         self._side = self._side if offered else DISCUSSION
-        for ballot in debate.ballots:
-            name = next((one.name for one in debate.participants if one.id == ballot.participant), "")
-            self.spending.add_call(f"{ballot.participant} {ballot.round}", name, ballot.usage)
-        if debate.verdict is not None:
-            self.spending.add_call("verdict", debate.verdict.judge, debate.verdict.usage)
         self.controls.show_facts(self._facts(session))
         self.controls.show_side(self._side, offered=offered)
         self.verdict.show_session(session, self._said, read_only=self._read_only)
