@@ -101,7 +101,7 @@ class DebateRun(Run):
     async def _judged(self, session: DebateSession) -> Debate:
         terms = self._terms
         verdict = await judged(
-            self._live, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
+            session, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
         )
         return replace(session.debate, verdict=verdict)
 
