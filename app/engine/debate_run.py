@@ -101,7 +101,7 @@ class DebateRun(Run):
     async def _judged(self, session: DebateSession) -> Debate:
         terms = self._terms
         verdict = await judged(
-            session, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
+            self._live, list(self._live.messages), terms.judges(session), terms.models, terms.prompts
         )
         return replace(session.debate, verdict=verdict)
 
