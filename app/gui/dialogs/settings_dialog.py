@@ -3,7 +3,7 @@
 A page is made when it is first shown; what is chosen on it counts at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -41,7 +41,7 @@ from app.gui.style import Look, tall
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import SearchBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel
-from app.gui.widgets.toast import Toasts
+from app.gui.widgets.toast import Toast, Toasts
 
 # Every page with its icon, in the order of the list.
 PAGES = {
@@ -64,6 +64,8 @@ RowPage = LimitsPage | SettingsRows | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # what is left of the window around the dialog
+# Takes back what was removed; false where a key came back for this run only.
+Undo = Callable[[], Awaitable[bool]]
 PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
@@ -71,12 +73,14 @@ class SettingsDialog(QDialog):
     """Shows the settings; `settings` returns those that count now.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
-    partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one).
+    partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one),
+    undo_left(text, what takes it back) for each undo that is still offered when the dialog closes.
     """
 
     providers_changed = Signal()
     settings_chosen = Signal(object)
     partner_requested = Signal(str, str)
+    undo_left = Signal(str, object)
 
     def __init__(
         self,
@@ -102,10 +106,13 @@ class SettingsDialog(QDialog):
         self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._title = ElidedLabel("page_title")
         self._reset = button("link", "settings_reset")
-        self._title.setMinimumHeight(self._reset.sizeHint().height())
+        keeps_its_place = self._reset.sizePolicy()
+        keeps_its_place.setRetainSizeWhenHidden(True)
+        self._reset.setSizePolicy(keeps_its_place)
         self._side, self._stack = QFrame(), QStackedWidget()
         self._close = button("", "settings_close")
         self._toasts = Toasts(self)
+        self._undos: list[tuple[Toast, Undo]] = []
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._list_pages())
         self.search.returnPressed.connect(self._on_found)
@@ -114,6 +121,9 @@ class SettingsDialog(QDialog):
         self._close.clicked.connect(self.accept)
         self.finished.connect(self._on_finished)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+        for name, act in (("undo", self._toasts.undo), ("notice", self._toasts.take_focus)):
+            keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
+            QShortcut(keys, self, act)
         language.changed.connect(self._retranslate)
         look.changed.connect(self._list_pages)
         self._retranslate()
@@ -140,6 +150,19 @@ class SettingsDialog(QDialog):
         providers = self.page("providers")
         assert isinstance(providers, ProvidersPage)
         return providers.page()
+
+    def offer_undo(self, text: str, undo: Undo) -> None:
+        """Say that something is gone, and offer to bring it back; also after the dialog was closed."""
+
+        def act() -> None:
+            self.tasks.start(f"undo {id(undo)}", self._undo(undo))
+
+        self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
+
+    async def _undo(self, undo: Undo) -> None:
+        if not await undo():
+            self._toasts.show_toast(self._language("provider.key.session_notice"))
+        self._on_providers_changed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # Enter ends what is written in a box; a dialog would take it for a click on some button.
@@ -168,6 +191,7 @@ class SettingsDialog(QDialog):
             case "providers":
                 providers = ProvidersPage(language, look, engine, tasks)
                 providers.changed.connect(self.providers_changed)
+                providers.undo_offered.connect(self.offer_undo)
                 return providers, providers
             case "models":
                 models = ModelsPage(language, look, engine, tasks)
@@ -175,6 +199,7 @@ class SettingsDialog(QDialog):
                 return models, models
             case "servers":
                 servers = ServersPage(language, look, engine, tasks)
+                servers.undo_offered.connect(self.offer_undo)
                 self.finished.connect(servers.leave)
                 return servers, servers
             case "usage":
@@ -183,7 +208,7 @@ class SettingsDialog(QDialog):
                 return usage, usage
             case "data":
                 data = DataPage(language, look, engine, tasks, self._data_dir)
-                data.restored.connect(self.providers_changed)
+                data.restored.connect(self._on_providers_changed)
                 # The settings may be others than those the window goes by.
                 data.restored.connect(lambda: self.settings_chosen.emit({}))
                 self.finished.connect(data.leave)
@@ -301,6 +326,15 @@ class SettingsDialog(QDialog):
             words, choose = self._language, page.choose
             self._toasts.show_toast(words("settings.was_reset"), words("toast.undo"), lambda: choose(before))
 
+    def _on_providers_changed(self) -> None:
+        """Show on every page that other providers or models are there than before."""
+        for page in self._made.values():
+            if isinstance(page, ProvidersPage):
+                page.look_again()
+            elif isinstance(page, ModelsPage):
+                page.refresh()
+        self.providers_changed.emit()
+
     def _on_partner(self, kind: str, partner_id: str) -> None:
         self.accept()
         self.partner_requested.emit(kind, partner_id)
@@ -308,6 +342,9 @@ class SettingsDialog(QDialog):
     def _on_finished(self) -> None:
         # What a page has begun comes to its end, and then finds the page still there.
         self.setObjectName("settings_dialog_away")
+        for toast, undo in self._undos:
+            if toast.here:
+                self.undo_left.emit(toast.text, undo)
         self.tasks.when_done(self.deleteLater)
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:

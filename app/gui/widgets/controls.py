@@ -315,7 +315,9 @@ class NumberBox(QSpinBox):
             self._fit()
 
     def _fit(self) -> None:
-        self.setFixedWidth(self.fontMetrics().horizontalAdvance("0" * self._digits) + 26)
+        metrics = self.fontMetrics()
+        self.setFixedWidth(metrics.horizontalAdvance("0" * self._digits) + 26)
+        self.setMinimumHeight(metrics.height() + 4)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

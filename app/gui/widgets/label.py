@@ -64,6 +64,11 @@ class ElidedLabel(PaintedText):
     def minimumSizeHint(self) -> QSize:
         return QSize(24, QFontMetrics(self.font()).height() + 2)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         self.ensurePolished()
         painter = QPainter(self)
