@@ -144,9 +144,31 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
     moot = await open_moot(paths.root, language=window.language.name)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
+    await moot.engine.drafts.load()
+    await _take_over_drafts(window, moot)
     window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
     window.desk.tasks.start("model host", _warm_up(moot))
     window.desk.tasks.start("backup of the day", _back_up(moot))
+
+
+async def _take_over_drafts(window: "MainWindow", moot: "Moot") -> None:
+    """Keep what `window.ini` held of drafts before they had files of their own, once."""
+    from app.core.draft import SETUP, Draft
+    from app.core.errors import StorageError
+
+    old = window.state.old_drafts()
+    if not old:
+        return
+    for name, text in old.items():
+        # What stood for the topic of a debate's set-up is that set-up's.
+        place = SETUP if name == "topic" else name
+        if moot.engine.drafts.of(place) == Draft():
+            moot.engine.drafts.keep(place, Draft(text=text))
+    try:
+        await moot.engine.drafts.save()
+    except StorageError:
+        return  # It stays there for the next start.
+    window.state.forget_old_drafts()
 
 
 async def _warm_up(moot: "Moot") -> None:

@@ -17,6 +17,7 @@ from app.storage.archive import FileArchive
 from app.storage.autosave import autosave
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import RealFileSystem
+from app.storage.drafts import DraftFolder
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import keep_keys_out_of_errors
@@ -118,6 +119,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
         archive=FileArchive(paths, store, documents),
         bus=bus,
+        drafts=DraftFolder(paths),
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
         built_in=read_built_in(resources_dir() / "agents"),

@@ -28,7 +28,14 @@ from app.engine.prompts import Prompts
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import (
+    MemoryArchive,
+    MemoryDocuments,
+    MemoryDrafts,
+    MemoryLedger,
+    MemorySecrets,
+    MemoryTools,
+)
 
 PROMPTS = Prompts(Path(__file__).parent.parent / "resources" / "prompts")
 NAMES = ("GPT", "Claude", "Gemini", "Llama", "Mistral", "Qwen")
@@ -242,6 +249,7 @@ def a_bench(
         models=models,
         ledger=ledger or MemoryLedger(),
         archive=MemoryArchive(),
+        drafts=MemoryDrafts(),
         bus=bus,
         prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),

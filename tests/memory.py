@@ -6,13 +6,23 @@ from typing import Any
 
 from app.core.agent import Agent, Group
 from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import STOPPED, STREAMING, Message
 from app.core.provider import ModelList, ProviderConfig
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
-from app.core.store import ArchiveFiles, Documents, Hit, Problem, SessionStore, StoredSession, UsageLedger
+from app.core.store import (
+    ArchiveFiles,
+    Documents,
+    DraftFiles,
+    Hit,
+    Problem,
+    SessionStore,
+    StoredSession,
+    UsageLedger,
+)
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
@@ -231,6 +241,19 @@ class MemoryArchive(ArchiveFiles):
         return Backup(path=target, made_at="", why=why, size=0)
 
     async def back_up_if_due(self) -> Backup | None:
+class MemoryDrafts(DraftFiles):
+    """Keeps nothing that is unsent."""
+
+    async def load(self) -> dict[str, Draft]:
+        return {}
+
+    async def save(self, name: str, draft: Draft) -> None:
+        return None
+
+    def problems(self) -> tuple[Problem, ...]:
+        return ()
+
+
         return None
 
     async def backups(self) -> tuple[Backup, ...]:

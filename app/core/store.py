@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from app.core.agent import Agent, Group
 from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.draft import Draft
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ModelList, ProviderConfig
@@ -219,6 +220,22 @@ class Documents(Protocol):
 
     async def save_consents(self, consents: frozenset[str]) -> None:
         """Write what the user has allowed."""
+        ...
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what could not be read, one entry a fault."""
+        ...
+
+
+class DraftFiles(Protocol):
+    """Keeps what was written and not sent yet, under a name each: a session's id, or that of a place."""
+
+    async def load(self) -> dict[str, Draft]:
+        """Return all that is kept; what cannot be read is set aside and is among the `problems`."""
+        ...
+
+    async def save(self, name: str, draft: Draft) -> None:
+        """Write a draft, an empty one by removing its file. Raises StorageError."""
         ...
 
     def problems(self) -> tuple[Problem, ...]:

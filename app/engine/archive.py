@@ -16,6 +16,7 @@ from app.core.events import (
 )
 from app.core.session import ChatSession, DebateSession
 from app.core.store import ArchiveFiles, SessionStore
+from app.engine.drafts import Drafts
 from app.engine.export import export
 from app.engine.export_parts import escape_markdown
 from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
@@ -34,6 +35,7 @@ class Archive:
         prompts: Prompts,
         agents: Callable[[], Sequence[Agent]],
         language: Callable[[], str],
+        drafts: Drafts,
     ) -> None:
         self._files = files
         self._store = store
@@ -41,6 +43,7 @@ class Archive:
         self._prompts = prompts
         self._agents = agents
         self._language = language
+        self._drafts = drafts
 
     # Backups
 
@@ -71,6 +74,7 @@ class Archive:
         restored = await self._files.restore(path, sessions, documents=documents, replace=replace)
         self._announce(*restored.sessions, *restored.copies)
         if restored.documents:
+            await self._drafts.load()
             self._announce_documents()
         return restored
 

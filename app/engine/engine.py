@@ -31,7 +31,16 @@ from app.core.session import (
     WorkflowSession,
 )
 from app.core.settings import Settings
-from app.core.store import ArchiveFiles, Documents, Hit, Problem, Secrets, SessionStore, UsageLedger
+from app.core.store import (
+    ArchiveFiles,
+    Documents,
+    DraftFiles,
+    Hit,
+    Problem,
+    Secrets,
+    SessionStore,
+    UsageLedger,
+)
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
@@ -44,6 +53,7 @@ from app.engine.chats import Chats
 from app.engine.connections import Connections
 from app.engine.debate_run import DebateRun
 from app.engine.debates import Debates
+from app.engine.drafts import Drafts
 from app.engine.estimates import Estimates
 from app.engine.event_lines import session_document
 from app.engine.export import export
@@ -96,6 +106,7 @@ class Engine:
         models: Models,
         ledger: UsageLedger,
         archive: ArchiveFiles,
+        drafts: DraftFiles,
         bus: EventBus,
         prompts: Prompts,
         tools: Tools,
@@ -108,6 +119,7 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.bus = bus
+        self.drafts = Drafts(drafts, bus)
         self.usage = UsageBook(ledger, models, documents.settings, bus)
         metered = MeteredModels(models, self.usage)
         self.links: Callable[[str], Awaitable[bool]] = _no_links
@@ -133,7 +145,7 @@ class Engine:
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
-        self.archive = Archive(archive, store, bus, prompts, self._cast.agents, self._language)
+        self.archive = Archive(archive, store, bus, prompts, self._cast.agents, self._language, self.drafts)
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
@@ -241,6 +253,7 @@ class Engine:
 
     async def shutdown(self) -> None:
         """Pause what runs, write what is left, let go of the disk."""
+        await self.drafts.close()
         await self._sessions.close()
         await self._slots.close()
         await self._calls.close()
@@ -338,7 +351,7 @@ class Engine:
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""
-        return self._documents.problems()
+        return (*self._documents.problems(), *self.drafts.problems())
 
     def _calls_at_once(self, provider_id: str) -> int | None:
         config = provider_of(self._documents, provider_id)

@@ -4,16 +4,16 @@ Made by the desk; holds whom a new chat is for.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
+from dataclasses import replace
 from itertools import count
-from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.message import ALLOW, APPROVAL, Attachment
 from app.core.session import GroupSession, QueuedMessage, WorkflowSession
@@ -21,9 +21,9 @@ from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.amounts import most_text
 from app.gui.assistant_looks import colours_of
-from app.gui.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.bridge import Bridge
 from app.gui.chat.message_row import SETTINGS
+from app.gui.file_desk import FileDesk
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
 from app.gui.panels.chat.chat_page import ChatPage
@@ -31,7 +31,6 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toasts
 from app.gui.window_state import WindowState
 
-NEW = "new"
 LAST_ASSISTANT = "assistant"
 
 
@@ -70,7 +69,10 @@ class ChatDesk(QObject):
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
+        self.files = FileDesk(window, language, engine.drafts, page, tasks, toasts, self._takes_images)
         self._wire()
+        self._show_new_draft()
+        bridge.session_deleted.connect(lambda _event: self._show_new_draft())
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
@@ -83,7 +85,7 @@ class ChatDesk(QObject):
             self._state.keep(LAST_ASSISTANT, assistant_id)
         self._begun = ""
         self._page.show_new()
-        self._page.set_draft(self._state.draft(NEW))
+        self._show_new_draft()
         self.refresh()
 
     def refresh(self) -> None:
@@ -175,11 +177,7 @@ class ChatDesk(QObject):
         page, composer, queue = self._page, self._page.chat_composer, self._page.queue
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
-        page.edit_requested.connect(
-            lambda session_id, message_id, text, attachments: self._start(
-                chats.edit(session_id, message_id, text, attachments)
-            )
-        )
+        page.edit_requested.connect(self._on_edit)
         page.answer_requested.connect(
             lambda session_id, message_id, answer: self._start(chats.answer(session_id, message_id, answer))
         )
@@ -199,7 +197,9 @@ class ChatDesk(QObject):
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
-        page.draft_changed.connect(lambda session_id, text: self._state.keep_draft(session_id or NEW, text))
+        page.draft_changed.connect(
+            lambda session_id, draft: self._engine.drafts.keep(session_id or NEW, draft)
+        )
         queue.edited.connect(
             lambda queued_id, text: self._start(chats.edit_queued(page.session_id, queued_id, text))
         )
@@ -210,10 +210,7 @@ class ChatDesk(QObject):
         queue.removed.connect(self._on_queued_removed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
-        composer.attach_requested.connect(self.attach)
-        composer.files_given.connect(self.attach_files)
-        composer.image_given.connect(self.attach_image)
-        composer.long_text_given.connect(self.attach_text)
+        self.files.ready.connect(self._on_ready)
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command; each has a name of its own, so that none is dropped for another."""
@@ -264,10 +261,56 @@ class ChatDesk(QObject):
                 session_id = self._begun
             await self._engine.chats.send(session_id, text, attachments)
         except MootError:
-            box = self._page.composer.box
-            if self._page.session_id == session_id and not box.toPlainText():
-                box.setPlainText(text)
-                self._page.chat_composer.strip.show_attachments(attachments)
+            self._give_back(session_id, text, attachments)
+            raise
+
+    def _give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Put what could not be sent before what has been written since, wherever the user is by now."""
+        draft = self._engine.drafts.of(session_id or NEW)
+        text = "\n\n".join(part for part in (text, draft.text) if part)
+        self._show_draft(
+            session_id, replace(draft, text=text, attachments=(*attachments, *draft.attachments))
+        )
+
+    def _show_draft(self, session_id: str, draft: Draft) -> None:
+        self._engine.drafts.keep(session_id or NEW, draft)
+        if self._page.session_id == session_id:
+            self._page.set_draft(draft)
+
+    def _show_new_draft(self) -> None:
+        """Let a page without a session have what is left unsent of a new chat."""
+        if self._page.session is None:
+            self._page.set_draft(self._engine.drafts.of(NEW))
+
+    def _on_ready(self, session_id: str) -> None:
+        """Send what waited for its files in a session that is no longer in front."""
+        draft = self._engine.drafts.of(session_id)
+        if draft.rewriting is not None:
+            written = draft.rewriting
+            self._engine.drafts.keep(session_id, replace(draft, rewriting=None))
+            self._on_edit(session_id, written.message_id, written.text, written.attachments)
+        else:
+            self._engine.drafts.keep(session_id, replace(draft, text="", attachments=()))
+            self._on_send(session_id, draft.text, draft.attachments)
+
+    def _on_edit(
+        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
+    ) -> None:
+        self._start(self._edit(session_id, message_id, text, attachments))
+
+    async def _edit(
+        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
+    ) -> None:
+        """Say something else instead; where that cannot be, it is being rewritten again."""
+        try:
+            await self._engine.chats.edit(session_id, message_id, text, attachments)
+        except MootError:
+            draft = self._engine.drafts.of(session_id)
+            if draft.rewriting is None:
+                written = Rewriting(message_id=message_id, text=text, attachments=attachments)
+                self._show_draft(session_id, replace(draft, rewriting=written))
+            else:
+                self._give_back(session_id, text, attachments)
             raise
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -279,8 +322,9 @@ class ChatDesk(QObject):
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             self._begun = await self._engine.chats.start(agent.id, text, attachments)
         # Whoever writes on does so to the chat that has just begun.
-        self._state.keep_draft(self._begun, self._page.carry_over(self._begun))
-        self._state.keep_draft(NEW, "")
+        self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
+        self._engine.drafts.keep(NEW, Draft())
+        self.files.carry_over(self._begun)
         self.session_started.emit(self._begun)
 
     def _on_assistant_chosen(self, assistant_id: str) -> None:
@@ -336,11 +380,10 @@ class ChatDesk(QObject):
         if 0 <= place < len(ids):
             self._start(self._engine.chats.choose_version(session_id, ids[place]))
 
-    # Attachments
+    # What answers
 
-    @property
     def _takes_images(self) -> bool:
-        """Whether the model that answers takes pictures."""
+        """Say whether the model that answers takes pictures."""
         return self._kind is not None and self._kind.images
 
     @property
@@ -357,46 +400,3 @@ class ChatDesk(QObject):
         ]
         found.sort(key=lambda kind: kind is not None and kind.kind == EMBEDDED)
         return found[0] if found else None
-
-    def attach(self) -> None:
-        """Ask for files to give along."""
-        dialog = QFileDialog(self._window, self._language("chat.attach"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.attach_files([Path(name) for name in names]))
-        dialog.open()
-
-    def attach_files(self, paths: Sequence[Path]) -> None:
-        """Give files along."""
-        self._start(self._read(paths))
-
-    async def _read(self, paths: Sequence[Path]) -> None:
-        """Attach what can be read of the files, and say of the others why not."""
-        session_id, images = self._page.session_id, self._takes_images
-        for path in paths:
-            try:
-                self._attach(session_id, await read_attachments((path,), images=images))
-            except MootError as error:
-                self._toasts.show_toast(self._language.problem(error.code, **error.details))
-
-    def attach_image(self, image: QImage) -> None:
-        """Give a picture along, where the model takes any."""
-        if self._takes_images:
-            self._start(self._encode(image))
-        else:
-            name = self._language("chat.picture")
-            self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
-
-    async def _encode(self, image: QImage) -> None:
-        session_id = self._page.session_id
-        name = f"{self._language('chat.picture')}.png"
-        self._attach(session_id, (await picture_attachment(image, name),))
-
-    def attach_text(self, text: str) -> None:
-        """Give a long text along as a file."""
-        self._attach(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
-
-    def _attach(self, session_id: str, attachments: Sequence[Attachment]) -> None:
-        """Put attachments to the message they were meant for, if it is still the one being written."""
-        if self._page.session_id == session_id:
-            self._page.chat_composer.strip.add(attachments)

@@ -6,12 +6,15 @@ Made by the desk; the views of the sessions show what comes of it.
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
+from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.session import ENDED
 from app.engine.engine import DebateSetup, Engine
+from app.engine.setup import set_up_again
 from app.engine.verdict import Judge
 from app.gui.context_files import read_context
 from app.gui.main_window import MainWindow
@@ -23,7 +26,7 @@ from app.gui.session_views import SessionViews
 from app.gui.tasks import Tasks
 
 TABS = ("0", "1", "2")
-SHOWN, TAB, TOPIC, POLLS = "panel", "tab", "", "polls"
+SHOWN, TAB = "panel", "tab"
 
 
 class DebateDesk(QObject):
@@ -53,6 +56,7 @@ class DebateDesk(QObject):
         self._window, self._engine, self._panel, self._page = window, engine, panel, page
         self._views, self._commands, self._tasks = views, commands, tasks
         self._state = window.state
+        self._numbers = count(1)
         # Who judges which debate, and since when.
         self._asked: dict[str, tuple[str, float]] = {}
         self._wire()
@@ -87,10 +91,9 @@ class DebateDesk(QObject):
         shown = self._state.flag(SHOWN, False)
         self._window.top_bar.debate_button.setChecked(shown)
         self._panel.setVisible(shown)
-        draft = self._state.draft(TOPIC)
-        if draft:
-            self._panel.setup.set_topic(draft)
-        self._panel.setup.polls.setChecked(self._state.flag(POLLS, False))
+        setup = self._panel.setup
+        setup.show_draft(self._engine.drafts.of(SETUP))
+        setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
         tab = self._state.text(TAB, "0")
         self._panel.tabs.choose(int(tab) if tab in TABS else 0)
         summary = self._views.summary(self._state.text("panel_session"))
@@ -103,7 +106,6 @@ class DebateDesk(QObject):
         self._state.keep(SHOWN, not self._panel.isHidden())
         self._state.keep(TAB, str(self._panel.tabs.current()))
         self._state.keep("panel_session", self._panel.discussion.session_id)
-        self._state.keep(POLLS, self._panel.setup.polls.isChecked())
 
     def _wire(self) -> None:
         panel, top, commands = self._panel, self._window.top_bar, self._commands
@@ -116,7 +118,6 @@ class DebateDesk(QObject):
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
-        panel.setup.draft_changed.connect(lambda text: self._state.keep_draft(TOPIC, text))
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(self.delete_requested)
@@ -142,11 +143,7 @@ class DebateDesk(QObject):
                 "fork", self._show_new(view, self._engine.debates.fork(session_id, turn))
             )
         )
-        view.again_requested.connect(
-            lambda session_id: self._tasks.start(
-                "again", self._show_new(view, self._engine.debates.again(session_id))
-            )
-        )
+        view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._commands.export(view.session, name))
 
     def _on_view_changed(self, view: ConversationView) -> None:
@@ -179,6 +176,16 @@ class DebateDesk(QObject):
 
     async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
         view.after.offer_turns(await self._engine.debates.turns(session_id))
+
+    def _set_up_again(self, view: DiscussionView) -> None:
+        """Open Setup with what a debate was set up with: what it may cost stands there, beside Start."""
+        if view.session is None:
+            return
+        setup = self._panel.setup
+        seats = [seat.participant for seat in self._engine.debates.seats()]
+        shown = {one.id: one for one in (*seats, *setup.setup().participants)}
+        setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
+        self.show_setup()
 
     async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
         """Show the debate that comes of another where that one was shown."""
@@ -213,12 +220,29 @@ class DebateDesk(QObject):
         self._commands.resume(session_id)
 
     def _on_say(self, session_id: str, text: str) -> None:
-        self._state.keep_draft(session_id, "")
-        self._commands.say(session_id, text)
+        self._tasks.start(f"say {next(self._numbers)}", self._say(session_id, text))
 
-    def _on_draft_changed(self, session_id: str, text: str) -> None:
-        if session_id:
-            self._state.keep_draft(session_id, text)
+    async def _say(self, session_id: str, text: str) -> None:
+        """Step in; what could not be said is in the box again, before what has been written since."""
+        try:
+            await self._engine.debates.say(session_id, text)
+        except MootError:
+            since = self._engine.drafts.of(session_id).text
+            draft = Draft(text="\n\n".join(part for part in (text, since) if part))
+            self._engine.drafts.keep(session_id, draft)
+            for view in (self._panel.discussion, self._page):
+                if view.session_id == session_id:
+                    view.set_draft(draft)
+            raise
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        if not session_id:
+            return
+        self._engine.drafts.keep(session_id, draft)
+        # The panel and the page may show the same debate.
+        for view in (self._panel.discussion, self._page):
+            if view.session_id == session_id and view.draft != draft:
+                view.set_draft(draft)
 
     def _on_provider_requested(self, provider_id: str) -> None:
         self.settings_requested.emit("providers", provider_id)

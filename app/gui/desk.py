@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
 from app.core.catalog import EMBEDDED
+from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.events import Notice
 from app.core.session import SessionSummary
@@ -20,7 +21,7 @@ from app.engine.engine import Engine
 from app.gui.assistant_commands import AssistantCommands
 from app.gui.background_desk import BackgroundDesk
 from app.gui.bridge import Bridge
-from app.gui.chat_desk import NEW, ChatDesk
+from app.gui.chat_desk import ChatDesk
 from app.gui.debate_desk import DebateDesk
 from app.gui.desk_commands import DeskCommands
 from app.gui.dialogs.link_dialog import open_link
@@ -98,7 +99,7 @@ class Desk(QObject):
         )
         self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
         self.workflows = WorkflowDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
-        self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats, self._state)
+        self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats)
         self.providers = ProviderDesk(window, engine, self.tasks)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)

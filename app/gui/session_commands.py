@@ -48,10 +48,6 @@ class SessionCommands:
         """End a session."""
         self._tasks.start(f"stop {session_id}", self._engine.stop(session_id))
 
-    def say(self, session_id: str, text: str) -> None:
-        """Step into a session."""
-        self._tasks.start(f"say {session_id} {text}", self._engine.debates.say(session_id, text))
-
     def delete(self, summary: SessionSummary) -> None:
         """Move a session to the bin, and offer to bring it back."""
         self._tasks.start(f"delete {summary.id}", self._delete(summary))

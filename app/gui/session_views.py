@@ -89,7 +89,7 @@ class SessionViews(QObject):
         tail = self._engine.tail(session_id, TAIL) if long else []
         if tail:
             view.show_session(provisional(summary, tail), tail)
-            view.set_draft(self._state.draft(session_id))
+            view.set_draft(self._engine.drafts.of(session_id))
             view.go_to(place)
             self.view_changed.emit(view)
         live = await self._engine.open(session_id)
@@ -98,7 +98,7 @@ class SessionViews(QObject):
         self._bridge.flush()
         self._show_whole(view, live, {message.id for message in tail})
         if not tail:
-            view.set_draft(self._state.draft(session_id))
+            view.set_draft(self._engine.drafts.of(session_id))
         if not tail or view.transcript.following:
             view.go_to(place)
         turn = self._waiting.get(session_id)

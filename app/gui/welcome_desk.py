@@ -3,19 +3,20 @@
 Made by the desk, which shows the page for a new chat; there all goes on.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage
 
+from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.engine.engine import Engine
-from app.gui.chat_desk import NEW, ChatDesk
+from app.gui.chat_desk import ChatDesk
 from app.gui.panels.chat.chat_composer import LONGEST_NAME, unmarked
 from app.gui.style import Look
 from app.gui.welcome_page import WelcomePage
-from app.gui.window_state import WindowState
 
 
 class WelcomeDesk(QObject):
@@ -26,17 +27,18 @@ class WelcomeDesk(QObject):
 
     new_requested = Signal(str)
 
-    def __init__(
-        self, page: WelcomePage, look: Look, engine: Engine, chats: ChatDesk, state: WindowState
-    ) -> None:
+    def __init__(self, page: WelcomePage, look: Look, engine: Engine, chats: ChatDesk) -> None:
         super().__init__(page)
         self._page, self._look, self._engine = page, look, engine
-        self._chats, self._state = chats, state
+        self._chats = chats
         self._group_id = ""
+        self._filling = False
         self._wire()
         # What was written before anything could be sent counts, not what was left the last time.
-        if not page.composer.box.toPlainText():
-            page.composer.box.setPlainText(state.draft(NEW))
+        text = page.composer.box.toPlainText()
+        if text:
+            engine.drafts.keep(NEW, replace(engine.drafts.of(NEW), text=text))
+        self._show_draft()
         page.composer.hold(False)
         self.refresh()
 
@@ -65,14 +67,31 @@ class WelcomeDesk(QObject):
 
     def go_on(self) -> None:
         """Let the page for a new chat have what was written here."""
-        text = self._page.composer.box.toPlainText()
-        if text:
-            self._page.composer.box.clear()
-            self._state.keep_draft(NEW, text)
+        self._fill(Draft())
+
+    def _show_draft(self) -> None:
+        """Show what is left unsent of a new chat, which may have been written on its own page."""
+        self._fill(self._engine.drafts.of(NEW))
+
+    def _fill(self, draft: Draft) -> None:
+        composer = self._page.composer
+        self._filling = True
+        composer.strip.show_attachments(draft.attachments)
+        if draft.text != composer.box.toPlainText():
+            composer.box.setPlainText(draft.text)
+            composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
+        self._filling = False
+
+    def _on_text_changed(self) -> None:
+        composer = self._page.composer
+        if not self._filling:
+            draft = Draft(text=composer.box.toPlainText(), attachments=composer.attachments())
+            self._engine.drafts.keep(NEW, draft)
 
     def _wire(self) -> None:
         composer = self._page.composer
-        composer.text_changed.connect(lambda: self._state.keep_draft(NEW, composer.box.toPlainText()))
+        composer.text_changed.connect(self._on_text_changed)
+        self._page.came.connect(self._show_draft)
         composer.message_submitted.connect(self._on_submitted)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
@@ -98,16 +117,16 @@ class WelcomeDesk(QObject):
 
     def _on_attach(self) -> None:
         self.new_requested.emit(self._group_id)
-        self._chats.attach()
+        self._chats.files.ask()
 
     def _on_files(self, paths: list[Path]) -> None:
         self.new_requested.emit(self._group_id)
-        self._chats.attach_files(paths)
+        self._chats.files.attach_files(paths)
 
     def _on_image(self, image: QImage) -> None:
         self.new_requested.emit(self._group_id)
-        self._chats.attach_image(image)
+        self._chats.files.attach_image(image)
 
     def _on_long_text(self, text: str) -> None:
         self.new_requested.emit(self._group_id)
-        self._chats.attach_text(text)
+        self._chats.files.attach_text(text)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerItem, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED_BYTES
@@ -34,6 +34,7 @@ PARTS = {
     "stop_button": "welcome_stop",
     "edit_cancel": "welcome_edit_cancel",
     "attachments": "welcome_attachments",
+    "readings": "welcome_readings",
 }
 
 
@@ -73,7 +74,7 @@ class WelcomeCard(QFrame):
 class WelcomePage(QWidget):
     """Headline, cards, composer and examples; emits what the user wants.
 
-    What is written is sent as a chat; the card for debates takes it as the topic.
+    What is written is sent as a chat; the card for debates takes it as the topic. `came` says that it is shown.
     """
 
     debate_requested = Signal(str)
@@ -82,6 +83,7 @@ class WelcomePage(QWidget):
     providers_requested = Signal()
     model_requested = Signal()
     model_cancelled = Signal()
+    came = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,6 +218,10 @@ class WelcomePage(QWidget):
     def focusInEvent(self, event: QFocusEvent) -> None:
         # No focus proxy: with one, Tab would jump over the cards before the box.
         self.composer.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.came.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -1,4 +1,4 @@
-"""What the window remembers between two runs: place, size, panels, drafts and what is read; kept in `window.ini`.
+"""What the window remembers between two runs: place, size, panels and what is read; kept in `window.ini`.
 
 Not a setting: losing it costs nothing but a habit.
 """
@@ -42,13 +42,17 @@ class WindowState:
         """Keep widths in pixels until the next run."""
         self.keep(name, " ".join(str(width) for width in widths))
 
-    def draft(self, session_id: str) -> str:
-        """Return what was left unsent for a session (`""` is Setup's topic)."""
-        return self.text(f"drafts/{session_id or 'topic'}")
+    def old_drafts(self) -> dict[str, str]:
+        """Return the texts that were kept here before drafts had files of their own, by what they were for."""
+        self._settings.beginGroup("drafts")
+        found = {name: str(self._settings.value(name)) for name in self._settings.childKeys()}
+        self._settings.endGroup()
+        return found
 
-    def keep_draft(self, session_id: str, text: str) -> None:
-        """Keep what is left unsent; of many sessions only the newest ones'."""
-        self._keep_of_session("drafts", session_id or "topic", text)
+    def forget_old_drafts(self) -> None:
+        """Let go of them, once they are kept elsewhere."""
+        self._settings.remove("drafts")
+        self.save()
 
     def place(self, session_id: str) -> str:
         """Return where a session was read, empty for its end."""
@@ -56,17 +60,14 @@ class WindowState:
 
     def keep_place(self, session_id: str, place: str) -> None:
         """Keep where a session is read; of many sessions only the newest ones'."""
-        self._keep_of_session("places", session_id, place)
-
-    def _keep_of_session(self, group: str, name: str, text: str) -> None:
         settings = self._settings
-        if not text:
-            settings.remove(f"{group}/{name}")
+        if not place:
+            settings.remove(f"places/{session_id}")
             return
-        settings.setValue(f"{group}/{name}", text)
-        settings.beginGroup(group)
+        settings.setValue(f"places/{session_id}", place)
+        settings.beginGroup("places")
         # Ids begin with the time they were made, so their order is that of their age.
-        names = sorted(key for key in settings.childKeys() if key != "topic")
+        names = sorted(settings.childKeys())
         for old in names[: max(0, len(names) - MOST_KEPT)]:
             settings.remove(old)
         settings.endGroup()

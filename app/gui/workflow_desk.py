@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
+from app.core.draft import COMMAND, Draft
 from app.core.errors import MootError
 from app.core.events import Event
 from app.core.session import WorkflowSession
@@ -115,6 +116,9 @@ class WorkflowDesk(PanelDesk):
             other.connect(
                 lambda on: top.workflow_button.setChecked(top.workflow_button.isChecked() and not on)
             )
+        box = work.start_box.box
+        box.setPlainText(self._engine.drafts.of(COMMAND).text)
+        box.textChanged.connect(lambda: self._engine.drafts.keep(COMMAND, Draft(text=box.toPlainText())))
         work.start_box.start_requested.connect(
             lambda command, definition_id: self._tasks.start("workflow", self._begin(command, definition_id))
         )

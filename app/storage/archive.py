@@ -26,7 +26,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.ids import derived_id
 from app.core.store import StoredSession
 from app.storage.backup import is_due, own_backups, write_backup, write_zip
-from app.storage.bin import thrown, thrown_at
+from app.storage.bin import remove_for_good, thrown, thrown_at
 from app.storage.documents import JsonDocuments
 from app.storage.exported import read_exported
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
@@ -38,7 +38,7 @@ from app.storage.threads import run_in_thread
 
 Result = TypeVar("Result")
 
-_PARTS = ("sessions", "assistants", "groups", "workflows", "trash", "quarantine", "backups", "logs")
+_PARTS = ("sessions", "drafts", "assistants", "groups", "workflows", "trash", "quarantine", "backups", "logs")
 OTHER = "other"
 
 
@@ -155,7 +155,7 @@ class FileArchive:
             there = {one.name for one in self._disk.scan(self._paths.trash)}
             for name in files:
                 if name in there and thrown_at(name) is not None:
-                    self._disk.remove(self._paths.trash / name)
+                    remove_for_good(self._paths, self._disk, name)
 
         await self._do(remove)
 

@@ -38,7 +38,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         for one in disk.scan(paths.sessions)
         if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
     ]
-    for folder in (paths.assistants, paths.groups, paths.workflows):
+    for folder in (paths.assistants, paths.groups, paths.workflows, paths.drafts):
         # A person may have put a link there: what it leads to is the user's as well.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
@@ -54,7 +54,7 @@ def may_be_packed(name: str) -> bool:
     match name.split("/"):
         case ["sessions", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
-        case ["assistants" | "groups" | "workflows", file]:
+        case ["assistants" | "groups" | "workflows" | "drafts", file]:
             return _is_file_name(file) and file.endswith(".json")
         case ["assistants" | "groups" | "workflows", ".versions", folder, file]:
             number = file.removesuffix(".json")

@@ -73,4 +73,14 @@ def remove_old(paths: DataPaths, disk: FileSystem) -> None:
     for one in disk.scan(paths.trash):
         moment = thrown_at(one.name)
         if moment is not None and moment < oldest:
-            disk.remove(paths.trash / one.name)
+            remove_for_good(paths, disk, one.name)
+
+
+def remove_for_good(paths: DataPaths, disk: FileSystem, file: str) -> None:
+    """Delete a file of the bin, and of a session what was left unsent in it. Raises OSError."""
+    name = file.rsplit(".", 2)[0]
+    # One that came back from a backup meanwhile goes on.
+    if file.endswith(".jsonl") and is_id(name) and not paths.session(name).exists():
+        with contextlib.suppress(FileNotFoundError):
+            disk.remove(paths.draft(name))
+    disk.remove(paths.trash / file)

@@ -17,6 +17,7 @@ class DataPaths:
         self.assistants = root / "assistants"
         self.groups = root / "groups"
         self.workflows = root / "workflows"
+        self.drafts = root / "drafts"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"
         self.backups = root / "backups"
@@ -35,6 +36,10 @@ class DataPaths:
     def session(self, session_id: str) -> Path:
         """Return the log of a session; the id must have been checked by `is_id`."""
         return self.sessions / f"{session_id}.jsonl"
+
+    def draft(self, name: str) -> Path:
+        """Return what is left unsent in a session or another place; the name must have been checked."""
+        return self.drafts / f"{name}.json"
 
 
 def default_data_dir() -> Path:

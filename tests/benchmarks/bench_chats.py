@@ -29,7 +29,14 @@ from tests.benchmarks import model_calls
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.builders import PROMPTS
-from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import (
+    MemoryArchive,
+    MemoryDocuments,
+    MemoryDrafts,
+    MemoryLedger,
+    MemorySecrets,
+    MemoryTools,
+)
 from tests.wire import Answer, Recorded, Reply, WireCall, WireServer
 
 CALLS = 10
@@ -101,6 +108,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         models=models,
         ledger=MemoryLedger(),
         archive=MemoryArchive(),
+        drafts=MemoryDrafts(),
         bus=bus,
         prompts=PROMPTS,
         tools=MemoryTools(*tools),

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.agent import Group
-from app.gui.chat_desk import NEW
+from app.core.draft import NEW
 from app.gui.i18n import Language
 from app.gui.main_window import SIDE_WIDTH, MainWindow
 from app.gui.style import Look
@@ -71,7 +71,7 @@ async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_p
     assert composer.box.toPlainText() == ""
     desk.show_new()
     assert desk.chat_page.composer.box.toPlainText() == "Sum this up", "an empty box is no draft"
-    assert person.window.state.draft(NEW) == "Sum this up"
+    assert person.window.desk.engine.drafts.of(NEW).text == "Sum this up"
 
 
 async def test_it_says_who_hears_what_is_written(person):

@@ -33,7 +33,14 @@ from app.storage.sessions import JsonLogStore
 from tests.builders import PROMPTS
 from tests.engine.group_tools import PLAN_TOOLS
 from tests.engine.test_turn import _asker, a_tool
-from tests.memory import MemoryArchive, MemoryDocuments, MemoryLedger, MemorySecrets, MemoryTools
+from tests.memory import (
+    MemoryArchive,
+    MemoryDocuments,
+    MemoryDrafts,
+    MemoryLedger,
+    MemorySecrets,
+    MemoryTools,
+)
 from tests.wire import Answer, Fault, WireCall, WireServer
 from tests.wire.fixtures import FOUR
 from tests.wire.replies import Reply
@@ -177,6 +184,7 @@ class ChatPlay:
             models=self.models,
             ledger=MemoryLedger(),
             archive=MemoryArchive(),
+            drafts=MemoryDrafts(),
             bus=bus,
             prompts=PROMPTS,
             tools=MemoryTools(*TOOLS),

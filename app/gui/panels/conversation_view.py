@@ -9,6 +9,7 @@ from typing import ClassVar
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import STREAMING, Message
 from app.core.session import Session
@@ -27,7 +28,8 @@ class ConversationView(QWidget):
 
     link_requested = Signal(str, str)
     provider_requested = Signal(str)
-    draft_changed = Signal(str, str)
+    draft_changed = Signal(str, object)
+    draft_shown = Signal()
 
     def __init__(
         self, language: Language, look: Look, composer: Composer, *, layout: str, names: tuple[str, str, str]
@@ -39,6 +41,7 @@ class ConversationView(QWidget):
         self._look = look
         self._read_only = False
         self._session: Session | None = None
+        self._filling = False
         self.spending = Spending()
         self.transcript = TranscriptView(look.tokens, language.texts, layout=layout, picture=look.picture)
         self.composer = composer
@@ -96,6 +99,7 @@ class ConversationView(QWidget):
     def clear(self) -> None:
         """Show no session."""
         self._session = None
+        self.set_draft(Draft())
 
     def show_change(self, session: Session) -> None:
         """Show the session's new title, status or cursor."""
@@ -129,8 +133,23 @@ class ConversationView(QWidget):
         """Put the cursor where one writes; into the transcript where there is nothing to write."""
         (self.composer if self.composer.box.isEnabled() else self.transcript).setFocus()
 
-    def set_draft(self, text: str) -> None:
-        """Write what had been left unsent for this session."""
+    @property
+    def draft(self) -> Draft:
+        """What is left unsent here."""
+        return Draft(text=self.composer.box.toPlainText())
+
+    def set_draft(self, draft: Draft) -> None:
+        """Show what had been left unsent for this session."""
+        # The parts come one by one: the draft is whole only when all are there.
+        self._filling = True
+        self._show_draft(draft)
+        self._filling = False
+        self.draft_shown.emit()
+
+    def _show_draft(self, draft: Draft) -> None:
+        self._write(draft.text)
+
+    def _write(self, text: str) -> None:
         box = self.composer.box
         if text != box.toPlainText():
             box.setPlainText(text)
@@ -151,7 +170,8 @@ class ConversationView(QWidget):
             self.transcript.go_to(message_id, int(offset))
 
     def _on_text_changed(self) -> None:
-        self.draft_changed.emit(self.session_id, self.composer.box.toPlainText())
+        if not self._filling:
+            self.draft_changed.emit(self.session_id, self.draft)
 
     def _on_find_step(self, step: int) -> None:
         (self.transcript.find_next if step > 0 else self.transcript.find_previous)()

@@ -1,6 +1,6 @@
 """The card of a question (row P5): answers to choose from, yes or no, or a line to write; native, no HTML."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -17,7 +17,9 @@ YES, NO = "yes", "no"
 
 
 class QuestionCard(PromptCard):
-    """Asks; 1 to 9 choose, Enter answers, Skip dismisses."""
+    """Asks; 1 to 9 choose, Enter answers, Skip dismisses; emits written(text) while an answer is being written."""
+
+    written = Signal(str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
@@ -53,7 +55,7 @@ class QuestionCard(PromptCard):
         self._answer.clicked.connect(self._on_answer)
         self._skip.clicked.connect(self.dismissed)
         self._box.submitted.connect(self._on_answer)
-        self._box.textChanged.connect(self._show_state)
+        self._box.textChanged.connect(self._on_text)
         language.changed.connect(self._retranslate)
         self._retranslate()
         self._show_state()
@@ -64,6 +66,14 @@ class QuestionCard(PromptCard):
         row.setChecked(True)
         if self._writes():
             self._box.setFocus()
+
+    def write(self, text: str) -> None:
+        """Show an answer as far as it was written before."""
+        if text and text != self._box.toPlainText():
+            if self._rows:
+                self._rows[-1].setChecked(True)
+            self._box.setPlainText(text)
+            self._box.moveCursor(self._box.textCursor().MoveOperation.End)
 
     def _add(self, words: str, answer: str, key: str = "") -> None:
         """Offer an answer in the words of who asks, or in Moot's own, by their key."""
@@ -112,6 +122,10 @@ class QuestionCard(PromptCard):
             self._box.setVisible(shown)
             self.updateGeometry()
         self._answer.setEnabled(not shown or bool(self._box.text()))
+
+    def _on_text(self) -> None:
+        self._show_state()
+        self.written.emit(self._box.toPlainText())
 
     def _on_answer(self) -> None:
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]

@@ -1,6 +1,6 @@
 """The composer of a chat: attachments, the assistant with its tools, the editing of what was said, Stop."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
@@ -13,6 +13,7 @@ from app.core.tool import ASKING, ServerStatus
 from app.gui.i18n import Language
 from app.gui.panels.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.chat.message_box import MessageBox
+from app.gui.panels.chat.reading_strip import ReadingStrip
 from app.gui.style import Look
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button, icon_button, name_button
@@ -28,7 +29,8 @@ class ChatComposer(Composer):
 
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
-    assistant_chosen(assistant id), servers_requested().
+    assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() when
+    what is to be sent has to wait for a file.
     """
 
     message_submitted = Signal(str, object)
@@ -40,13 +42,17 @@ class ChatComposer(Composer):
     edit_cancelled = Signal()
     assistant_chosen = Signal(str)
     servers_requested = Signal()
+    reading_cancelled = Signal(int)
+    send_waited = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
         self._busy = self._held = self._english_only = False
         self.strip = AttachmentStrip(language, look)
+        self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
+        self._waits = Paragraph("hint")
         super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._editing = QFrame()
@@ -67,6 +73,16 @@ class ChatComposer(Composer):
     def attachments(self) -> tuple[Attachment, ...]:
         """Return what is to be given along."""
         return self.strip.attachments()
+
+    def show_readings(self, names: Mapping[int, str], *, sends: bool) -> None:
+        """Say which files are being read, and with `sends` that all is sent once they are."""
+        self.readings.show_readings(names)
+        self._waits.setVisible(sends and bool(names))
+        self._show_send()
+
+    def submit(self) -> None:
+        """Send what is written, as Enter does."""
+        self._on_submitted()
 
     def hold(self, held: bool) -> None:
         """Send nothing for now: what is written stays."""
@@ -159,6 +175,7 @@ class ChatComposer(Composer):
         self.set_words(placeholder, words("discussion.hint"), send)
         self._editing_text.setText(words("chat.editing"))
         self._limit.setText(words("chat.not_english"))
+        self._waits.setText(words("chat.reading.sends"))
         self._editing_cancel.setText(words("dialog.cancel"))
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
@@ -189,10 +206,16 @@ class ChatComposer(Composer):
         editing.addWidget(self._editing_text, 1)
         editing.addWidget(self._editing_cancel)
         self._editing.hide()
-        self.column.insertWidget(0, self.strip)
+        files = QHBoxLayout()
+        files.setSpacing(6)
+        files.addWidget(self.strip, 1)
+        files.addWidget(self.readings, 1)
+        self.column.insertLayout(0, files)
         self.column.insertWidget(0, self._editing)
         self.column.insertWidget(self.column.count() - 1, self._limit)
+        self.column.insertWidget(self.column.count() - 1, self._waits)
         self._limit.hide()
+        self._waits.hide()
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is whole or not there: it shares no room with the space before it.
@@ -217,6 +240,7 @@ class ChatComposer(Composer):
         self.stop.clicked.connect(self.stop_requested)
         self._editing_cancel.clicked.connect(self.edit_cancelled)
         self.strip.changed.connect(self._on_text_changed)
+        self.readings.cancelled.connect(self.reading_cancelled)
         for given, emitted in (
             (self.message_box.files_given, self.files_given),
             (self.message_box.image_given, self.image_given),
@@ -233,15 +257,21 @@ class ChatComposer(Composer):
 
     def _on_submitted(self) -> None:
         text, attachments = self.box.text(), self.attachments()
-        if (text or attachments) and self.send.isEnabled():
+        if self.readings and self.send.isEnabled():
+            self.send_waited.emit()
+        elif (text or attachments) and self.send.isEnabled():
             self.box.clear()
             self.strip.show_attachments(())
             self.message_submitted.emit(text, attachments)
 
     def _on_text_changed(self) -> None:
-        self.send.setEnabled(bool(self.box.text() or self.attachments()) and not self._held)
+        self._show_send()
         self._show_limit()
         self.text_changed.emit()
+
+    def _show_send(self) -> None:
+        something = self.box.text() or self.attachments() or self.readings
+        self.send.setEnabled(bool(something) and not self._held)
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))

@@ -1,11 +1,13 @@
 """A chat in the main area: its messages, the questions that wait, the queue, and the box to write."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.draft import Draft, Rewriting
 from app.core.events import (
     CallsStreamed,
     MessageFinished,
@@ -69,11 +71,11 @@ class ChatPage(ConversationView):
         self._turns: set[str] = set()
         self._last_turn = ""
         self._said: list[str] = []
-        self._files: dict[str, tuple[Attachment, ...]] = {}
         self._speaker: Author | None = None
         self._running_calls: set[str] = set()
         self._editing = ""
-        self._set_aside: tuple[str, tuple[Attachment, ...]] = ("", ())
+        self._set_aside = Draft()
+        self._answers: dict[str, str] = {}
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
@@ -94,7 +96,6 @@ class ChatPage(ConversationView):
 
     def show_new(self) -> None:
         """Show an empty page to begin a chat on."""
-        self._leave_editing()
         self._session, self._read_only = None, False
         self.transcript.clear_speaking()
         self.transcript.show_session(NOBODY, ())
@@ -110,7 +111,6 @@ class ChatPage(ConversationView):
         read_only: bool = False,
         damaged: int = 0,
     ) -> None:
-        self._leave_editing()
         self._follow(messages)
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self.state_line.show_session(session, read_only=read_only, damaged=damaged)
@@ -227,15 +227,9 @@ class ChatPage(ConversationView):
 
     def begin_editing(self, message: Message) -> None:
         """Let the user rewrite what they said; what was being written is kept aside."""
-        composer = self.chat_composer
-        if not self._editing:
-            self._set_aside = (composer.box.toPlainText(), composer.attachments())
-        self._editing = message.id
-        composer.show_editing(True)
-        composer.strip.show_attachments(message.attachments)
-        composer.box.setPlainText(message.content)
-        composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
-        composer.box.setFocus()
+        written = Rewriting(message_id=message.id, text=message.content, attachments=message.attachments)
+        self.change_draft(replace(self.draft, rewriting=written))
+        self.composer.box.setFocus()
 
     def take_focus(self) -> None:
         """Put the cursor where one answers, else where one writes; whoever writes is not interrupted."""
@@ -246,15 +240,29 @@ class ChatPage(ConversationView):
         else:
             super().take_focus()
 
-    def set_draft(self, text: str) -> None:
-        self.chat_composer.strip.show_attachments(self._files.get(self.session_id, ()))
-        super().set_draft(text)
+    @property
+    def draft(self) -> Draft:
+        text, attachments = self.composer.box.toPlainText(), self.chat_composer.attachments()
+        if self._editing:
+            written = Rewriting(message_id=self._editing, text=text, attachments=attachments)
+            return replace(self._set_aside, rewriting=written, answers=dict(self._answers))
+        return Draft(text=text, attachments=attachments, answers=dict(self._answers))
 
-    def carry_over(self, session_id: str) -> str:
-        """Keep what was written since a new chat was sent off for that chat; return its text."""
-        text = self.composer.box.toPlainText() if self._session is None else ""
-        self._files[session_id] = self._files.pop("", ())
-        return text
+    def change_draft(self, draft: Draft) -> None:
+        """Show another draft for this session, and keep it."""
+        self.set_draft(draft)
+        self.draft_changed.emit(self.session_id, draft)
+
+    def _show_draft(self, draft: Draft) -> None:
+        self._editing = draft.rewriting.message_id if draft.rewriting else ""
+        self._set_aside = replace(draft, rewriting=None)
+        self._answers = dict(draft.answers)
+        written = draft.rewriting or draft
+        self.chat_composer.show_editing(bool(self._editing))
+        self.chat_composer.strip.show_attachments(written.attachments)
+        self._write(written.text)
+        for card in self.transcript.findChildren(QuestionCard):
+            card.write(self._answers.get(card.message.id, ""))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -321,6 +329,11 @@ class ChatPage(ConversationView):
         card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
         for done in (card.answered, card.dismissed):
             done.connect(lambda *_: self._leave_card(card))
+        if isinstance(card, QuestionCard):
+            card.write(self._answers.get(message.id, ""))
+            card.written.connect(lambda answer: self._on_written(message.id, answer))
+            for done in (card.answered, card.dismissed):
+                done.connect(lambda *_: self._on_written(message.id, ""))
         # The first time only: scrolled into sight again, it takes the focus from nobody.
         card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
@@ -391,29 +404,23 @@ class ChatPage(ConversationView):
         self._language.changed.connect(self._retranslate)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        message_id, self._editing = self._editing, ""
+        message_id = self._editing
         if not message_id:
             self.send_requested.emit(self.session_id, text, attachments)
             return
-        self._restore_aside()
+        self._leave_editing()
         self.edit_requested.emit(self.session_id, message_id, text, attachments)
 
     def _leave_editing(self) -> None:
-        if self._editing:
-            self._editing = ""
-            self._restore_aside()
+        self.change_draft(replace(self.draft, rewriting=None))
 
-    def _restore_aside(self) -> None:
-        text, attachments = self._set_aside
-        self.chat_composer.show_editing(False)
-        self.chat_composer.strip.show_attachments(attachments)
-        self.composer.box.setPlainText(text)
-
-    def _on_text_changed(self) -> None:
-        # What is being rewritten is no draft: that was set aside.
-        if not self._editing:
-            self._files[self.session_id] = self.chat_composer.attachments()
-            super()._on_text_changed()
+    def _on_written(self, message_id: str, answer: str) -> None:
+        """Keep a half-written answer; nothing is kept of one that is empty or was given."""
+        if answer:
+            self._answers[message_id] = answer
+        else:
+            self._answers.pop(message_id, None)
+        self._on_text_changed()
 
     def _retranslate(self) -> None:
         words = self._language

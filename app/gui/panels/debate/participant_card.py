@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
+from app.core.draft import SeatDraft
 from app.core.session import Participant
 from app.engine.engine import Seat
 from app.gui.i18n import BUILT_IN_ROLES, Language
@@ -82,6 +83,7 @@ class ParticipantCard(QFrame):
         own_row.addWidget(self._own)
         column.addLayout(own_row)
         self._remove.setVisible(removable)
+        self._removable = removable
         self._fit_name()
         look.changed.connect(self._fit_name)
         self.tick.toggled.connect(self._on_toggled)
@@ -129,6 +131,36 @@ class ParticipantCard(QFrame):
         """Return the participant as set up here."""
         role = self._chosen_role() if self._roles_shown else ""
         return replace(self._participant, name=self._name.text().strip(), role=role)
+
+    @property
+    def draft(self) -> SeatDraft | None:
+        """What the user set up here, None where that is nothing."""
+        seat, name = self.seat.participant, self._name.text().strip()
+        offered = SeatDraft(id=seat.id, provider=seat.provider, model=seat.model)
+        draft = replace(
+            offered,
+            name=name if self._removable or name != self._offered_name else "",
+            role=self._chosen_role() if self._role_chosen else "",
+            system_prompt=self._participant.system_prompt,
+            chosen=self._wanted,
+            added=self._removable,
+        )
+        return draft if draft != offered else None
+
+    def show_draft(self, draft: SeatDraft) -> None:
+        """Show what the user had set up here before."""
+        if draft.name:
+            self._name.setText(draft.name)
+        if draft.role:
+            self._role_chosen = True
+            place = self._role.findData(draft.role)
+            self._role.setCurrentIndex(place if place >= 0 else self._role.findData(OWN))
+            self._own.setText("" if place >= 0 else draft.role)
+        self._participant = replace(self._participant, system_prompt=draft.system_prompt)
+        self._wanted = draft.chosen
+        self._show_state()
+        self.retranslate()
+        self._show_parts()
 
     def set_system_prompt(self, text: str) -> None:
         """Let `text` replace the generated prompt; empty brings the generated one back."""

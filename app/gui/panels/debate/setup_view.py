@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
+from app.core.draft import Draft, SeatDraft, SetupDraft
 from app.core.errors import BadInput
 from app.core.session import (
     DEFAULT_ROUNDS,
@@ -27,6 +28,7 @@ from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.i18n import BUILT_IN_ROLES, Language
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.panels.debate.voice_menu import VoiceMenu
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button, scrolling
@@ -38,13 +40,13 @@ MODES = (ROUND_ROBIN, FREE, ROLES)
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the context's paths.
 
-    `prices_wanted` names models whose prices the estimate lacks.
+    `draft_changed` carries a Draft; `prices_wanted` names models whose prices the estimate lacks.
     """
 
     start_requested = Signal(object, tuple)
     provider_requested = Signal(str)
     context_chosen = Signal(tuple)
-    draft_changed = Signal(str)
+    draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
@@ -54,7 +56,7 @@ class SetupView(QWidget):
         self._engine = engine
         self._cards: list[ParticipantCard] = []
         self._added = 0
-        self._starting = False
+        self._starting = self._filling = False
         self.topic = TextBox(lines=2, most=6, submits=False)
         self.topic.setObjectName("debate_topic")
         self.mode = Segmented(MODES)
@@ -99,6 +101,51 @@ class SetupView(QWidget):
         """Write the topic and put the cursor behind it."""
         self.topic.setPlainText(topic)
         self.topic.moveCursor(self.topic.textCursor().MoveOperation.End)
+
+    @property
+    def draft(self) -> Draft:
+        """What is set up so far."""
+        setup = SetupDraft(
+            mode=self.mode.value(),
+            rounds=self.rounds.value(),
+            independent_opening=self.opening.isChecked(),
+            polls=self.polls.isChecked(),
+            context=self.context.isChecked(),
+            seats=tuple(seat for card in self._cards if (seat := card.draft) is not None),
+        )
+        return Draft(text=self.topic.toPlainText(), setup=setup if setup != SetupDraft() else None)
+
+    def show_draft(self, draft: Draft) -> None:
+        """Show what was set up before; a seat of a provider that is gone is left out."""
+        setup = draft.setup or SetupDraft()
+        self._filling = True
+        self.set_topic(draft.text)
+        self.mode.set_value(setup.mode)
+        self.rounds.setValue(setup.rounds)
+        self.opening.setChecked(setup.independent_opening)
+        self.polls.setChecked(setup.polls)
+        self.context.setChecked(setup.context)
+        cards = {card.seat.participant.id: card for card in self._cards}
+        for seat in setup.seats:
+            card = self._seat_again(seat) if seat.added else cards.get(seat.id)
+            if card is not None:
+                card.show_draft(seat)
+        self._order_stops()
+        self._filling = False
+        self._refresh()
+
+    def _seat_again(self, draft: SeatDraft) -> ParticipantCard | None:
+        """Seat a voice that the user had added, None where nobody offers its model any more."""
+        model = (draft.provider, draft.model)
+        seats = sorted((card.seat for card in self._cards), key=lambda one: not one.plain)
+        offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
+        if not offered:
+            return None
+        self._added += 1
+        participant = replace(
+            offered[0].participant, id=f"added-{self._added}", name=draft.name, system_prompt=""
+        )
+        return self._new_card(replace(offered[0], participant=participant, chosen=True), removable=True)
 
     def refresh_seats(self) -> None:
         """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
@@ -217,10 +264,10 @@ class SetupView(QWidget):
         page.addLayout(foot)
 
     def _connect(self) -> None:
-        self.topic.textChanged.connect(self._on_topic_changed)
+        self.topic.textChanged.connect(self._refresh)
         self.mode.chosen.connect(lambda _mode: self._refresh())
         self.rounds.valueChanged.connect(lambda _rounds: self._refresh())
-        for tick in (self.context, self.polls):
+        for tick in (self.context, self.opening, self.polls):
             tick.toggled.connect(lambda _on: self._refresh())
         self._choose.clicked.connect(self._on_choose_files)
         self._files.remove_requested.connect(self._on_file_removed)
@@ -255,6 +302,8 @@ class SetupView(QWidget):
         card.deleteLater()
 
     def _refresh(self) -> None:
+        if self._filling:
+            return
         words = self._language
         roles = self.mode.value() == ROLES
         place = 0
@@ -262,6 +311,7 @@ class SetupView(QWidget):
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
             card.set_speaker_index(place)
             place += card.chosen
+        self.draft_changed.emit(self.draft)
         chosen = [card for card in self._cards if card.chosen]
         embedded = [card for card in chosen if card.seat.status.config.kind == EMBEDDED]
         self._honesty.setVisible(bool(embedded))
@@ -307,10 +357,6 @@ class SetupView(QWidget):
         self._estimate.style().polish(self._estimate)
         self._estimate.setText(text)
 
-    def _on_topic_changed(self) -> None:
-        self.draft_changed.emit(self.topic.toPlainText())
-        self._refresh()
-
     def _on_start(self) -> None:
         paths = self._files.paths if self.context.isChecked() else ()
         self.start_requested.emit(self.setup(), paths)
@@ -325,13 +371,9 @@ class SetupView(QWidget):
         dialog.open()
 
     def _on_add_voice(self) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for seat in _one_per_model([card.seat for card in self._cards if card.seat.status.ready]):
-            text = f"{self._language.provider(seat.status)} · {seat.participant.model}"
-            menu.addAction(text, lambda chosen=seat: self.add_voice(chosen))  # type: ignore[misc]
-        if menu.isEmpty():
-            menu.addAction(self._language("setup.add_voice.none")).setEnabled(False)
+        ready = [card.seat for card in self._cards if card.seat.status.ready]
+        menu = VoiceMenu(self._language, ready, self)
+        menu.chosen.connect(self.add_voice)
         menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
 
     def add_voice(self, seat: Seat) -> None:
@@ -400,11 +442,3 @@ def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:
     if right is not None:
         row.addWidget(right)
     return row
-
-
-def _one_per_model(seats: list[Seat]) -> list[Seat]:
-    found: dict[tuple[str, str], Seat] = {}
-    # A model speaks as itself rather than as an assistant that has it.
-    for seat in sorted(seats, key=lambda one: not one.plain):
-        found.setdefault((seat.participant.provider, seat.participant.model), seat)
-    return list(found.values())

@@ -1,0 +1,62 @@
+"""What was written and not sent yet; kept a file each by the storage, shown by the window."""
+
+from dataclasses import dataclass, field
+
+from app.core.message import Attachment
+from app.core.session import DEFAULT_ROUNDS, ROUND_ROBIN
+
+# What is written where there is no session yet; what is written in one has the session's id.
+NEW, SETUP, COMMAND = "new", "setup", "command"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """A message that is being written anew, as far as that has come."""
+
+    message_id: str
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatDraft:
+    """What was changed of one seat of a debate's set-up; `chosen` is None where it is as it comes.
+
+    `added` says that the user put the seat there.
+    """
+
+    id: str
+    provider: str
+    model: str
+    name: str = ""
+    role: str = ""
+    system_prompt: str = ""
+    chosen: bool | None = None
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupDraft:
+    """A debate's set-up as far as it was chosen, without its topic."""
+
+    mode: str = ROUND_ROBIN
+    rounds: int = DEFAULT_ROUNDS
+    independent_opening: bool = False
+    polls: bool = False
+    context: bool = False
+    seats: tuple[SeatDraft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is left unsent in one place.
+
+    While an earlier message is rewritten, `text` and `attachments` are what was being written before.
+    `answers` are half-written answers by the ids of their questions.
+    """
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    rewriting: Rewriting | None = None
+    answers: dict[str, str] = field(default_factory=dict)
+    setup: SetupDraft | None = None

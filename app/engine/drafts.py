@@ -1,0 +1,101 @@
+"""What was written and not sent yet, kept for the next time; `engine.drafts` for the window."""
+
+import asyncio
+import contextlib
+import logging
+import time
+
+from app.core.draft import Draft
+from app.core.errors import StorageError
+from app.core.events import EventBus, Notice
+from app.core.store import DraftFiles, Problem
+
+QUIET_S = 0.8
+LONGEST_S = 5.0
+
+log = logging.getLogger(__name__)
+
+
+class Drafts:
+    """Knows every draft, and writes those that were changed once their writer pauses."""
+
+    def __init__(self, files: DraftFiles, bus: EventBus) -> None:
+        self._files = files
+        self._bus = bus
+        self._drafts: dict[str, Draft] = {}
+        self._changed: set[str] = set()
+        self._changed_at = 0.0
+        self._saving: asyncio.Task[None] | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._closed = False
+
+    async def load(self) -> None:
+        """Read what is kept; what was written since stays."""
+        found = await self._files.load()
+        kept = {name: self._drafts[name] for name in self._changed if name in self._drafts}
+        self._drafts = {name: one for name, one in found.items() if name not in self._changed} | kept
+
+    def of(self, name: str) -> Draft:
+        """Return what is left unsent in a session, or a place of `core.draft`; an empty draft for nothing."""
+        return self._drafts.get(name, Draft())
+
+    def keep(self, name: str, draft: Draft) -> None:
+        """Keep what is left unsent now, nothing with an empty draft; it is written soon."""
+        if draft == self.of(name):
+            return
+        if draft == Draft():
+            del self._drafts[name]
+        else:
+            self._drafts[name] = draft
+        self._changed.add(name)
+        self._changed_at = time.monotonic()
+        if not self._closed and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.get_running_loop().create_task(self._save_soon(), name="save drafts")
+
+    async def save(self) -> None:
+        """Write what was changed, now. Raises StorageError; then it is tried again the next time."""
+        async with self._one_at_a_time:
+            for name in sorted(self._changed):
+                self._changed.discard(name)
+                try:
+                    await self._files.save(name, self.of(name))
+                except BaseException:
+                    self._changed.add(name)
+                    raise
+
+    async def close(self) -> None:
+        """Write what is left; what cannot be written now is lost."""
+        self._closed = True
+        if self._saving is not None:
+            # What is being written is written to its end: an older text must not come after the last.
+            async with self._one_at_a_time:
+                self._saving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._saving
+        try:
+            await self.save()
+        except StorageError as error:
+            log.warning("a draft could not be written: %s", error)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the files that could not be used."""
+        return self._files.problems()
+
+    async def _save_soon(self) -> None:
+        """Write once nothing was changed for a moment; of who goes on and on, every few seconds."""
+        told = False
+        while self._changed:
+            began = now = time.monotonic()
+            while now < min(self._changed_at + QUIET_S, began + LONGEST_S):
+                await asyncio.sleep(min(self._changed_at + QUIET_S, began + LONGEST_S) - now)
+                now = time.monotonic()
+            try:
+                await self.save()
+                told = False
+            except StorageError as error:
+                if not told:
+                    self._bus.publish(
+                        Notice(session_id="", level="error", code=error.code, details=error.details)
+                    )
+                told = True
+                await asyncio.sleep(LONGEST_S)
