@@ -343,8 +343,8 @@ class Segmented(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(3, 3, 3, 3)
         row.setSpacing(2)
-        for index, value in enumerate(values):
-            segment = button("segment", f"segment_{value}")
+        self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
+        for index, segment in enumerate(self._segments):
             segment.setCheckable(True)
             self._group.addButton(segment, index)
             row.addWidget(segment, 1)
@@ -361,9 +361,8 @@ class Segmented(QFrame):
 
     def set_texts(self, texts: tuple[str, ...], hints: tuple[str, ...]) -> None:
         """Name the segments, in the order of their values; the hints are their tool tips."""
-        for index, (text, hint) in enumerate(zip(texts, hints, strict=True)):
-            self._group.button(index).setText(text)
-            self._group.button(index).setToolTip(plain_tip(hint))
+        for segment, text, hint in zip(self._segments, texts, hints, strict=True):
+            segment.show_words(text, plain_tip(hint))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
