@@ -22,6 +22,7 @@ from app.engine.export_parts import escape_markdown
 from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.usage import UsageBook
 
 
 class Archive:
@@ -36,6 +37,8 @@ class Archive:
         agents: Callable[[], Sequence[Agent]],
         language: Callable[[], str],
         drafts: Drafts,
+        look_for_keys: Callable[[], Awaitable[None]],
+        usage: UsageBook,
     ) -> None:
         self._files = files
         self._store = store
@@ -44,6 +47,8 @@ class Archive:
         self._agents = agents
         self._language = language
         self._drafts = drafts
+        self._look_for_keys = look_for_keys
+        self._usage = usage
 
     # Backups
 
@@ -72,6 +77,7 @@ class Archive:
         beside it; with `replace` the other documents are replaced where they differ.
         """
         restored = await self._files.restore(path, sessions, documents=documents, replace=replace)
+        await self._usage.bring_in(restored.usage)
         self._announce(*restored.sessions, *restored.copies)
         if restored.documents:
             await self._drafts.load()

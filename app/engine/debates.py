@@ -158,23 +158,6 @@ class Debates:
         twin = await self._sessions.begin(session, *kept)
         return twin.id
 
-    async def again(self, session_id: str) -> str:
-        """Begin the same debate once more, from its start; return its id."""
-        session = (await self._sessions.open(session_id)).debate_session
-        debate = session.debate
-        return await self.start(
-            DebateSetup(
-                topic=debate.topic,
-                participants=debate.participants,
-                mode=debate.mode,
-                rounds=debate.rounds,
-                context=debate.context,
-                independent_opening=debate.independent_opening,
-                language=debate.language,
-                polls=debate.polls,
-            )
-        )
-
     def _voters(self, session: DebateSession) -> list[Participant]:
         """Return the participants whose models can vote: not those that take no chat messages."""
         return [one for one in session.debate.participants if self._can_think(one.provider)]

@@ -145,7 +145,17 @@ class Engine:
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
-        self.archive = Archive(archive, store, bus, prompts, self._cast.agents, self._language, self.drafts)
+        self.archive = Archive(
+            archive,
+            store,
+            bus,
+            prompts,
+            self._cast.agents,
+            self._language,
+            self.drafts,
+            self._look_for_keys,
+            self.usage,
+        )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
+from app.core.draft import Draft, SeatDraft, SetupDraft
 from app.core.errors import BadInput
 from app.core.events import utc_now
 from app.core.ids import new_id
@@ -137,6 +138,38 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
             verdict=None,
         ),
     )
+
+
+def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
+    """Return the set-up of a debate, to be shown and started once more, with the seats that are offered now."""
+    models = {(one.provider, one.model) for one in offered}
+    by_id = {one.id: one for one in offered}
+    seats = {
+        one.id: SeatDraft(id=one.id, provider=one.provider, model=one.model, chosen=False) for one in offered
+    }
+    for one in debate.participants:
+        there = by_id.get(one.id)
+        model = (one.provider, one.model)
+        added = there is None or (model != (there.provider, there.model) and model in models)
+        seats[f"added {one.id}" if added else one.id] = SeatDraft(
+            id=one.id,
+            provider=one.provider,
+            model=one.model,
+            name=one.name,
+            role=one.role if debate.mode == ROLES else "",
+            system_prompt=one.system_prompt,
+            chosen=True,
+            added=added,
+        )
+    setup = SetupDraft(
+        mode=debate.mode,
+        rounds=debate.rounds,
+        independent_opening=debate.independent_opening,
+        polls=debate.polls,
+        context=bool(debate.context),
+        seats=tuple(seats.values()),
+    )
+    return Draft(text=debate.topic, setup=setup)
 
 
 def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:

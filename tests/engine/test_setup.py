@@ -1,13 +1,17 @@
 """The checks before a start (D14), and who is seated how."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.errors import BadInput
 from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
+from app.core.texts import Texts
 from app.engine.provider_list import check_key, check_provider, status_of
-from app.engine.setup import DebateSetup, session_of, title_of
-from tests.builders import a_setup, people, remotes
+from app.engine.setup import DebateSetup, session_of, set_up_again, title_of
+from app.storage.paths import resources_dir
+from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets
 
 STATUSES = [status_of(config, MemorySecrets(), "") for config in remotes()]  # type: ignore[arg-type]
@@ -95,11 +99,39 @@ def test_a_title_is_one_safe_line() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["ftp://x", "localhost:80", "http://", "http://a b", "http://user:pw@host", "http://h:99999", "x"],
+    ["ftp://x", "localhost:80", "http://", "http://a b", "http://h:99999", "x"],
 )
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(BadInput, match="base_url_invalid"):
         check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+
+
+@pytest.mark.threat("T1")
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("https://user:canary-1@host", "base_url_user"),
+        ("https://canary-1@host/v1", "base_url_user"),
+        ("nonsense://user:canary-1@host", "base_url_user"),
+        ("https://host/v1?api_key=canary-1", "base_url_key"),
+        ("https://host/v1?x=1&key=canary-1#y", "base_url_key"),
+        ("https://host/v1?Token=canary-1", "base_url_key"),
+        ("https://host/v1?id=9f86d081884c7d659a2fcanary-1", "base_url_key"),
+        ("ftp://host/v1?q=canary-1", "base_url_invalid"),
+    ],
+)
+def test_a_key_in_an_address_is_refused_and_not_repeated(address: str, code: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+    assert caught.value.code == code
+    for language in ("en", "ko"):
+        said = Texts.load(resources_dir() / "i18n", language)(f"error.{code}", **caught.value.details)
+        assert "canary" not in said and "host" in said
+
+
+def test_other_values_in_an_address_are_no_keys() -> None:
+    for query in ("api-version=2025-04-01-preview", "region=eu-west-1", "keyboard=1", "token=none"):
+        check_provider(ProviderConfig(id="a", kind="openai", base_url=f"https://host/v1?{query}"))
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a b", "kéy", "a\nb"])
@@ -123,3 +155,33 @@ def test_a_key_that_is_none_is_refused(key: str) -> None:
 def test_a_provider_says_what_it_lacks(config: ProviderConfig, problem: str) -> None:
     status = status_of(config, MemorySecrets(), "")  # type: ignore[arg-type]
     assert (status.problem, status.ready) == (problem, not problem)
+
+
+def test_a_debate_is_set_up_once_more_as_it_was() -> None:
+    gpt, claude, gemini = people(3)
+    second = replace(claude, id="added-1", name="Claude 2", system_prompt="Be short.")
+    gone = replace(gemini, id="gone", provider="nobody", model="no-model")
+    debate = a_debate(3, mode="free", rounds=5, polls=True, participants=(claude, second, gone))
+    draft = set_up_again(debate, (gpt, replace(claude, model="another"), replace(claude, id="plain")))
+    assert draft.text == debate.topic
+    assert draft.setup is not None
+    assert (draft.setup.mode, draft.setup.rounds, draft.setup.polls) == ("free", 5, True)
+    assert [(one.id, one.name, one.chosen, one.added) for one in draft.setup.seats] == [
+        # Who took no part does not, and a seat that speaks with another model now is taken by one that does not.
+        ("p0", "", False, False),
+        ("p1", "", False, False),
+        ("plain", "", False, False),
+        ("p1", "Claude", True, True),
+        ("added-1", "Claude 2", True, True),
+        ("gone", "Gemini", True, True),
+    ]
+    assert draft.setup.seats[4].system_prompt == "Be short."
+    assert [one.id for one in set_up_again(debate, debate.participants).setup.seats if one.added] == []  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("mode", "role"), [("round-robin", ""), ("roles", "for")])
+def test_only_roles_that_were_given_are_given_again(mode: str, role: str) -> None:
+    debate = a_debate(1, mode=mode, participants=(replace(people(1)[0], role="for"),))
+    setup = set_up_again(debate, people(1)).setup
+    assert setup is not None
+    assert [one.role for one in setup.seats] == [role]

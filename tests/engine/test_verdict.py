@@ -169,16 +169,6 @@ async def test_a_fork_goes_on_from_its_turn_and_leaves_the_other_alone(tmp_path:
         await made.engine.debates.fork(session_id, "nothing")
 
 
-async def test_the_same_debate_once_more(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    session_id = await held(made)
-    other = await made.engine.debates.again(session_id)
-    await made.engine.wait(other)
-    first, second = debate_of(made, session_id), debate_of(made, other)
-    assert (second.topic, second.rounds, second.polls) == (first.topic, first.rounds, True)
-    assert [one.name for one in second.participants] == [one.name for one in first.participants]
-
-
 @pytest.mark.parametrize(
     ("answer", "stance"),
     [('{"stance": -2}', -2), ("-1", -1), ("\u22121", -1), ("I say 2.", 2), ("", None), ("1 or 2", None), ("12", None), ("0.5", None), ("3", None)],

@@ -136,8 +136,19 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await person.click("debate_resume")
         await until(lambda: view.session.status == "completed", PATIENCE_S)
         await until(lambda: len(person.transcript()) == 2)
-        # Once more, from its start.
+        # Once more, from its start: what it may cost is read before it begins.
+        asked = len(wire_servers["openai"].requests)
         await person.click("debate_again")
+        setup = person.window.desk.panel.setup
+        await until(lambda: setup.isVisible() and setup.start.isEnabled())
+        assert setup.topic.text() == "Rewrite the parser?"
+        assert setup.polls.isChecked()
+        assert setup.rounds.value() == view.session.debate.rounds
+        names = [one.name for one in view.session.debate.participants]
+        assert [one.name for one in setup.setup().participants] == names
+        assert "turns" in setup._estimate.text()
+        assert len(wire_servers["openai"].requests) == asked
+        await person.click("debate_start")
         await until(lambda: view.session_id not in ("", first, fork), PATIENCE_S)
         await until(lambda: view.session.status == "completed", PATIENCE_S)
         await until(lambda: view.verdict.isVisible())
