@@ -37,7 +37,6 @@ class Archive:
         agents: Callable[[], Sequence[Agent]],
         language: Callable[[], str],
         drafts: Drafts,
-        look_for_keys: Callable[[], Awaitable[None]],
         usage: UsageBook,
     ) -> None:
         self._files = files
@@ -47,7 +46,6 @@ class Archive:
         self._agents = agents
         self._language = language
         self._drafts = drafts
-        self._look_for_keys = look_for_keys
         self._usage = usage
 
     # Backups

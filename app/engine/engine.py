@@ -153,7 +153,6 @@ class Engine:
             self._cast.agents,
             self._language,
             self.drafts,
-            self._look_for_keys,
             self.usage,
         )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
