@@ -1,7 +1,10 @@
 """bug-fix and feature-request on four wires, from the command line: side by side, refused, failed, killed."""
 
 import json
+import os
 import re
+import signal
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -104,6 +107,23 @@ def check_end(document: dict[str, Any], names: tuple[str, ...]) -> None:
         if one["role"] == "assistant" and one["state"] == "done" and one["content"]
     )
     assert said == Counter(names)
+
+
+@pytest.mark.corpus(63)
+@pytest.mark.timeout(150)
+def test_it_carries_on_after_the_computer_slept(crew: Crew) -> None:
+    crew.pace = 0.1
+    with Running("workflow", "Fix the login loop", "--json") as running:
+        running.event("message.delta", seconds=60)
+        # Long enough for the answer on its way to end while nobody listens.
+        os.killpg(running.pid, signal.SIGSTOP)
+        time.sleep(3)
+        os.killpg(running.pid, signal.SIGCONT)
+        crew.pace = 0.0
+        done = running.finish(90)
+    assert (done.status, done.err) == (0, "")
+    check_end(shown(session_of(done)), BUG_FIX)
+    assert crew.asked() == dict.fromkeys(BUG_FIX, 1)
 
 
 @pytest.mark.timeout(150)
