@@ -1,11 +1,21 @@
 """History and the side bar: every debate, to be found, opened, deleted and brought back (row D10)."""
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QTextDocument
+from PySide6.QtWidgets import QWidget
 
 from app.core.session import SessionSummary
+from app.gui.i18n import Language
+from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
 from app.gui.session_list import matches
+from app.gui.style import Look, sized
 from tests.app_driver import Person, at_window, until
+
+RESOURCES = Path(__file__).parent.parent.parent / "resources"
 
 
 async def hold(person: Person, *topics: str) -> list[str]:
@@ -108,3 +118,66 @@ def test_search_looks_at_title_and_speakers():
     assert matches(row, "SPACES tabs")
     assert matches(row, "지민")
     assert not matches(row, "emacs")
+
+
+EVERYBODY = tuple(f"<b>Voice</b> {place}" for place in range(12))
+
+
+@pytest.mark.parametrize("width", [330, 470])
+def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width):
+    row = SessionSummary(
+        id="1",
+        kind="debate",
+        title="Tabs or spaces?",
+        status="paused",
+        updated_at=datetime.now(UTC).isoformat(),
+        messages=3,
+        mode="roles",
+        rounds=3,
+        speakers=EVERYBODY,
+    )
+    view = HistoryView(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
+    view.resize(width, 300)
+    view.show_sessions([row, row._replace(id="2", status="completed")])
+    view.show()
+    try:
+        qapp.sendPostedEvents()
+        painted = view.list.grab().toImage()
+        first = view.list.visualRect(view.list.model().index(0, 0))
+        view.list.setCurrentIndex(view.list.model().index(0, 0))
+        qapp.sendPostedEvents()
+        actions = view.card_actions
+        assert actions.isVisible()
+        for button in actions.findChildren(QWidget):
+            shown = button.isVisible()
+            assert not shown or button.width() >= button.sizeHint().width(), button.objectName()
+        # What stands right of the buttons is the day, as before; nothing but the frame is another.
+        active = view.list.grab().toImage()
+        left, right = actions.geometry().right() + 2, first.right() - 4
+        rows = range(first.top() + 45, first.top() + 68)
+        day = [(x, y) for y in rows for x in range(left, right)]
+        assert len({painted.pixel(x, y) for x, y in day}) > 5, "there is text"
+        assert all(painted.pixel(x, y) == active.pixel(x, y) for x, y in day)
+        tip = view.list.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+        label = QTextDocument()
+        label.setHtml(tip)
+        assert label.toPlainText() == ", ".join(EVERYBODY)
+    finally:
+        view.hide()
+        view.deleteLater()
+        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def test_as_many_initials_as_there_is_room_for_and_how_many_more(qapp):
+    row = SessionSummary(
+        id="1", kind="debate", title="T", status="idle", updated_at="", messages=0, speakers=EVERYBODY
+    )
+    metrics = QFontMetrics(sized(QFont(), 12, 400))
+    assert avatars(row, 1_000, metrics) == (6, "+6")
+    for count in (0, 3, 5):
+        more = f"+{12 - count}"
+        least = count * AVATAR_STEP + metrics.horizontalAdvance(more) + 2
+        assert avatars(row, least, metrics) == (count, more)
+        assert avatars(row, least - 1, metrics)[0] < max(1, count)
+    assert avatars(row, 0, metrics) == (0, "")
+    assert avatars(row._replace(speakers=EVERYBODY[:2]), 1_000, metrics) == (2, "")

@@ -32,12 +32,16 @@ from app.gui.session_state import state_of
 from app.gui.style import Look, sized, tall
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76
 GAP = 12
+MARGIN = 14
+BESIDE = 10
 MOST_AVATARS = 6
+AVATAR_STEP = AVATAR + 6
+LEAST_DETAIL = 40
 
 
 class DebateRows(QAbstractListModel):
@@ -63,6 +67,8 @@ class DebateRows(QAbstractListModel):
             return summary
         if role == Qt.ItemDataRole.DisplayRole:
             return summary.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(", ".join(summary.speakers))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             day = self._language.day_and_time(summary.updated_at)
             return f"{summary.title}, {state_of(summary, self._language)[0]}, {', '.join(summary.speakers)}, {day}"
@@ -72,10 +78,12 @@ class DebateRows(QAbstractListModel):
 class DebateCardDelegate(QStyledItemDelegate):
     """Paints a debate as a card: title, state, speakers, mode and rounds, day."""
 
-    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+    def __init__(self, language: Language, look: Look, actions: "CardActions", parent: QWidget) -> None:
+        """`actions` lie before the day on the card under the mouse or with the focus."""
         super().__init__(parent)
         self._language = language
         self._look = look
+        self._actions = actions
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, tall(CARD_HEIGHT) + GAP)
@@ -93,7 +101,7 @@ class DebateCardDelegate(QStyledItemDelegate):
         )
         painter.setBrush(QColor(tokens.surface))
         painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 9, 9)
-        inner = card.adjusted(14, 12, -14, -12)
+        inner = card.adjusted(MARGIN, 12, -MARGIN, -12)
         painter.setFont(sized(painter.font(), 12, 500))
         status, tone = state_of(summary, words)
         width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
@@ -105,33 +113,40 @@ class DebateCardDelegate(QStyledItemDelegate):
         title = " ".join(summary.title[:200].split())
         shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
-        self._paint_foot(painter, inner, summary, plain=not active)
+        self._paint_foot(painter, inner, summary, active=active)
         painter.restore()
 
-    def _paint_foot(self, painter: QPainter, inner: QRect, summary: SessionSummary, *, plain: bool) -> None:
+    def _paint_foot(self, painter: QPainter, inner: QRect, summary: SessionSummary, *, active: bool) -> None:
         tokens, words = self._look.tokens, self._language
-        left, top = inner.left(), inner.bottom() - AVATAR + 1
-        for place, name in enumerate(summary.speakers[:MOST_AVATARS]):
-            paint_avatar(painter, QRect(left, top, AVATAR, AVATAR), name, tokens.speaker(place))
-            left += AVATAR + 6
-        painter.setFont(sized(painter.font(), 12, 400))
+        font = sized(painter.font(), 12, 400)
+        metrics = QFontMetrics(font)
+        day = words.day_and_time(summary.updated_at)
+        line = QRect(inner.left(), inner.bottom() - AVATAR + 1, inner.width(), AVATAR)
+        painter.setFont(font)
         painter.setPen(QColor(tokens.text_2))
-        line = QRect(left + 2, top, inner.right() - left - 1, AVATAR)
-        if plain:
-            day = words.day_and_time(summary.updated_at)
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, day)
-            line.setRight(line.right() - QFontMetrics(painter.font()).horizontalAdvance(day) - 10)
-        else:
-            line.setRight(line.right() - CardActions.WIDTH)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, day)
+        line.setRight(line.right() - metrics.horizontalAdvance(day) - BESIDE)
+        if active:
+            line.setRight(line.right() - self._actions.width_for(summary) - BESIDE)
+        count, more = avatars(summary, line.width(), metrics)
+        for place, name in enumerate(summary.speakers[:count]):
+            place_of = QRect(line.left(), line.top(), AVATAR, AVATAR)
+            paint_avatar(painter, place_of, name, tokens.speaker(place))
+            line.setLeft(line.left() + AVATAR_STEP)
         detail = words("history.detail", mode=words.mode(summary.mode or "round-robin"), count=summary.rounds)
-        shown = QFontMetrics(painter.font()).elidedText(detail, Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text_2))
+        line.setLeft(line.left() + 2)
+        if more:
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, more)
+            line.setLeft(line.left() + metrics.horizontalAdvance(more) + BESIDE)
+        if line.width() >= LEAST_DETAIL:
+            shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, line.width())
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 class CardActions(QFrame):
-    """The buttons laid over the foot of the card under the mouse or with the focus."""
-
-    WIDTH = 190
+    """The buttons laid over the foot of the card under the mouse or with the focus, before its day."""
 
     open_requested = Signal(str)
     continue_requested = Signal(str)
@@ -161,14 +176,41 @@ class CardActions(QFrame):
     def show_for(self, summary: SessionSummary, card: QRect) -> None:
         """Lay the buttons over a debate's card."""
         self._session_id = summary.id
-        self._continue.setVisible(summary.status == PAUSED and not summary.read_only)
-        self.setGeometry(card.right() - self.WIDTH - 8, card.top() + tall(CARD_HEIGHT) - 38, self.WIDTH, 30)
+        self._continue.setVisible(_continues(summary))
+        day = self._language.day_and_time(summary.updated_at)
+        day_width = QFontMetrics(sized(self.font(), 12, 400)).horizontalAdvance(day)
+        width = self.width_for(summary)
+        right = card.right() - MARGIN - day_width - BESIDE
+        self.setGeometry(right - width + 1, card.top() + tall(CARD_HEIGHT) - 38, width, 30)
         self.show()
+
+    def width_for(self, summary: SessionSummary) -> int:
+        """Return the width of a debate's buttons, in pixels."""
+        shown = [self._open, self._delete]
+        if _continues(summary):
+            shown.append(self._continue)
+        for one in shown:
+            one.ensurePolished()
+        return sum(max(one.sizeHint().width(), one.minimumWidth()) + 2 for one in shown)
 
     def _retranslate(self) -> None:
         self._open.setText(self._language("history.open"))
         self._continue.setText(self._language("history.continue"))
         name_button(self._delete, self._language("history.delete"), "Del")
+
+
+def avatars(summary: SessionSummary, width: int, metrics: QFontMetrics) -> tuple[int, str]:
+    """Return how many speakers have room on a card as initials, and how many more there are ("+2")."""
+    everybody = len(summary.speakers)
+    for count in range(min(everybody, MOST_AVATARS, max(0, width // AVATAR_STEP)), -1, -1):
+        more = f"+{everybody - count}" if count < everybody else ""
+        if count * AVATAR_STEP + metrics.horizontalAdvance(more) + 2 <= width:
+            return count, more
+    return 0, ""
+
+
+def _continues(summary: SessionSummary) -> bool:
+    return summary.status == PAUSED and not summary.read_only
 
 
 class HistoryView(QWidget):
@@ -191,8 +233,8 @@ class HistoryView(QWidget):
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._rows = DebateRows(language, self.list)
         self.list.setModel(self._rows)
-        self.list.setItemDelegate(DebateCardDelegate(language, look, self.list))
         self.card_actions = CardActions(language, look, self.list.viewport())
+        self.list.setItemDelegate(DebateCardDelegate(language, look, self.card_actions, self.list))
         self._empty_text = Paragraph("card_text", centred=True)
         self._empty_button = button("primary", "history_empty")
         self._nothing = plain_label("hint")
