@@ -1,7 +1,7 @@
 """The commands of what is kept: backups, import and export of all, the bin; `engine.archive` for the faces."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent
@@ -37,6 +37,7 @@ class Archive:
         agents: Callable[[], Sequence[Agent]],
         language: Callable[[], str],
         drafts: Drafts,
+        look_for_keys: Callable[[], Awaitable[None]],
         usage: UsageBook,
     ) -> None:
         self._files = files
@@ -46,6 +47,7 @@ class Archive:
         self._agents = agents
         self._language = language
         self._drafts = drafts
+        self._look_for_keys = look_for_keys
         self._usage = usage
 
     # Backups
@@ -150,6 +152,7 @@ class Archive:
         if session_id:
             self._announce(session_id)
         else:
+            await self._look_for_keys()
             self._announce_documents()
 
     async def remove_thrown(self, files: Collection[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
-from app.core.errors import MootError, NotFound
+from app.core.errors import MootError, NotFound, StorageError
 from app.core.events import (
     AssistantsChanged,
     Event,
@@ -153,6 +153,7 @@ class Engine:
             self._cast.agents,
             self._language,
             self.drafts,
+            self._look_for_keys,
             self.usage,
         )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
@@ -301,20 +302,46 @@ class Engine:
         await self._documents.save_providers(providers)
         await self._secrets.refresh(((key_place(config), config.kind),))
 
-    async def remove_provider(self, provider_id: str) -> None:
-        """Remove a provider and its key. Raises NotFound."""
-        config = self._provider(provider_id)
-        rest = tuple(one for one in configured(self._documents) if one.id != provider_id)
-        await self._documents.save_providers(rest)
-        await self._secrets.remove(key_place(config))
+    async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
+        """Move a provider to the bin and forget its key; return what brings both back, as `remove_key` does.
+
+        Raises NotFound, StorageError; the provider is still there then.
+        """
+        return_key = await self.remove_key(provider_id)
+        try:
+            file = await self._documents.throw_provider(provider_id)
+        except MootError:
+            await return_key()
+            raise
+
+        async def bring_back() -> bool:
+            await self.archive.take_out(file)
+            return await return_key()
+
+        return bring_back
 
     async def set_key(self, provider_id: str, key: str) -> bool:
         """Keep a key; false where there is no keyring, so that it lives for this run only."""
         return await self._secrets.set(key_place(self._provider(provider_id)), check_key(key))
 
-    async def remove_key(self, provider_id: str) -> None:
-        """Forget a key."""
-        await self._secrets.remove(key_place(self._provider(provider_id)))
+    async def remove_key(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
+        """Forget a key; return what brings it back, and answers as `set_key` does.
+
+        Until that is let go of the key is in memory, and nowhere else. Raises NotFound, and StorageError where the
+        keyring does not let go of the key.
+        """
+        config = self._provider(provider_id)
+        place = key_place(config)
+        # One of the environment is not Moot's to forget, nor to keep.
+        ours = self._secrets.source(place, config.kind) != "environment"
+        key = self._secrets.get(place, config.kind) if ours else None
+        if not await self._secrets.remove(place):
+            raise StorageError("key_not_removed")
+
+        async def bring_back() -> bool:
+            return await self._secrets.set(place, key) if key else True
+
+        return bring_back
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
@@ -361,6 +388,11 @@ class Engine:
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""
         return (*self._documents.problems(), *self.drafts.problems())
+
+    async def _look_for_keys(self) -> None:
+        """See whether providers without a key, such as those that have come back, have one by now."""
+        keyless = [one.config for one in self.providers() if one.needs_key and not one.key_source]
+        await self._secrets.refresh(tuple((key_place(config), config.kind) for config in keyless))
 
     def _calls_at_once(self, provider_id: str) -> int | None:
         config = provider_of(self._documents, provider_id)

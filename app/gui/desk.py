@@ -198,6 +198,7 @@ class Desk(QObject):
         dialog.show_page(page, provider_id)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
+        dialog.undo_left.connect(self.providers.offer_undo)
         dialog.settings_chosen.connect(self._on_settings_chosen)
         dialog.partner_requested.connect(self._on_partner_requested)
         dialog.open()

@@ -2,6 +2,7 @@
 the embedded model's file is fetched. Made by the desk; the welcome page asks.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -56,6 +57,19 @@ class ProviderDesk(QObject):
             self.connect_provider(server)
         else:
             self._tasks.start("use server", self._use(server))
+
+    def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
+        """Go on offering what the settings offered to take back when they were closed."""
+
+        def act() -> None:
+            self._tasks.start(f"undo {id(undo)}", self._take_back(undo))
+
+        self._window.toasts.show_toast(text, self._language("toast.undo"), act)
+
+    async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
+        if not await undo():
+            self._window.toasts.show_toast(self._language("provider.key.session_notice"))
+        self.changed.emit()
 
     async def _use(self, server: FoundServer) -> None:
         before = {status.config.id: status.config for status in self._engine.providers()}

@@ -332,6 +332,8 @@ class DataPage(QWidget):
             await self._do(
                 self._engine.archive.take_out(file), self._language("data.bin.back", title=thrown.title)
             )
+            if thrown.kind == "provider":
+                self.restored.emit()
 
     async def _remove(self, files: list[str]) -> None:
         words = self._language

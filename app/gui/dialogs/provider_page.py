@@ -1,7 +1,7 @@
 """One provider in the settings: on or off, address, models, key, and the Test button (row A1)."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
@@ -21,10 +21,14 @@ BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
 
 
 class ProviderPage(QWidget):
-    """The settings of one provider; emits `changed` once something was saved."""
+    """The settings of one provider.
+
+    Signals: changed() once something was saved, removed(), undo_offered(text, what takes it back) after a removal.
+    """
 
     changed = Signal()
     removed = Signal()
+    undo_offered = Signal(str, object)
 
     def __init__(
         self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
@@ -145,32 +149,57 @@ class ProviderPage(QWidget):
     def _say_error(self, error: MootError) -> None:
         self._say("error", self._language.problem(error.code, **error.details))
 
-    async def _do(self, work: Callable[[], object]) -> None:
+    async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run one change of the engine's; say what went wrong where it was asked for."""
         try:
-            await work()  # type: ignore[misc]
+            await work()
         except MootError as error:
             self._say_error(error)
             return
-        self._show_status()
+        self.refresh()
+        self.changed.emit()
 
-    def _show_status(self) -> None:
+    def refresh(self) -> None:
+        """Show the provider as it stands now; what is being written stays."""
         known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
         if known:
             self._status = known[0]
             self._retranslate()
-        self.changed.emit()
+
+    def _change(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.start(f"{name} {self.provider_id}", self._do(lambda: self._held(work)))
+
+    async def _held(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something that asks the keyring, which may take its time; nothing else can be begun until then."""
+        waiting = self._language("provider.asking_keyring")
+        focus: QWidget | None = self.window().focusWidget()
+        self._say("hint", waiting)
+        self._hold(True)
+        try:
+            await work()
+        finally:
+            self._hold(False)
+            if focus is not None and self.isAncestorOf(focus):
+                focus.setFocus()
+            if self.result.text() == waiting:
+                self._say("hint", "")
+
+    def _hold(self, held: bool) -> None:
+        for widget in (self.enabled, self.key, self._save, self._save_key, self._remove_key, self._remove):
+            widget.setEnabled(not held)
+        self._test.setEnabled(not held)
 
     def _on_save(self) -> None:
-        self._tasks.start("save provider", self._do(self._save_config))
+        self._change("save provider", self._save_config)
 
     async def _save_config(self) -> None:
         await self._engine.save_provider(self.config())
-        self._say("ok", self._language("provider.saved"))
         await self._keep_key()
+        if self.result.property("kind") == "hint":
+            self._say("ok", self._language("provider.saved"))
 
     def _on_save_key(self) -> None:
-        self._tasks.start("save key", self._do(self._keep_key))
+        self._change("save key", self._keep_key)
 
     async def _keep_key(self) -> None:
         """Keep the key that was typed, where one was."""
@@ -185,14 +214,21 @@ class ProviderPage(QWidget):
             self._say("warn", self._language("provider.key.session_notice"))
 
     def _on_remove_key(self) -> None:
-        self._tasks.start("remove key", self._do(lambda: self._engine.remove_key(self.provider_id)))
+        self._change("remove key", self._forget_key)
+
+    async def _forget_key(self) -> None:
+        undo = await self._engine.remove_key(self.provider_id)
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("provider.key.removed", name=name), undo)
 
     def _on_remove(self) -> None:
-        self._tasks.start("remove provider", self._do(self._forget))
+        self._change("remove provider", self._forget)
 
     async def _forget(self) -> None:
-        await self._engine.remove_provider(self.provider_id)
+        undo = await self._engine.remove_provider(self.provider_id)
         self.removed.emit()
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("history.deleted", title=name), undo)
 
     def _on_test(self) -> None:
         self._tasks.start(f"test {self.provider_id}", self._do(self._try))
@@ -200,8 +236,9 @@ class ProviderPage(QWidget):
     async def _try(self) -> None:
         words = self._language
         if self._status.config.kind != EMBEDDED:
-            await self._save_config()
-            self._show_status()
+            await self._held(self._save_config)
+            self.refresh()
+            self.changed.emit()
         self._asked_at = time.monotonic()
         self._test.setEnabled(False)
         self._clock.start()

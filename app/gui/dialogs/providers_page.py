@@ -19,9 +19,13 @@ SERVER_KIND = "openai-compatible"
 
 
 class ProvidersPage(QWidget):
-    """Lists the providers and shows one of them; emits `changed` once something was saved."""
+    """Lists the providers and shows one of them.
+
+    Signals: changed() once something was saved, undo_offered(text, what takes it back) after a removal.
+    """
 
     changed = Signal()
+    undo_offered = Signal(str, object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
@@ -70,6 +74,19 @@ class ProvidersPage(QWidget):
             if self.list.item(row).data(Qt.ItemDataRole.UserRole) == provider_id:
                 self.list.setCurrentRow(row)
 
+    def look_again(self) -> None:
+        """Show what another may have changed: the providers there are, and how they stand."""
+        there = [status.config.id for status in self._engine.providers()]
+        pages = [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
+        if sorted(page.provider_id for page in pages) != sorted(there):
+            shown = self.page().provider_id
+            self.refresh()
+            self.show_provider(shown)
+        else:
+            for page in pages:
+                page.refresh()
+            self._mark()
+
     def refresh(self) -> None:
         """Show the providers there are now."""
         while self._pages.count():
@@ -83,7 +100,8 @@ class ProvidersPage(QWidget):
             self.list.addItem(item)
             provider = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
             provider.changed.connect(self._on_changed)
-            provider.removed.connect(self.refresh)
+            provider.removed.connect(self._on_removed)
+            provider.undo_offered.connect(self.undo_offered)
             self._pages.addWidget(provider)
         self.list.setCurrentRow(0)
         self._mark()
@@ -141,6 +159,13 @@ class ProvidersPage(QWidget):
         self.refresh()
         self.show_provider(config.id)
         self.changed.emit()
+
+    def _on_removed(self) -> None:
+        row = self.list.currentRow()
+        self.refresh()
+        self.list.setCurrentRow(min(row, self.list.count() - 1))
+        # The button that was pressed is gone.
+        self.list.setFocus()
 
     def _on_changed(self) -> None:
         self._mark()

@@ -35,6 +35,8 @@ class TextBox(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(2)
+        # The margin would be the first thing to be undone.
+        self.document().clearUndoRedoStacks()
         self.textChanged.connect(self._fit)
         self._fit()
 

@@ -1,0 +1,131 @@
+"""Toasts: how long they stay, which give way, what the undo key takes back, and what a screen reader hears."""
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.core.events import Notice
+from app.gui.widgets import toast
+from tests.app_driver import at_window, until
+
+UNDO_KEY = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.activateWindow()
+        await until(person.window.isActiveWindow)
+        yield person
+
+
+def shown(person):
+    """Return what the toasts on the screen say, from the top."""
+    labels = person.window.toasts.findChildren(QLabel)
+    return [one.text() for one in sorted(labels, key=lambda one: one.parent().y()) if one.isVisible()]
+
+
+def offer(person, name, done):
+    return person.window.toasts.show_toast(name, "Undo", lambda: done.append(name))
+
+
+async def test_one_that_offers_an_undo_is_pushed_out_by_nothing(person):
+    toasts, done = person.window.toasts, []
+    toasts.show_toast("said first")
+    for name in ("one", "two"):
+        offer(person, name, done)
+    assert shown(person) == ["said first", "one", "two"]
+    offer(person, "three", done)
+    assert shown(person) == ["one", "two", "three"], "what only says something goes first"
+    offer(person, "four", done)
+    toasts.show_toast("said last")
+    assert shown(person) == ["one", "two", "three"], "the others wait until there is room"
+    toasts.undo()
+    assert done == ["four"], "the newest counts, also while it waits"
+    toasts.undo()
+    assert shown(person) == ["one", "two", "said last"]
+    assert toasts.undo() and toasts.undo() and not toasts.undo()
+    assert done == ["four", "three", "two", "one"]
+
+
+async def test_the_time_stands_still_while_somebody_is_at_it(person, monkeypatch):
+    monkeypatch.setattr(toast, "TOAST_MS", 1)
+    done = []
+    held = offer(person, "held", done)
+    person.window.desk.show_new()
+    before = person.window.focusWidget()
+    QTest.keyClick(person.window, Qt.Key.Key_F6)
+    assert QApplication.focusWidget() is held.button
+    person.window.toasts.show_toast("gone by then")
+    await until(lambda: shown(person) == ["held"])
+    QTest.keyClick(held.button, Qt.Key.Key_Space)
+    assert done == ["held"]
+    assert person.window.focusWidget() is before, "the keyboard goes back to where it was"
+    # The mouse does the same, and Escape sends one away without a word.
+    held = offer(person, "held", done)
+    QApplication.sendEvent(held, QEvent(QEvent.Type.Leave))
+    await until(lambda: shown(person) == [])
+    held = offer(person, "held", done)
+    held.take_focus()
+    QTest.keyClick(held.button, Qt.Key.Key_Escape)
+    assert (shown(person), done) == ([], ["held"])
+    held = offer(person, "held", done)
+    held.take_focus()
+    before.setFocus()
+    await until(lambda: shown(person) == [])
+
+
+async def test_the_undo_key_is_the_fields_first_and_the_windows_then(person):
+    done = []
+    person.window.desk.show_new()
+    field = person.window.focusWidget()
+    offer(person, "one", done)
+    offer(person, "two", done)
+    QTest.keyClicks(field, "word")
+    QTest.keyClick(field, *UNDO_KEY)
+    assert (field.toPlainText(), done) == ("", [])
+    QTest.keyClick(field, *UNDO_KEY)
+    assert done == ["two"]
+    person.find("new_button").setFocus()
+    QTest.keyClick(person.find("new_button"), *UNDO_KEY)
+    assert done == ["two", "one"]
+    QTest.keyClick(person.find("new_button"), *UNDO_KEY)
+    assert shown(person) == ["There is nothing to undo."]
+
+
+async def test_what_leads_elsewhere_is_no_undo(person):
+    led = []
+    person.window.toasts.show_toast("look", "Show", lambda: led.append(True), undoes=False)
+    assert not person.window.toasts.undo()
+    QTest.keyClick(person.window, Qt.Key.Key_F6)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    assert led == [True]
+
+
+async def test_the_last_deletion_is_taken_back_from_the_palette(person):
+    done = []
+    offer(person, "one", done)
+    QTest.keyClick(person.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: person.sees("palette_box"))
+    await person.write("palette_box", "undo the last")
+    await person.press("palette_box", Qt.Key.Key_Return)
+    await until(lambda: done == ["one"])
+
+
+async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch):
+    heard = []
+
+    def hear(event):
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            heard.append((event.message(), event.politeness()))
+
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    person.window.toasts.show_toast("It was moved to the bin.")
+    bus = person.window.desk.engine.bus
+    bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
+    assert heard[0] == ("It was moved to the bin.", QAccessible.AnnouncementPoliteness.Polite)
+    assert "Saving failed" in heard[1][0]
+    assert heard[1][1] == QAccessible.AnnouncementPoliteness.Assertive
