@@ -36,7 +36,7 @@ def question(command: str, definitions: Sequence[WorkflowDefinition]) -> tuple[s
 
 def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
     """Return the definition an answer names, and only that one; None for anything else."""
-    words = set(re.findall(r"[\w.-]+", answer.casefold()))
+    words = set(re.findall(r"[\w-]+(?:\.[\w-]+)*", answer.casefold(), re.ASCII))
     named = [one for one in definitions if one.id.casefold() in words]
     return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
 

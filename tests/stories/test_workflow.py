@@ -28,6 +28,7 @@ ROLES = {
     "bea": ("Backend", "ollama"),
     "tess": ("QA", "openai"),
 }
+CHOICE = "Which of these kinds of work"
 BUG_FIX = ("Reproduce", "Find the cause", "Fix the front end", "Fix the back end", "Verify")
 FEATURE = ("Define", "Design", "Architecture", "Front end", "Back end", "Test", "Release")
 
@@ -40,10 +41,13 @@ class Crew:
         self.faults: dict[str, list[Fault]] = {}
         self.pace = 0.0
         self.delay = 0.0
+        self.kind = ""
         for server in servers.values():
             server.script(server.model, self._answer)
 
     def _answer(self, request: Recorded) -> Answer | Fault:
+        if CHOICE in heard(request):
+            return Answer(self.kind)
         step = step_of(request)
         if self.faults.get(step):
             return self.faults[step].pop(0)
@@ -57,7 +61,7 @@ class Crew:
         return [one for server in self.servers.values() for one in server.requests]
 
     def asked(self) -> Counter[str]:
-        return Counter(step_of(one) for one in self.requests)
+        return Counter(step_of(one) for one in self.requests if CHOICE not in heard(one))
 
 
 def step_of(request: Recorded) -> str:
@@ -107,6 +111,19 @@ def check_end(document: dict[str, Any], names: tuple[str, ...]) -> None:
         if one["role"] == "assistant" and one["state"] == "done" and one["content"]
     )
     assert said == Counter(names)
+
+
+@pytest.mark.timeout(150)
+def test_a_model_chooses_where_no_word_says_which_workflow(crew: Crew) -> None:
+    crew.kind = "bug-fix입니다."
+    done = moot("workflow", "Nobody gets in since noon", "--json", seconds=90)
+    assert (done.status, done.err) == (0, "")
+    assert sum(CHOICE in heard(one) for one in crew.requests) == 1
+    check_end(shown(session_of(done)), BUG_FIX)
+    crew.kind = "none"
+    asked = moot("workflow", "Hello there", "--json", seconds=60)
+    assert asked.status != 0
+    assert "bug-fix" in asked.err and "feature-request" in asked.err
 
 
 @pytest.mark.corpus(63)
