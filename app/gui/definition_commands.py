@@ -31,6 +31,7 @@ class DefinitionCommands(QObject):
         view.duplicate_requested.connect(
             lambda one: self._tasks.start(f"duplicate {one}", self._duplicate(one))
         )
+        view.step_removed.connect(self._on_step_removed)
         view.delete_requested.connect(lambda one: self._tasks.start(f"delete {one}", self._delete(one)))
 
     async def close(self) -> None:
@@ -82,6 +83,18 @@ class DefinitionCommands(QObject):
             self._language("toast.undo"),
             lambda: self._tasks.start(f"restore {definition_id}", self._workflows.restore(definition)),
         )
+
+    def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        self._toasts.show_toast(
+            self._language("step.removed", name=gone.name),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(f"put back {gone.id}", self._put_back(before, gone)),
+        )
+
+    async def _put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        await self._settle()
+        self.refresh()
+        self._view.put_back(before, gone)
 
     def _name(self, wanted: str) -> str:
         return free_name(wanted, {one.name for one in self._workflows.all()})

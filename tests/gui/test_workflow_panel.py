@@ -1,14 +1,17 @@
 """Work in steps as a person has it: recognised, begun, watched, steered, defined; against a local provider."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 
 from app.core.session import WorkflowSession
 from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.gui.panels.workflow.definitions_view import with_step_again
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
@@ -114,6 +117,58 @@ async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(per
     await until(lambda: not path.exists() and person.sees("toast_action"))
     await person.click("toast_action")
     await until(path.exists)
+
+
+async def test_a_step_that_was_taken_out_comes_back_as_it_was(person, data_dir):
+    await person.click("workflow_button")
+    await person.click("tab_definitions")
+    await person.click("workflow_duplicate")
+    await until(lambda: not person.find("workflow_name").isReadOnly())
+    view = panel(person).definitions
+    before = view.definition()
+    path = data_dir / "workflows" / f"{before.id}.json"
+
+    def kept():
+        return [one["id"] for one in json.loads(path.read_text("utf-8"))["steps"]]
+
+    ids = [one.id for one in before.steps]
+    assert any(ids[1] in one.depends_on for one in before.steps), "something comes after it"
+    view.forms[1].remove.click()
+    await until(lambda: kept() == [ids[0], *ids[2:]])
+    assert not any(ids[1] in one.depends_on for one in view.definition().steps)
+    await person.click("toast_action")
+    await until(lambda: kept() == ids)
+    assert view.definition().steps == before.steps
+    # By the keyboard, with another definition in front, and with what was written since.
+    view.forms[1].remove.click()
+    await person.write("workflow_name", "Renamed")
+    view.name.textEdited.emit("Renamed")
+    await until(lambda: kept() == [ids[0], *ids[2:]])
+    other = next(one for one in view._definitions if one != before.id)
+    view.show_definition(other)
+    view.list.setFocus()
+    QTest.keyClick(view.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: kept() == ids)
+    assert view.definition().steps == before.steps
+    assert json.loads(path.read_text("utf-8"))["name"] == "Renamed"
+
+
+def test_a_step_comes_back_into_what_has_changed_meanwhile():
+    def step(step_id, *after):
+        return WorkflowStep(id=step_id, name=step_id, role="QA", prompt="", depends_on=after)
+
+    before = WorkflowDefinition(
+        id="x", name="x", steps=(step("a"), step("b", "a"), step("c", "b"), step("d", "b"))
+    )
+    gone = before.steps[1]
+    now = replace(before, steps=(replace(step("c", "a"), prompt="new"), step("e")))
+    assert with_step_again(now, before, gone).steps == (
+        replace(step("c", "b"), prompt="new"),
+        step("b"),
+        step("e"),
+    )
+    taken = replace(before, steps=(step("a"), step("b")))
+    assert with_step_again(taken, before, gone) == before
 
 
 async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_home, wire_servers):  # noqa: F811

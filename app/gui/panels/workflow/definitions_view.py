@@ -24,13 +24,15 @@ ID = Qt.ItemDataRole.UserRole
 class DefinitionsView(QWidget):
     """Lists workflows and edits one; `faults` says what keeps one from running.
 
-    Signals: save_requested(definition), new_requested(), duplicate_requested(id), delete_requested(id).
+    Signals: save_requested(definition), new_requested(), duplicate_requested(id), delete_requested(id),
+    step_removed(definition as it was, step).
     """
 
     save_requested = Signal(object)
     new_requested = Signal()
     duplicate_requested = Signal(str)
     delete_requested = Signal(str)
+    step_removed = Signal(object, object)
 
     def __init__(
         self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
@@ -152,6 +154,18 @@ class DefinitionsView(QWidget):
             self._definition = replace(self._definition, version=definition.version)
             self.state.show_saved()
 
+    def put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        """Put a step that was taken out of a definition back into it, as it is by now."""
+        if before.id not in self._definitions:
+            return
+        if before.id != self.definition_id:
+            self.show_definition(before.id)
+        now = self.definition()
+        assert now is not None
+        self._show_steps(with_step_again(now, before, gone).steps)
+        self._on_changed()
+        self.save_now()
+
     def show_failure(self, definition_id: str, text: str) -> None:
         """Say why one was not saved."""
         if definition_id == self.definition_id:
@@ -196,6 +210,7 @@ class DefinitionsView(QWidget):
 
     def _on_removed(self, place: int) -> None:
         """Take a step out; what depended on it depends on what it did."""
+        before = self.definition()
         steps = [form.step() for form in self.forms]
         gone = steps.pop(place)
         for number, step in enumerate(steps):
@@ -206,6 +221,7 @@ class DefinitionsView(QWidget):
         self._show_steps(steps)
         self._on_changed()
         (self.forms[min(place, len(self.forms) - 1)].name if self.forms else self.add).setFocus()
+        self.step_removed.emit(before, gone)
 
     # Showing
 
@@ -322,3 +338,25 @@ class DefinitionsView(QWidget):
         for form in self.forms:
             form.retranslate()
         self._check()
+
+
+def with_step_again(
+    now: WorkflowDefinition, before: WorkflowDefinition, gone: WorkflowStep
+) -> WorkflowDefinition:
+    """Return a definition with a step back in its place, and whatever came after it after it again.
+
+    What else was written since stays, unless another step has its id by now: then the steps are those from before.
+    """
+    if any(step.id == gone.id for step in now.steps):
+        return replace(now, steps=before.steps)
+    ids = {step.id for step in now.steps} | {gone.id}
+    then = {step.id: step.depends_on for step in before.steps if gone.id in step.depends_on}
+    steps = [
+        replace(step, depends_on=tuple(one for one in then[step.id] if one in ids))
+        if step.id in then
+        else step
+        for step in now.steps
+    ]
+    place = next(place for place, step in enumerate(before.steps) if step.id == gone.id)
+    gone = replace(gone, depends_on=tuple(one for one in gone.depends_on if one in ids))
+    return replace(now, steps=(*steps[:place], gone, *steps[place:]))
