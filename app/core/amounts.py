@@ -14,9 +14,10 @@ def tokens_text(tokens: int) -> str:
     return f"{tokens / 1_000_000:.1f}M"
 
 
-def used_text(total: Total) -> str:
-    """Return the tokens of calls in short, `≈ 6.2k` where some of them are estimated."""
-    return f"≈ {tokens_text(total.tokens)}" if total.estimated else tokens_text(total.tokens)
+def used_text(total: Total, tokens: int | None = None) -> str:
+    """Return the tokens of calls, or a part of them, in short: `≈ 6.2k` where some of them are estimated."""
+    text = tokens_text(total.tokens if tokens is None else tokens)
+    return f"≈ {text}" if total.estimated else text
 
 
 def amount_text(usd: float) -> str:

@@ -158,6 +158,10 @@ class Askable(Protocol):
 class Models(Askable, Protocol):
     """Whoever knows the providers and can ask their models."""
 
+    async def warm(self) -> None:
+        """Return when whoever asks is ready for the first request; start it where it does not run."""
+        ...
+
     async def test(self, provider: str) -> TestResult:
         """Try a provider with its key: list its models and get one short answer."""
         ...

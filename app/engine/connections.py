@@ -41,6 +41,10 @@ class Connections:
         # Two ticks in a row are two changes of the same list.
         self._changing = asyncio.Lock()
 
+    async def warm(self) -> None:
+        """Return when a try would not have to wait for Moot itself. Raises ProviderError."""
+        await self._models.warm()
+
     async def offers(self) -> tuple[FoundServer, ...]:
         """Look for servers on this computer; return those that are not among the providers yet.
 
@@ -128,13 +132,23 @@ class Connections:
             others = tuple(one for one in now if one != name)
             await self._offer(provider_id, (name, *others) if first else (*others, name))
 
-    async def withdraw_model(self, provider_id: str, model: str) -> None:
-        """No longer offer a model. Raises BadInput for a provider's last one."""
+    async def withdraw_model(self, provider_id: str, model: str) -> Callable[[], Awaitable[bool]]:
+        """No longer offer a model; return what offers it again, where it was. Raises BadInput for a provider's last one."""
         async with self._changing:
-            rest = tuple(one for one in self._offered_now(provider_id) if one != model)
+            before = self._offered_now(provider_id)
+            rest = tuple(one for one in before if one != model)
             if not rest:
                 raise BadInput("last_model")
             await self._offer(provider_id, rest)
+
+        async def bring_back() -> bool:
+            async with self._changing:
+                now, place = self._offered_now(provider_id), before.index(model)
+                if model not in now:
+                    await self._offer(provider_id, (*now[:place], model, *now[place:]))
+            return True
+
+        return bring_back
 
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
         self._config(provider_id)

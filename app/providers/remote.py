@@ -87,7 +87,7 @@ class RemoteModels:
         await self._running_host()
 
     async def warm(self) -> None:
-        """Return when the host is ready for its first request without delay (tests, benchmarks)."""
+        """Return when the host is ready for its first request without delay; start it where it does not run."""
         await (await self._running_host()).warm.wait()
 
     async def warm_embedded(self) -> None:

@@ -1,5 +1,6 @@
 """Adding a provider as a person does: pick, paste, test; what went wrong in plain words; the key nowhere."""
 
+import asyncio
 import time
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from app.gui.dialogs.connect_dialog import ConnectDialog
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.wire.local_servers import LocalFake
-from tests.wire.replies import Fault
+from tests.wire.replies import Answer, Fault
 from tests.wire.server import WireServer
 
 until = partial(app_driver.until, seconds=60.0)
@@ -217,3 +218,28 @@ async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeyp
             assert "answered" in await answered(dialog)
             assert status(person, "jan").label == "Jan"
             dialog.accept()
+
+
+@pytest.mark.timeout(180)
+async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_it_is_the_providers(
+    person, monkeypatch
+):
+    desk, gate = person.window.desk, asyncio.Event()
+    warm = desk.engine.connections.warm
+
+    async def held() -> None:
+        await warm()
+        await gate.wait()
+
+    monkeypatch.setattr(desk.engine.connections, "warm", held)
+    with WireServer("openai", key="sk-proj-canary0123456789") as server:
+        at_wire(monkeypatch, server)
+        server.script(server.model, [Answer("Ready.", delay=2.0)])
+        dialog = await open_dialog(person)
+        await until(lambda: desk.engine._models.host_pid is not None)
+        dialog.key.setText(server.key)
+        await person.click("connect_go")
+        await until(lambda: dialog.answer.text().startswith("Moot gets ready"))
+        gate.set()
+        await until(lambda: dialog.answer.text().startswith("Asking OpenAI"))
+        assert f"{server.model} answered" in await answered(dialog)

@@ -106,6 +106,29 @@ async def test_the_limit_and_how_much_of_it_is_used(engine, page):
     assert page.bar._part == 1.0
 
 
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [((None,), "n/a of $2.00"), ((0.0, None), "n/a of $2.00"), ((0.5, None), "≥ $0.50 of $2.00"), ((0.0,), "$0.00 of $2.00"), ((), "$0.00 of $2.00")],
+)  # fmt: skip
+async def test_of_the_limit_nothing_is_said_to_be_used_that_is_not_known(engine, page, costs, said):
+    await engine.save_settings(Settings(max_month_usd=2.0))
+    spend(engine, *costs)
+    await shown(page)
+    assert page.used.text() == f"{said} used this month"
+
+
+async def test_what_is_estimated_says_so(engine, page):
+    await engine.save_settings(Settings(max_month_usd=2.0))
+    entry = UsageEntry(message_id="cut", at=utc_now(), input_tokens=900, cost_usd=0.5, estimated=True)
+    engine.usage.note(entry)
+    spend(engine, 0.25)
+    await shown(page)
+    assert page.total.text() == "≈ $0.75"
+    assert page.used.text() == "≈ $0.75 of $2.00 used this month"
+    assert page._tokens.text() == "2 calls of models · ≈ 1.9k tokens read · ≈ 500 written"
+    assert page._unpriced.text().startswith("Of 1 call Moot has estimated the tokens")
+
+
 async def test_another_month_can_be_looked_at_and_kept_as_a_table(engine, page, tmp_path):
     spend(engine, 0.5)
     spend(engine, 0.125, None, author="=SUM(A1)", at="2025-02-03T10:00:00.000Z")

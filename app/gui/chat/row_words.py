@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from app.core.amounts import money_text, tokens_text, used_text
+from app.core.amounts import money_text, used_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
 from app.core.texts import Texts
 from app.core.usage import Total
@@ -102,8 +102,9 @@ def tip_of(message: Message, texts: Texts) -> str:
     """Return what is said over how long the answer took: why it was this speaker's turn, and what it used."""
     parts = [why] if (why := why_of(message, texts)) else []
     if (usage := message.usage) is not None:
-        read, written = tokens_text(usage.input_tokens), tokens_text(usage.output_tokens)
-        money = money_text(texts, Total.of(usage))
+        total = Total.of(usage)
+        read, written = used_text(total, usage.input_tokens), used_text(total, usage.output_tokens)
+        money = money_text(texts, total)
         parts.append(texts("transcript.used", input=read, output=written, money=money))
     return " · ".join(parts)
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -15,6 +16,7 @@ from app.core.errors import (
     NO_KEY,
     PERMISSION,
     MootError,
+    ProviderError,
 )
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
@@ -55,6 +57,7 @@ class ConnectDialog(QDialog):
         self._draft: ProviderConfig | None = None
         self._result = TestResult(ok=False)
         self._asked_at = 0.0
+        self._warm = False
         self._title = plain_label("page_title")
         self._lead = Paragraph("card_text")
         self._kinds = QButtonGroup(self)
@@ -90,6 +93,8 @@ class ConnectDialog(QDialog):
         self._kinds.button(self._choices.index(first)).setChecked(True)
         self._retranslate()
         self.key.setFocus()
+        # While the user looks for the key, so that the try is quick.
+        self._tasks.start("warm", self._warm_up())
 
     def _lay_out(self) -> None:
         cards = QGridLayout()
@@ -179,6 +184,12 @@ class ConnectDialog(QDialog):
         else:
             self._tasks.start("try", self._try())
 
+    async def _warm_up(self) -> None:
+        # What keeps it from starting is said by the try.
+        with suppress(ProviderError):
+            await self._engine.connections.warm()
+        self._warm = True
+
     async def _try(self) -> None:
         words, server = self._language, self._server
         if server is not None:
@@ -248,11 +259,13 @@ class ConnectDialog(QDialog):
     def _on_clock(self) -> None:
         name = self._kinds.checkedButton().text()
         seconds = int(time.monotonic() - self._asked_at)
-        self._say("hint", self._language("provider.testing", name=name, seconds=seconds))
+        key = "provider.testing" if self._warm else "connect.starting"
+        self._say("hint", self._language(key, name=name, seconds=seconds))
 
     def _on_finished(self) -> None:
         self._clock.stop()
-        self._tasks.cancel("try")
+        for task in ("try", "warm"):
+            self._tasks.cancel(task)
         # The key is nobody's business any more, whoever still holds the dialog.
         self.key.blockSignals(True)
         self.key.clear()

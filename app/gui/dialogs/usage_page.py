@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.amounts import amount_text, money_text, tokens_text
+from app.core.amounts import amount_text, money_text, used_text
 from app.core.errors import MootError
 from app.core.usage import Total
 from app.engine.engine import Engine
@@ -147,12 +147,14 @@ class UsagePage(QWidget):
             words(
                 "usage.tokens",
                 count=total.calls,
-                input=tokens_text(total.input_tokens),
-                output=tokens_text(total.output_tokens),
+                input=used_text(total, total.input_tokens),
+                output=used_text(total, total.output_tokens),
             )
         )
-        self._unpriced.setText(words("usage.unpriced", count=total.unpriced))
-        self._unpriced.setVisible(total.unpriced > 0)
+        notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
+        notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
+        self._unpriced.setText(" ".join(notes))
+        self._unpriced.setVisible(bool(notes))
         self.export.setEnabled(total.calls > 0)
         shares = (report.models, report.authors, report.sessions) if report else ((), (), ())
         names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())
@@ -178,7 +180,13 @@ class UsagePage(QWidget):
         self.bar.show_part(this.known_usd / limit if limit else 0.0)
         for widget in (self.bar, self.used):
             widget.setVisible(limit > 0)
-        spent, most = amount_text(this.known_usd), amount_text(limit)
+        nothing = not this.known_usd and not this.unpriced
+        spent = (
+            self._language("cost.money", amount=amount_text(0))
+            if nothing
+            else money_text(self._language, this)
+        )
+        most = amount_text(limit)
         key = "usage.used" if this.known_usd < limit else "usage.used_up"
         self.used.setText(self._language(key, spent=spent, limit=most))
         self.bar.setAccessibleName(self.used.text())
