@@ -17,6 +17,7 @@ from app import __version__
 from app.arguments import Arguments
 from app.control import owner_pid
 from app.core.errors import MootError
+from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ASKING, DOWN
 from app.providers.model_file import find_model
@@ -208,11 +209,21 @@ def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
     """Say of each MCP server how it stands; none is started for that."""
     for status in moot.engine.servers():
         server = status.server
-        line = moot.secrets.redact(" ".join((server.command, *server.args)) if server.command else server.url)
-        state = texts(f"server.state.{status.state}")
-        missing = bool(server.command) and not server.disabled and shutil.which(server.command) is None
-        remedy = texts("cli.doctor.allow_server") if status.state == ASKING else ""
-        if missing:
-            remedy = texts("cli.doctor.no_command", command=server.command)
-        found = f"{server.name}: {state}, {line}"
-        yield Finding(check="server", ok=not missing and status.state != DOWN, found=found, remedy=remedy)
+        found = f"{server.name}: {texts(f'server.state.{status.state}')}, {shown_line(server)}"
+        ok, remedies = status.state != DOWN, []
+        if bool(server.command) and not server.disabled and shutil.which(server.command) is None:
+            ok = False
+            remedies.append(texts("cli.doctor.no_command", command=server.command))
+        elif status.state == ASKING:
+            remedies.append(texts("cli.doctor.allow_server"))
+        if lacking := [one for one in secret_fields(server) if not _is_kept(moot, server.name, one)]:
+            ok = False
+            remedies.append(texts("cli.doctor.no_secret", names=", ".join(lacking)))
+        if plain := ", ".join(parted(server)[1]):
+            ok = False
+            remedies.append(texts("cli.doctor.plain_secret", names=plain))
+        yield Finding(check="server", ok=ok, found=moot.secrets.redact(found), remedy="; ".join(remedies))
+
+
+def _is_kept(moot: Moot, server: str, field: str) -> bool:
+    return moot.secrets.get(secret_place(server, field), "") is not None

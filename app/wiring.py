@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.events import EventBus, ServersChanged
+from app.core.server_secrets import parted, secret_fields, secret_place, texts_to_hide
 from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
@@ -16,8 +17,8 @@ from app.providers.remote import RemoteModels
 from app.storage.archive import FileArchive
 from app.storage.autosave import autosave
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import RealFileSystem
 from app.storage.drafts import DraftFolder
+from app.storage.file_system import RealFileSystem
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import keep_keys_out_of_errors
@@ -80,10 +81,9 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
     bus = EventBus()
     documents = JsonDocuments(paths)
     await documents.load()
-    configs = configured(documents)
     secrets = KeyringSecrets()
     keep_keys_out_of_errors(secrets.redact)
-    await secrets.refresh(tuple((key_place(config), config.kind) for config in configs))
+    await _look_up(secrets, documents)
     store = JsonLogStore(paths, read_only=lock is None)
     await store.open()
 
@@ -106,6 +106,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     servers = McpServers(
         documents,
+        secrets,
         host,
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
@@ -118,8 +119,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         models=models,
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
         archive=FileArchive(paths, store, documents),
-        bus=bus,
         drafts=DraftFolder(paths),
+        bus=bus,
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
         built_in=read_built_in(resources_dir() / "agents"),
@@ -142,3 +143,13 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         lock=lock,
         bus=bus,
     )
+
+
+async def _look_up(secrets: KeyringSecrets, documents: JsonDocuments) -> None:
+    """Have every key and secret at hand, so that it can be used and is seen nowhere."""
+    servers = documents.mcp_servers()
+    places = [(key_place(config), config.kind) for config in configured(documents)]
+    places += [(secret_place(one.name, field), "") for one in servers for field in secret_fields(one)]
+    await secrets.refresh(tuple(places))
+    for server in servers:
+        secrets.hide(texts_to_hide(parted(server)[1]))

@@ -1,6 +1,6 @@
 """The engine's plugs in memory, for tests of the engine alone: documents, secrets, tools, a store."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -163,6 +163,13 @@ class MemorySecrets:
         self.keys[provider] = key
         return False
 
+    async def keep(self, place: str, value: str) -> bool:
+        self.keys[place] = value
+        return False
+
+    def hide(self, texts: Iterable[str]) -> None:
+        return None
+
     async def remove(self, provider: str) -> bool:
         self.keys.pop(provider, None)
         return True
@@ -234,13 +241,6 @@ class MemoryStore(SessionStore):
         return StoredSession(session=session, messages=mended)
 
 
-class MemoryArchive(ArchiveFiles):
-    """Keeps no copies; says so by having none."""
-
-    async def back_up(self, why: str, target: str = "") -> Backup:
-        return Backup(path=target, made_at="", why=why, size=0)
-
-    async def back_up_if_due(self) -> Backup | None:
 class MemoryDrafts(DraftFiles):
     """Keeps nothing that is unsent."""
 
@@ -254,6 +254,13 @@ class MemoryDrafts(DraftFiles):
         return ()
 
 
+class MemoryArchive(ArchiveFiles):
+    """Keeps no copies; says so by having none."""
+
+    async def back_up(self, why: str, target: str = "") -> Backup:
+        return Backup(path=target, made_at="", why=why, size=0)
+
+    async def back_up_if_due(self) -> Backup | None:
         return None
 
     async def backups(self) -> tuple[Backup, ...]:

@@ -73,8 +73,10 @@ async def test_servers_are_listed_and_none_is_started(data_dir: Path, tmp_path: 
     rows = await _rows(data_dir)
     found = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "server"}
     assert list(found) == ["touch", "gone", "off", "web"]
-    assert found["touch"]["ok"] is True
-    assert found["touch"]["remedy"]
+    # It may run once it is allowed, but its key stands in the file.
+    assert found["touch"]["ok"] is False
+    assert "allowed it" in str(found["touch"]["remedy"]) and "env.KEY" in str(found["touch"]["remedy"])
+    assert "--key '•••'" in str(found["gone"]["found"]) and "args.key" in str(found["gone"]["remedy"])
     assert found["gone"]["ok"] is False
     assert "no-such-command-here" in str(found["gone"]["remedy"])
     assert found["off"]["ok"] is True

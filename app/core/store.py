@@ -1,6 +1,6 @@
 """The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -244,7 +244,10 @@ class DraftFiles(Protocol):
 
 
 class Secrets(Protocol):
-    """Keeps keys: in the system's keyring, else for this run only."""
+    """Keeps keys: in the system's keyring, else for this run only.
+
+    A secret of an MCP server is kept the same way, by its place (`server_secrets.secret_place`) and no kind.
+    """
 
     def get(self, provider: str, kind: str) -> str | None:
         """Return a provider's key as already looked up; never blocks."""
@@ -260,6 +263,14 @@ class Secrets(Protocol):
 
     async def set(self, provider: str, key: str) -> bool:
         """Store a key; false when there is no keyring and it lives for this run only."""
+        ...
+
+    async def keep(self, place: str, value: str) -> bool:
+        """Store any text, to the letter; false when there is no keyring and it lives for this run only."""
+        ...
+
+    def hide(self, texts: Iterable[str]) -> None:
+        """Take these texts out of every other from now on; they are not kept here."""
         ...
 
     async def remove(self, provider: str) -> bool:

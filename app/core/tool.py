@@ -1,5 +1,6 @@
 """The plug for tools: what a tool is, what it returns, and who answers for the allow-list and MCP."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -27,7 +28,13 @@ ENDED: Final = "server_ended"
 REFUSED: Final = "server_refused"
 TOO_MUCH: Final = "server_too_much"
 TOO_OFTEN: Final = "server_too_often"
+NO_VALUE: Final = "server_no_value"
 FAILED: Final = "server_failed"
+
+_LOADER = re.compile(
+    r"(?i)PATH|LD_\w+|DYLD_\w+|PYTHON\w*|NODE_OPTIONS|NODE_PATH|BASH_ENV|ENV|RUBY(OPT|LIB)|PERL5?(OPT|LIB)"
+    r"|JAVA_TOOL_OPTIONS|CLASSPATH"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +148,25 @@ class McpServer:
     disabled: bool = False
 
     @property
+    def loaders(self) -> dict[str, str]:
+        """The variables that decide what runs, by name: they lead to programs and libraries, and are no secrets."""
+        return {name: value for name, value in sorted(self.env.items()) if is_loader(name)}
+
+    @property
     def fingerprint(self) -> str:
-        """What consent is bound to: the exact command line, folder and address, and the names of variables."""
-        bound = [self.command, list(self.args), sorted(self.env), self.cwd, self.url, sorted(self.headers)]
+        """What consent is bound to: the exact command line, folder and address, the names of variables, and
+        the values of those that decide what runs.
+        """
+        names, headers = sorted(self.env), sorted(self.headers)
+        bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
+        if self.loaders:
+            bound.append(self.loaders)
         return sha256(dumps(bound).encode()).hexdigest()
+
+
+def is_loader(name: str) -> bool:
+    """Say whether a variable of this name decides what a command runs."""
+    return _LOADER.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

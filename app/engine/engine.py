@@ -73,6 +73,7 @@ from app.engine.provider_list import (
 )
 from app.engine.queues import Queues
 from app.engine.runner import Run, Surroundings
+from app.engine.servers import Servers
 from app.engine.sessions import Sessions, check_open
 from app.engine.setup import DebateSetup, Seat
 from app.engine.slots import Slots
@@ -160,6 +161,13 @@ class Engine:
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
+        self._servers = Servers(
+            documents,
+            secrets,
+            tools,
+            changed=lambda: bus.publish(ServersChanged(session_id="")),
+            save_agent=self.assistants.save,
+        )
         self.groups = Groups(
             documents,
             self._sessions,
@@ -380,10 +388,20 @@ class Engine:
         """Connect to an MCP server anew."""
         await self._tools.restart(server)
 
-    async def save_servers(self, servers: tuple[McpServer, ...]) -> None:
-        """Write `mcp.json`. Raises StorageError."""
-        await self._documents.save_mcp_servers(servers)
-        self.bus.publish(ServersChanged(session_id=""))
+    async def save_servers(self, servers: tuple[McpServer, ...]) -> bool:
+        """Write `mcp.json`, its secrets to the keyring; false where one of them lives for this run only.
+
+        Raises BadInput, StorageError.
+        """
+        return await self._servers.save(servers)
+
+    async def replace_server(self, name: str, server: McpServer) -> bool:
+        """Put an MCP server in place of the one of this name; answers as `save_servers`. Raises NotFound too."""
+        return await self._servers.replace(name, server)
+
+    async def remove_server(self, name: str) -> Callable[[], Awaitable[bool]]:
+        """Remove an MCP server and its secrets; return what brings both back. Raises NotFound, StorageError."""
+        return await self._servers.remove(name)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, KINDS, provider_kind
 from app.core.errors import BadInput
+from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.store import Documents, Secrets
 
@@ -110,14 +111,21 @@ def check_provider(config: ProviderConfig) -> ProviderConfig:
 
 
 def check_base_url(address: str) -> None:
-    """Raise BadInput when an address is not one of a server: http(s), a host, nothing secret in it."""
+    """Raise BadInput when an address is not one of a server: http(s), a host, nothing secret in it.
+
+    Its words repeat no secret.
+    """
+    if has_user(address):
+        raise BadInput("base_url_user", address=hidden_address(address))
+    if has_key(address):
+        raise BadInput("base_url_key", address=hidden_address(address))
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         usable = False
     if not usable or any(character.isspace() for character in address) or "@" in parts.netloc:
-        raise BadInput("base_url_invalid", address=address)
+        raise BadInput("base_url_invalid", address=hidden_address(address))
 
 
 def check_key(key: str) -> str:

@@ -1,7 +1,6 @@
-"""How an MCP server is shown: its state in words with a tone, and its command line as it is."""
+"""How an MCP server is shown: its state in words with a tone, and its command line but for secrets."""
 
-import shlex
-
+from app.core.server_secrets import shown_line
 from app.core.tool import ASKING, CONNECTED, CONNECTING, DOWN, OFF, McpServer, ServerStatus
 from app.gui.i18n import Language
 
@@ -26,7 +25,11 @@ def server_trouble(status: ServerStatus, words: Language) -> str:
 def server_line(server: McpServer) -> str:
     """Return what would be run or asked, exactly: the command with its arguments, or the address.
 
-    What cannot be seen, or would turn the line round, is written as its code.
+    A mark stands for each secret. What cannot be seen, or would turn the line round, is written as its code.
     """
-    line = server.url or shlex.join([server.command, *server.args])
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in line)
+    return visible(shown_line(server))
+
+
+def visible(text: str) -> str:
+    """Return a text with what cannot be seen, or would turn it round, written as its code."""
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)

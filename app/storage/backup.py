@@ -20,6 +20,7 @@ from app.core.events import utc_now
 from app.core.ids import is_id
 from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, storage_error, write_all
+from app.storage.mcp_file import packed
 from app.storage.paths import DataPaths
 
 MANIFEST = "moot-backup.json"
@@ -170,7 +171,7 @@ def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | No
 def _entries(
     disk: FileSystem, manifest: dict[str, Any], files: list[tuple[str, Path]]
 ) -> Iterator[tuple[str, bytes]]:
-    packed = 0
+    count = 0
     for name, file in files:
         try:
             data = disk.read(file.resolve())
@@ -178,10 +179,12 @@ def _entries(
             continue
         if name.startswith("sessions/"):
             data = data[: data.rfind(b"\n") + 1]
-        packed += 1
+        elif name == "mcp.json":
+            data = packed(data)
+        count += 1
         yield name, data
     # Last, so that a zip that was cut off has none.
-    yield MANIFEST, as_bytes({**manifest, "files": packed})
+    yield MANIFEST, as_bytes({**manifest, "files": count})
 
 
 def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:

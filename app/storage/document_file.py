@@ -36,12 +36,15 @@ def as_bytes(document: dict[str, Any]) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
 
 
-def replace_document(disk: FileSystem, path: Path, document: dict[str, Any]) -> None:
-    """Put a document in place; what was there becomes the previous copy. Raises StorageError."""
+def replace_document(
+    disk: FileSystem, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None
+) -> None:
+    """Put a document in place; what was there, or `previous`, becomes the previous copy. Raises StorageError."""
     path = path.resolve()  # A person may keep the file elsewhere and leave a link to it.
     try:
         with contextlib.suppress(FileNotFoundError):
-            write_whole(disk, previous_of(path), disk.read(path))
+            before = disk.read(path)
+            write_whole(disk, previous_of(path), before if previous is None else as_bytes(previous))
         write_whole(disk, path, as_bytes(document))
     except OSError as error:
         raise storage_error(error, path) from error

@@ -30,7 +30,7 @@ from app.storage.document_file import (
 )
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error
 from app.storage.json_file import JsonFile, parse_json, read_json_file
-from app.storage.mcp_file import SERVERS, read_servers, with_servers
+from app.storage.mcp_file import SERVERS, read_servers, with_servers, without_secrets
 from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
 from app.storage.providers_file import PROVIDERS, put_entry_back, read_providers, throw_entry, with_providers
@@ -373,7 +373,7 @@ class JsonDocuments:
         found = read_json_file(path)
         if isinstance(found, Problem):
             raise refusal(found)
-        document = found.value if found is not None else {}
+        before = document = found.value if found is not None else {}
         if found is not None and not isinstance(document.get(SERVERS, {}), dict):
             raise refusal(found.problem("wrong_type", (SERVERS,)))
         known = read_servers(found, []) if found is not None else {}
@@ -382,7 +382,9 @@ class JsonDocuments:
         usable = read_servers(JsonFile(path, document, {}), problems)
         if any(server.name not in usable for server in servers):
             raise StorageError("invalid_record", path=str(path), detail=problems[-1].field)
-        replace_document(self._disk, path, document)
+        # A secret that has gone to the keyring is in no copy either.
+        previous = without_secrets(before, unless=document)
+        replace_document(self._disk, path, document, None if previous == before else previous)
         self._load_servers()
 
     def _save_consents(self, consents: frozenset[str]) -> None:

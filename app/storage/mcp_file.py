@@ -1,11 +1,16 @@
-"""`mcp.json`: the `mcpServers` object that other MCP clients use, read and written. Used by the documents."""
+"""`mcp.json`: the `mcpServers` object that other MCP clients use, read and written.
+
+Used by the documents, and by backups, which leave out the secrets that somebody wrote into it by hand.
+"""
 
 import copy
+import json
 from typing import Any
 
+from app.core.server_secrets import hidden_address, parted
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.document_file import MAX_ID, is_web_address
+from app.storage.document_file import MAX_ID, as_bytes, is_web_address
 from app.storage.json_file import Field, JsonFile
 
 SERVERS = "mcpServers"
@@ -31,14 +36,18 @@ def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer
             code, place, detail = fault
             problems.append(file.problem(code, (*at, *place), detail))
             continue
-        found[name] = McpServer(
-            name=name,
-            args=tuple(entry.get("args", ())),
-            disabled=entry.get("disabled", False),
-            **{field: entry.get(field, "") for field in _TEXTS},
-            **{field: entry.get(field, {}) for field in _PAIRS},
-        )
+        found[name] = _server(name, entry)
     return found
+
+
+def _server(name: str, entry: dict[str, Any]) -> McpServer:
+    return McpServer(
+        name=name,
+        args=tuple(entry.get("args", ())),
+        disabled=entry.get("disabled", False),
+        **{field: entry.get(field, "") for field in _TEXTS},
+        **{field: entry.get(field, {}) for field in _PAIRS},
+    )
 
 
 def with_servers(
@@ -51,6 +60,46 @@ def with_servers(
     for name, server in wanted.items():
         entries[name] = _entry(server, before.get(name) if name in known else None)
     return {**document, SERVERS: entries}
+
+
+def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a document with references in place of what looks like a secret in its entries.
+
+    Also in one that cannot be used, as far as it can be read. Entries that are the same in `unless` stay.
+    """
+    entries = document.get(SERVERS)
+    if not isinstance(entries, dict):
+        return document
+    same = (unless or {}).get(SERVERS, {})
+    cleared = {
+        name: entry if not isinstance(entry, dict) or same.get(name) == entry else _cleared(name, entry)
+        for name, entry in entries.items()
+    }
+    return {**document, SERVERS: cleared}
+
+
+def packed(data: bytes) -> bytes:
+    """Return the bytes of `mcp.json` as a backup holds them: without secrets; nothing of a file that is no JSON."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return b"{}\n"
+    cleared = without_secrets(document) if isinstance(document, dict) else {}
+    return data if cleared == document else as_bytes(cleared)
+
+
+def _cleared(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    args = entry.get("args")
+    sound: dict[str, Any] = {field: entry[field] for field in ("url",) if isinstance(entry.get(field), str)}
+    if isinstance(args, list) and all(isinstance(one, str) for one in args):
+        sound["args"] = args
+    for field in _PAIRS:
+        pairs = entry.get(field)
+        if isinstance(pairs, dict) and all(isinstance(one, str) for one in pairs.values()):
+            sound[field] = pairs
+    server, _ = parted(_server(name, sound))
+    fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
+    return {**entry, **{field: value for field, value in fields.items() if field in sound}}
 
 
 def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
@@ -94,7 +143,7 @@ def _fault(name: str, entry: object) -> tuple[str, Field, str] | None:
     if not entry.get(needed, "").strip():
         return "missing", (needed,), ""
     if by_address and not is_web_address(entry["url"]):
-        return "bad_url", ("url",), entry["url"][:200]
+        return "bad_url", ("url",), hidden_address(entry["url"])[:200]
     return None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
 from app.core.provider import ProviderConfig
+from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
 from app.storage.document_file import VERSION, as_bytes, is_name, is_newer, is_web_address, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
@@ -96,6 +97,8 @@ def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | No
         return "duplicate_id", "id", config.id
     if provider_kind(config.kind) is None:
         return "unknown_kind", "kind", config.kind[:80]
+    if has_user(config.base_url) or has_key(config.base_url):
+        return "key_in_url", "base_url", hidden_address(config.base_url)[:200]
     if config.base_url and not is_web_address(config.base_url):
-        return "bad_url", "base_url", config.base_url[:200]
+        return "bad_url", "base_url", hidden_address(config.base_url)[:200]
     return None

@@ -31,17 +31,27 @@ class Redactor:
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
+        self._whole: set[str] = set()
         self._known: re.Pattern[str] | None = None
         self._shapes = re.compile("|".join(f"(?:{_scoped(pattern)})" for pattern in _PATTERNS))
 
     def add(self, key: str) -> None:
         """Remember a key for good: a removed one must not come back in a late error either."""
+        self._remember(self._keys, key)
+
+    def add_whole(self, text: str) -> None:
+        """Remember a text that is removed as a whole only: its ends may be ordinary words."""
+        self._remember(self._whole, text)
+
+    def _remember(self, among: set[str], key: str) -> None:
         key = key.strip()
-        if not key or key in self._keys:
+        if not key or key in among:
             return
-        self._keys.add(key)
+        among.add(key)
         forms: set[str] = set()
         for known in self._keys:
+            forms |= _forms(known) | _ends(known)
+        for known in self._whole:
             forms |= _forms(known)
         self._known = re.compile("|".join(sorted(forms, key=len, reverse=True)))
 
@@ -57,7 +67,7 @@ def _scoped(pattern: str) -> str:
 
 
 def _forms(key: str) -> set[str]:
-    """Return patterns of a key: as it is, escaped, encoded, and the ends that a provider may echo."""
+    """Return patterns of a key: as it is, escaped and encoded."""
     if len(key) < _SHORT:
         return {rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])"}
     whole = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")}
@@ -65,11 +75,15 @@ def _forms(key: str) -> set[str]:
     data = key.encode()
     whole |= {data.hex(), data.hex().upper()}
     forms = {re.escape(form) for form in whole} | {f"(?i:{re.escape(quote(key, safe=''))})"}
-    forms |= {re.escape(form) for form in _base64_forms(data)}
-    if len(key) >= 2 * _PIECE:
-        start, end = re.escape(key[:_PIECE]), re.escape(key[-_PIECE:])
-        forms |= {rf"{start}[^\s\"'<>]*", rf"[A-Za-z0-9_\-*.…]*{end}"}
-    return forms
+    return forms | {re.escape(form) for form in _base64_forms(data)}
+
+
+def _ends(key: str) -> set[str]:
+    """Return patterns of the ends of a key that a provider may echo."""
+    if len(key) < 2 * _PIECE:
+        return set()
+    start, end = re.escape(key[:_PIECE]), re.escape(key[-_PIECE:])
+    return {rf"{start}[^\s\"'<>]*", rf"[A-Za-z0-9_\-*.…]*{end}"}
 
 
 def _base64_forms(data: bytes) -> set[str]:

@@ -26,6 +26,7 @@ from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
 from app.storage.json_file import JsonFile, parse_json
 from app.storage.log import encode_line, read_lines
+from app.storage.mcp_file import packed
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, summary_of
 from app.storage.replay import Replay
@@ -117,7 +118,7 @@ class OpenBackup:
         found = parse_json(path, data)
         if not isinstance(found, JsonFile):
             return UNREADABLE
-        now = parse_json(path, here)
+        now = parse_json(path, packed(here) if name == "mcp.json" else here)
         return SAME if isinstance(now, JsonFile) and now.value == found.value else CHANGED
 
     def _log(self, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Keys: in the system's keyring, else in the environment, else for this run only.
+"""Keys, and secrets of MCP servers: in the system's keyring, else in the environment, else for this run only.
 
 Used by the engine and, for its `redact`, by whoever shows or stores a text from outside. A keyring
 may wait for a person to unlock it, so it is asked in a thread and with a time limit.
@@ -8,12 +8,13 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
+from app.core.server_secrets import PLACE, to_hide
 from app.storage.redaction import Redactor
 from app.storage.threads import run_in_thread
 
@@ -32,7 +33,8 @@ SESSION = "session"
 class KeyringSecrets:
     """Keeps one key a provider; `keyring_problem` says why keys live for this run only, "" when they do not.
 
-    A provider is named by its id, and as `id@server` where it is asked at another than its usual server.
+    A provider is named by its id, and as `id@server` where it is asked at another than its usual server; a
+    secret of an MCP server by its place, `mcp:server:field`, and no kind.
     """
 
     def __init__(
@@ -54,7 +56,9 @@ class KeyringSecrets:
         self._asking: threading.Lock = threading.Lock()
         self._stuck: Future[Any] | None = None
         for name, value in self._environment.items():
-            if name.startswith("MOOT_KEY_") or name.endswith("_API_KEY"):
+            if name.startswith(variable_name(PLACE)):
+                self.hide((value,))
+            elif name.startswith("MOOT_KEY_") or name.endswith("_API_KEY"):
                 self._redactor.add(value)
 
     def get(self, provider: str, kind: str) -> str | None:
@@ -84,8 +88,8 @@ class KeyringSecrets:
         for provider, _ in providers:
             self._stored.pop(provider, None)
         self._stored.update(found)
-        for key in found.values():
-            self._redactor.add(key)
+        for provider, key in found.items():
+            self._know(provider, key)
 
     async def set(self, provider: str, key: str) -> bool:
         """Store a key; false when there is no keyring and it lives for this run only.
@@ -97,24 +101,33 @@ class KeyringSecrets:
             raise BadInput("key_empty", provider=provider)
         if len(key) > _LONGEST or not key.isprintable() or not key.isascii():
             raise BadInput("key_invalid", provider=provider)
-        self._redactor.add(key)
-        if os.name == "nt" and len(key) > _WINDOWS_LIMIT:
+        return await self.keep(provider, key)
+
+    async def keep(self, place: str, value: str) -> bool:
+        """Store any text, to the letter; false when there is no keyring and it lives for this run only."""
+        self._know(place, value)
+        if os.name == "nt" and len(value) > _WINDOWS_LIMIT:
             self.keyring_problem = "too_long"
-            self._session[provider] = key
+            self._session[place] = value
             return False
 
         def write(backend: Any) -> bool:
-            backend.set_password(self._service, _user(provider), key)
+            backend.set_password(self._service, _user(place), value)
             # A keyring that swallows keys (the null one) is none.
-            return bool(backend.get_password(self._service, _user(provider)) == key)
+            return bool(backend.get_password(self._service, _user(place)) == value)
 
         if await self._ask(write):
-            self._stored[provider] = key
-            self._session.pop(provider, None)
+            self._stored[place] = value
+            self._session.pop(place, None)
             return True
         self.keyring_problem = self.keyring_problem or "no_keyring"
-        self._session[provider] = key
+        self._session[place] = value
         return False
+
+    def hide(self, texts: Iterable[str]) -> None:
+        """Take these texts out of every other from now on; they are not kept here."""
+        for text in texts:
+            self._redactor.add_whole(text)
 
     async def remove(self, provider: str) -> bool:
         """Forget a key; false where the keyring has it still: it is locked, or does not answer."""
@@ -139,13 +152,19 @@ class KeyringSecrets:
         """Return the text with every known key and key-like string removed."""
         return self._redactor.redact(text)
 
+    def _know(self, place: str, value: str) -> None:
+        if place.startswith(PLACE):
+            self.hide(to_hide(place.rpartition(":")[2], value))
+        else:
+            self._redactor.add(value)
+
     def _find(self, provider: str, kind: str) -> tuple[str | None, str]:
         if provider in self._session:
             return self._session[provider], SESSION
         if provider in self._stored:
             return self._stored[provider], KEYRING
         row = provider_kind(kind)
-        provider_id, _, server = provider.partition("@")
+        provider_id, _, server = (provider, "", "") if provider.startswith(PLACE) else provider.partition("@")
         # The variable its users know is for the usual server; no other one is sent that key.
         for name in (row.variable if row and not server else "", variable_name(provider_id)):
             key = self._environment.get(name, "").strip() if name else ""
@@ -209,4 +228,4 @@ def _system_backend() -> Any:
 
 
 def _user(provider: str) -> str:
-    return f"provider:{provider}"
+    return provider if provider.startswith(PLACE) else f"provider:{provider}"

@@ -11,7 +11,8 @@ from typing import Any
 from app.children.host_process import Line
 from app.core.errors import StorageError
 from app.core.message import Prompt
-from app.core.store import Documents
+from app.core.server_secrets import parted, resolved, secret_fields, secret_place, texts_to_hide
+from app.core.store import Documents, Secrets
 from app.core.tool import (
     ASKING,
     CONNECTED,
@@ -19,6 +20,7 @@ from app.core.tool import (
     CONTINUE,
     DOWN,
     FAILED,
+    NO_VALUE,
     OFF,
     TOO_OFTEN,
     WAIT,
@@ -67,6 +69,7 @@ class McpServers:
     def __init__(
         self,
         documents: Documents,
+        secrets: Secrets,
         host: ToolHostClient,
         *,
         log_dir: Path | None = None,
@@ -74,6 +77,7 @@ class McpServers:
         limits: Limits | None = None,
     ) -> None:
         self._documents = documents
+        self._secrets = secrets
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
@@ -193,7 +197,7 @@ class McpServers:
                 answer = await self._host.request(
                     {
                         "op": "connect",
-                        "server": _entry(held.server),
+                        "server": await self._entry(held.server),
                         "limits": asdict(self._limits),
                         "log": log,
                     }
@@ -210,13 +214,36 @@ class McpServers:
                     if held.server.name not in self._held:
                         await self._disconnect(held.server.name)
                     return
-                held.offered = tuple(answer["tools"])
+                held.offered = tuple(self._cleaned(answer["tools"]))
                 if f"{held.server.fingerprint}/" not in self._documents.consents():
                     # The user allowed the server before anybody knew its tools: these are they. Where that
                     # cannot be written down, it is asked about.
                     with contextlib.suppress(StorageError):
                         await self._allow(held, self._seen(held))
                 self._change(held, CONNECTED)
+
+    async def _entry(self, server: McpServer) -> dict[str, Any]:
+        """Return a server as the host is told of it, its secrets in their places. Raises HostError."""
+        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
+        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
+        await self._secrets.refresh(tuple((place, "") for place in unknown))
+        found = {field: self._secrets.get(place, "") for field, place in places.items()}
+        values = {field: value for field, value in found.items() if value is not None}
+        if lacking := ", ".join(field for field in places if field not in values):
+            raise HostError(f"Nothing is kept for: {lacking}", NO_VALUE)
+        hide = texts_to_hide(values | parted(server)[1])
+        self._secrets.hide(hide)
+        whole = resolved(server, values.get)
+        return {
+            "name": whole.name,
+            "command": whole.command,
+            "args": list(whole.args),
+            "env": dict(whole.env),
+            "cwd": whole.cwd,
+            "url": whole.url,
+            "headers": dict(whole.headers),
+            "secrets": list(hide),
+        }
 
     async def _disconnect(self, name: str) -> None:
         if self._host.host_pid is not None:
@@ -241,7 +268,7 @@ class McpServers:
             async def ask(question: Mapping[str, Any]) -> str | None:
                 return await context.ask(
                     Prompt(
-                        question=question["question"],
+                        question=self._host.clean(question["question"]),
                         type=question["type"],
                         options=tuple(question["options"]),
                         tool=tool_key(held.server.name, offer["name"]),
@@ -256,7 +283,7 @@ class McpServers:
                 "arguments": dict(arguments),
             }
             answer = await self._host.request(line, ask)
-            resources = tuple(answer["resources"])
+            resources = tuple(self._cleaned(answer["resources"]))
             return ToolResult(
                 content=self._host.clean(answer["text"]),
                 ok=answer["ok"],
@@ -282,6 +309,14 @@ class McpServers:
                 "It cannot be used until the user allows it again."
             )
 
+    def _cleaned(self, value: Any) -> Any:
+        """Return a JSON value without secrets in its texts."""
+        if isinstance(value, str):
+            return self._host.clean(value)
+        if isinstance(value, dict):
+            return {name: self._cleaned(inner) for name, inner in value.items()}
+        return [self._cleaned(inner) for inner in value] if isinstance(value, list) else value
+
     def _change(self, held: _Held, state: str, detail: str = "", problem: str = "") -> None:
         held.state = state
         held.problem = problem
@@ -293,7 +328,7 @@ class McpServers:
         if held is None or held.state != CONNECTED:
             return
         if "tools" in line:
-            held.offered = tuple(line["tools"])
+            held.offered = tuple(self._cleaned(line["tools"]))
             self.on_change()
         else:
             self._change(held, DOWN, line["detail"], line["problem"])
@@ -311,15 +346,3 @@ class McpServers:
 
 def _consent(server: McpServer, offer: Mapping[str, Any]) -> str:
     return f"{server.fingerprint}/{offer['hash']}"
-
-
-def _entry(server: McpServer) -> dict[str, Any]:
-    return {
-        "name": server.name,
-        "command": server.command,
-        "args": list(server.args),
-        "env": dict(server.env),
-        "cwd": server.cwd,
-        "url": server.url,
-        "headers": dict(server.headers),
-    }

@@ -3,15 +3,16 @@
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.errors import BadInput
 from app.core.tool import ASKING, CONNECTED, OFF, McpServer
-from app.gui.dialogs.server_entry import server_of, servers_of
+from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.server_looks import server_line
 from tests.app_driver import Person, at_window, until
 
@@ -86,9 +87,110 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     assert all(entry["disabled"] for entry in document["mcpServers"].values())
     await person.click("server_remove")
     await until(lambda: list(states(person)) == ["web"])
-    await person.click("server_undo")
+    await person.click("toast_action")
     await until(lambda: set(states(person)) == {"files", "web"})
-    assert page(person).line.toPlainText() == "no-such -y"
+    lines = [server_line(one.server) for one in person.window.desk.engine.servers()]
+    assert "no-such -y" in lines
+
+
+@pytest.mark.threat("T1")
+@pytest.mark.timeout(120)
+async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_again(person, data_dir):
+    await person.click("settings_add_mcp")
+    await until(lambda: person.sees("server_dialog"))
+    await person.write("server_name", "proper")
+    await person.write("server_line", shlex.join([sys.executable, PROPER]))
+    await person.write("server_variables", "TOKEN=canary-7Qx0ZlV9pT3mKw8\nMODE=on")
+    await person.click("server_add")
+    await until(lambda: "no keyring" in page(person).result.text())
+    engine = person.window.desk.engine
+    assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
+    await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))
+    await engine.consent("proper")
+    await until(lambda: states(person) == {"proper": CONNECTED}, 60)
+
+    await person.click("server_edit")
+    await until(lambda: person.sees("server_dialog"))
+    assert not person.sees("segment_json")
+    dialog = person.find("server_dialog")
+    assert dialog.variables.text() == "TOKEN=\nMODE=on"
+    assert "TOKEN" in dialog.kept.text() and "keyring" in dialog.kept.text()
+    await person.write("server_name", "renamed")
+    await person.write("server_variables", "TOKEN=\nMODE=off\nMORE=1")
+    await person.click("server_add")
+    await until(lambda: list(states(person)) == ["renamed"])
+    (status,) = engine.servers()
+    assert status.server.env == {"TOKEN": "${secret:env.TOKEN}", "MODE": "off", "MORE": "1"}
+    assert engine._secrets.get("mcp:renamed:env.TOKEN", "") == "canary-7Qx0ZlV9pT3mKw8"
+    assert engine._secrets.get("mcp:proper:env.TOKEN", "") is None
+    assert status.state == ASKING, "it is given another variable"
+
+    await engine.consent("renamed")
+    await until(lambda: states(person) == {"renamed": CONNECTED}, 60)
+    await until(lambda: page(person)._name.text() == "renamed")
+    await person.click("server_edit")
+    await until(lambda: person.sees("server_dialog"))
+    await person.write("server_line", shlex.join([sys.executable, PROPER, "--more"]))
+    await person.click("server_add")
+    await until(lambda: states(person) == {"renamed": ASKING})
+    assert engine.servers()[0].server.env["TOKEN"] == "${secret:env.TOKEN}"
+
+
+@pytest.mark.threat("T1")
+@pytest.mark.threat("T12")
+async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, data_dir):
+    data_dir.mkdir(parents=True, exist_ok=True)
+    entry = {
+        "command": "no-such-program",
+        "args": ["--token", "canary-1", "postgres://me:canary-2@h/db", "/tmp/x"],
+        "env": {"TOKEN": "canary-3", "NODE_OPTIONS": "--require /tmp/e\u202evil.js", "PATH": "/tmp/bin"},
+    }
+    (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": {"hand": entry}}), "utf-8")
+    async with at_window(data_dir) as person:
+        await open_page(person)
+        line = "no-such-program --token '•••' 'postgres://me:•••@h/db' /tmp/x"
+        assert page(person).line.toPlainText() == line
+        assert "TOKEN" in person.find("server_plain").text()
+        await person.click("server_allow")
+        await until(lambda: person.sees("consent_dialog"))
+        assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
+        loaders = person.find("consent_loaders", QPlainTextEdit).toPlainText()
+        assert loaders == "NODE_OPTIONS=--require /tmp/e\\u202evil.js\nPATH=/tmp/bin"
+        dialog = person.find("consent_dialog")
+        said = [one.text() for one in dialog.findChildren(QLabel)] + [line, loaders]
+        assert "canary" not in repr(said) and any(one.endswith(": TOKEN") for one in said)
+        dialog.reject()
+        # Saved without a change, what stood in the file for everyone goes from there, as far as there is a keyring.
+        await person.click("server_edit")
+        await until(lambda: person.sees("server_dialog"))
+        dialog = person.find("server_dialog")
+        assert "canary" not in dialog.line.text() + dialog.variables.text()
+        await person.click("server_add")
+        await until(lambda: not person.sees("server_dialog"))
+        (status,) = person.window.desk.engine.servers()
+        assert (status.server.env, list(status.server.args)) == (entry["env"], entry["args"])
+        person.find("settings_dialog").show_page("privacy")
+        assert "canary" not in repr(page_facts(person))
+        person.find("settings_dialog").accept()
+
+
+def page_facts(person: Person) -> list[str]:
+    return person.find("settings_dialog").page("privacy").facts()
+
+
+def test_a_form_gives_back_what_it_was_filled_with() -> None:
+    odd = McpServer(
+        name="odd", command="run", args=("a\nb", "--token", "canary", ""), cwd="/srv", env={"A": "", "PEM": "x\ny"},
+        headers={"X": "kept"},
+    )  # fmt: skip
+    line, variables, secret = form_of(odd)
+    assert "canary" not in line and variables == "A=\nPEM=" and secret == ("PEM",)
+    assert edited(odd, "odd", None, variables) == odd
+    changed = edited(odd, "other", "run --token '${secret:args.token}'", "PEM=new\nB=2")
+    assert changed == replace(odd, name="other", args=("--token", "canary"), env={"PEM": "new", "B": "2"})
+    web = edited(odd, "odd", "https://h/mcp", "Authorization=Bearer x")
+    assert (web.url, web.headers, web.env) == ("https://h/mcp", {"Authorization": "Bearer x"}, {})
+    assert (web.command, web.args, web.cwd) == ("", (), "/srv")
 
 
 @pytest.mark.threat("T11")

@@ -222,6 +222,8 @@ FAULTS = [
     ({"id": "가" * 300, "kind": "openai"}, "bad_id", "id"),
     ({"id": "a", "kind": "openai", "base_url": "ftp://x"}, "bad_url", "base_url"),
     ({"id": "a", "kind": "openai", "base_url": "not a url"}, "bad_url", "base_url"),
+    ({"id": "a", "kind": "openai", "base_url": "https://u:canary@h/v1"}, "key_in_url", "base_url"),
+    ({"id": "a", "kind": "openai", "base_url": "https://h/v1?api_key=canary"}, "key_in_url", "base_url"),
     ({"id": "a", "kind": "openai", "models": "gpt"}, "wrong_type", "models"),
     ({"id": "a", "kind": "openai", "models": [1]}, "wrong_type", "models[0]"),
     ({"id": "a", "kind": "openai", "enabled": "yes"}, "wrong_type", "enabled"),

@@ -8,6 +8,7 @@ import pytest
 from app.core.errors import StorageError
 from app.core.tool import McpServer
 from app.storage.documents import JsonDocuments
+from app.storage.mcp_file import packed
 from app.storage.paths import DataPaths
 
 
@@ -56,7 +57,6 @@ async def test_the_servers_of_other_clients_are_read(paths):
 async def test_a_save_keeps_what_moot_does_not_know(paths):
     odd = {"of_tomorrow": True}
     paths.mcp.write_text(json.dumps({**FROM_OTHERS, "mcpServers": {**FROM_OTHERS["mcpServers"], "odd": odd}}))
-    before = paths.mcp.read_bytes()
     documents = await _loaded(paths)
     _, docs, news, _ = READ
     moved = McpServer(name="files", url="https://files.example.com/mcp")
@@ -70,7 +70,10 @@ async def test_a_save_keeps_what_moot_does_not_know(paths):
     assert after["mcpServers"]["docs"] == FROM_OTHERS["mcpServers"]["docs"]
     assert after["mcpServers"]["new"] == {"command": "uvx", "args": ["mcp-server-time"]}
     assert "@scope/one" not in after["mcpServers"]
-    assert (paths.root / "mcp.json.bak").read_bytes() == before
+    previous = json.loads((paths.root / "mcp.json.bak").read_bytes())
+    # What was replaced is kept, but for its secrets; what stayed stands in the file itself.
+    files = {**FROM_OTHERS["mcpServers"]["files"], "env": {"TOKEN": "${secret:env.TOKEN}"}}
+    assert previous["mcpServers"] == {**FROM_OTHERS["mcpServers"], "files": files, "odd": odd}
     assert (await _loaded(paths)).mcp_servers() == documents.mcp_servers()
 
 
@@ -202,3 +205,36 @@ async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, c
     assert (again.consents(), again.problems()) == ({"b"}, ())
     if code in ("not_json", "empty"):
         assert next(paths.quarantine.iterdir()).read_bytes() == data
+
+
+@pytest.mark.threat("T1")
+async def test_a_backup_has_no_secret_somebody_wrote_by_hand(paths):
+    odd = {"type": "sse", "url": "http://x?key=canary-1", "headers": {"A": "canary-2"}, "env": ["canary-3"]}
+    entries = {
+        "files": {**FILES, "env": {"TOKEN": "canary-4", "MODE": "on"}, "args": ["--token", "canary-5"]},
+        "odd": odd | {"env": {}},
+    }
+    data = json.dumps({"mcpServers": entries, "inputs": []}).encode()
+    kept = packed(data)
+    assert b"canary" not in kept
+    document = json.loads(kept)
+    assert document["mcpServers"]["files"] == {
+        **FILES,
+        "env": {"TOKEN": "${secret:env.TOKEN}", "MODE": "on"},
+        "args": ["--token", "${secret:args.token}"],
+    }
+    assert document["mcpServers"]["odd"]["headers"] == {"A": "${secret:headers.A}"}
+    assert document["inputs"] == []
+    assert packed(kept) == kept
+    assert b"canary" not in packed(data[:-5])
+    plain = b'{"mcpServers":   {"files": {"command": "x"}}}'
+    assert packed(plain) == plain
+
+
+@pytest.mark.threat("T1")
+async def test_what_is_wrong_with_an_address_is_said_without_what_is_secret_in_it(paths):
+    for url in ("https://me:canary@h/mcp", "nonsense?api_key=canary"):
+        paths.mcp.write_text(json.dumps({"mcpServers": {"bad": {"url": url}}}))
+        [problem] = (await _loaded(paths)).problems()
+        assert problem.code == "bad_url"
+        assert problem.detail and "canary" not in repr(problem)

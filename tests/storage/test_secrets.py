@@ -24,6 +24,8 @@ KEY = "sk-proj-Aa1+/=Bb2Cc3Dd4Ee5Ff6Gg7Hh8"
 class Backend:
     """A keyring that keeps what it is given."""
 
+    priority = 1
+
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], str] = {}
 

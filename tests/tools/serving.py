@@ -14,6 +14,7 @@ from app.core.message import Message, Prompt
 from app.core.tool import McpServer, ServerStatus, Tool
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
+from app.storage.secrets import KeyringSecrets
 from app.tools.mcp import Limits, McpServers
 from app.tools.tool_host_client import ToolHostClient
 
@@ -60,10 +61,16 @@ class Bench:
     def __init__(self, folder: Path, limits: Limits | None) -> None:
         self.folder = folder
         self.documents = JsonDocuments(DataPaths(folder))
-        self.host = ToolHostClient(log_dir=folder / "logs")
+        self.secrets = KeyringSecrets(environment={})
+        self.host = ToolHostClient(redact=self.secrets.redact, log_dir=folder / "logs")
         self.changes = 0
         self.servers = McpServers(
-            self.documents, self.host, log_dir=folder / "logs", on_change=self._on_change, limits=limits
+            self.documents,
+            self.secrets,
+            self.host,
+            log_dir=folder / "logs",
+            on_change=self._on_change,
+            limits=limits,
         )
 
     def _on_change(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from app.core.message import OPTIONS, TEXT, YESNO
 from app.core.tool import ASKING, CONNECTED, CONTINUE, DOWN, NOT_FOUND, OFF, WAIT, McpServer, ToolError
+from app.storage.redaction import MARK
 from app.tools.mcp import Limits
 from tests.tools.serving import Context, bench, proper, rude, until
 
@@ -58,9 +59,9 @@ async def test_a_server_gets_no_variables_but_its_own(
     monkeypatch.setenv("GITHUB_TOKEN", "of the user")
     monkeypatch.setenv("OPENAI_API_KEY", "of the user")
     async with bench(data_dir) as one:
-        await one.connect(proper(env={"TOKEN": "secret-token"}))
+        await one.connect(proper(env={"TOKEN": "secret-token", "MODE": "on"}))
         variables = json.loads(await one.call("proper", "environment"))
-        assert variables["TOKEN"] == "secret-token"
+        assert (variables["TOKEN"], variables["MODE"]) == (MARK, "on")
         assert not set(variables) & {"GITHUB_TOKEN", "OPENAI_API_KEY", "MOOT_PARENT", "PYTHONPATH"}
 
 

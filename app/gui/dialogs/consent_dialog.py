@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout,
 
 from app.core.tool import ServerStatus
 from app.gui.i18n import Language
-from app.gui.server_looks import server_line
+from app.gui.server_looks import server_line, visible
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -36,13 +36,21 @@ class ConsentDialog(QDialog):
         for widget in (title, lead, exact):
             column.addWidget(widget)
         more = [f"{words('server.folder')}: {server.cwd}"] if server.cwd else []
-        names = sorted({*server.env, *server.headers})
+        names = sorted({*server.env, *server.headers} - server.loaders.keys())
         if names:
             more.append(f"{words('consent.variables')}: {', '.join(names)}")
         if more:
             surroundings = plain_label("hint", wrap=True)
             surroundings.setText("\n".join(more))
             column.addWidget(surroundings)
+        if server.loaders:
+            label = plain_label("warn", wrap=True)
+            label.setText(words("consent.loaders"))
+            column.addWidget(label)
+            lines = (visible(f"{name}={value}") for name, value in server.loaders.items())
+            loaders = _exact("consent_loaders", "\n".join(lines))
+            loaders.setAccessibleName(words("consent.loaders"))
+            column.addWidget(loaders)
         if status.changed:
             warning = plain_label("warn", wrap=True)
             warning.setText(words("consent.changed"))

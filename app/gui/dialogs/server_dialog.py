@@ -1,10 +1,11 @@
-"""A new MCP server: its name and command line or address, or the JSON another client uses."""
+"""An MCP server: a new one's name and command line or address, or the JSON another client uses; or one to edit."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.errors import BadInput
-from app.gui.dialogs.server_entry import server_of, servers_of
+from app.core.tool import McpServer
+from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.i18n import Language
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Segmented, button
@@ -15,18 +16,24 @@ EXAMPLE = '{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "server-fi
 
 
 class ServerDialog(QDialog):
-    """Asks for one server by a form, or several as JSON; emits `given` with them, all switched off."""
+    """Asks for one server by a form, or several as JSON; emits `given` with them, all switched off.
+
+    With a server to edit there is the form alone, filled in; secrets are not shown, and stay if nothing is
+    written in their place. It emits `given` with that one.
+    """
 
     given = Signal(object)
 
-    def __init__(self, words: Language, parent: QWidget) -> None:
+    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("server_dialog")
         self._words = words
-        self.setWindowTitle(words("server.add"))
-        title = plain_label("page_title")
-        title.setText(words("server.add"))
+        self._server = server
+        heading = words("server.add") if server is None else words("server.edit_one", name=server.name)
+        self.setWindowTitle(heading)
+        title = plain_label("page_title", wrap=True)
+        title.setText(heading)
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
@@ -45,7 +52,7 @@ class ServerDialog(QDialog):
         self.problem = plain_label("error", wrap=True)
         self.problem.setObjectName("server_problem")
         lead = Paragraph("hint")
-        lead.setText(words("server.arrives_off"))
+        lead.setText(words("server.arrives_off" if server is None else "server.asks_again"))
         form = QWidget()
         fields = QVBoxLayout(form)
         fields.setContentsMargins(0, 0, 0, 0)
@@ -56,6 +63,10 @@ class ServerDialog(QDialog):
             field.setAccessibleName(words(f"server.{key}"))
             fields.addWidget(label)
             fields.addWidget(field)
+        self.kept = plain_label("hint", wrap=True)
+        self.kept.setObjectName("server_kept")
+        self.kept.hide()
+        fields.addWidget(self.kept)
         fields.addStretch(1)
         self._pages = QStackedWidget()
         for page in (form, self.json):
@@ -63,7 +74,7 @@ class ServerDialog(QDialog):
         cancel = button("", "server_cancel")
         cancel.setText(words("dialog.cancel"))
         add = button("primary", "server_add")
-        add.setText(words("server.add.button"))
+        add.setText(words("server.add.button" if server is None else "dialog.save"))
         add.setDefault(True)
         foot = QHBoxLayout()
         foot.addStretch(1)
@@ -76,14 +87,31 @@ class ServerDialog(QDialog):
             column.addWidget(widget)
         column.addLayout(foot)
         self.resize(540, 400)
+        if server is not None:
+            self.way.hide()
+            self._fill(server)
+        self._line_before = self.line.text()
         self.name.setFocus()
         self.way.chosen.connect(lambda way: self._pages.setCurrentIndex((FORM, PASTE).index(way)))
         cancel.clicked.connect(self.reject)
         add.clicked.connect(self._on_add)
 
+    def _fill(self, server: McpServer) -> None:
+        line, variables, secret = form_of(server)
+        self.name.setText(server.name)
+        self.line.setText(line)
+        self.variables.setPlainText(variables)
+        if secret:
+            self.kept.setText(self._words("server.kept", names=", ".join(secret)))
+            self.kept.show()
+
     def _on_add(self) -> None:
+        servers: tuple[McpServer, ...]
         try:
-            if self.way.value() == PASTE:
+            if self._server is not None:
+                line = self.line.text() if self.line.text() != self._line_before else None
+                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
+            elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
                 servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)

@@ -2,8 +2,11 @@
 
 import json
 import shlex
+from collections.abc import Mapping
+from dataclasses import replace
 
 from app.core.errors import BadInput
+from app.core.server_secrets import is_reference, parted, resolved
 from app.core.tool import McpServer
 
 WEB = ("http://", "https://")
@@ -27,6 +30,40 @@ def server_of(name: str, line: str, variables: str) -> McpServer:
     if not words:
         raise BadInput("server_line_empty")
     return McpServer(name=name, command=words[0], args=tuple(words[1:]), env=pairs, disabled=True)
+
+
+def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
+    """Return line and variables of a server as its form shows them, and the names whose values are not shown."""
+    kept, _ = parted(server)
+    pairs = _pairs_of(kept)
+    secret = tuple(name for name, value in pairs.items() if is_reference(value))
+    lines = (f"{name}={'' if name in secret else value}" for name, value in pairs.items())
+    return kept.url or shlex.join((kept.command, *kept.args)), "\n".join(lines), secret
+
+
+def edited(server: McpServer, name: str, line: str | None, variables: str) -> McpServer:
+    """Return a server as its form has it now; `line` is None where it was not touched. Raises BadInput.
+
+    An empty value that was not shown stays as it is, and so does what the form does not show at all.
+    """
+    kept, values = parted(server)
+    fresh = server_of(name, form_of(server)[0] if line is None else line, variables)
+    if line is None:
+        fresh = replace(fresh, command=kept.command, args=kept.args, url=kept.url)
+    before, now = _pairs_of(kept), _pairs_of(fresh)
+    pairs = {
+        one: before[one] if not value and is_reference(before.get(one, "")) else value
+        for one, value in now.items()
+    }
+    same_kind = bool(fresh.url) == bool(kept.url)
+    other: Mapping[str, str] = (kept.env if kept.url else kept.headers) if same_kind else {}
+    env, headers = (other, pairs) if fresh.url else (pairs, other)
+    fresh = replace(fresh, env=env, headers=headers, cwd=server.cwd, disabled=server.disabled)
+    return resolved(fresh, values.get)
+
+
+def _pairs_of(server: McpServer) -> Mapping[str, str]:
+    return server.headers if server.url else server.env
 
 
 def servers_of(text: str) -> tuple[McpServer, ...]:
@@ -71,11 +108,12 @@ def _server(name: str, entry: object) -> McpServer:
 
 def _pairs(text: str) -> dict[str, str]:
     pairs = {}
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         name, equals, value = line.partition("=")
         if not line.strip():
             continue
         if not equals or not name.strip():
-            raise BadInput("server_variable_bad", line=line[:80])
+            # Not the line itself: it may be nothing but a key.
+            raise BadInput("server_variable_bad", line=number)
         pairs[name.strip()] = value.strip()
     return pairs

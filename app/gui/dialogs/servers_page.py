@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from dataclasses import replace
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
+from app.core.server_secrets import parted
 from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.consent_dialog import ConsentDialog
@@ -33,7 +34,12 @@ TOOLS_SHOWN = 12
 
 
 class ServersPage(QWidget):
-    """Lists the servers and shows one of them; `refresh` shows them as they are now."""
+    """Lists the servers and shows one of them; `refresh` shows them as they are now.
+
+    Signal: undo_offered(text, undo) when one was removed; `undo` brings it back, and says whether for good.
+    """
+
+    undo_offered = Signal(str, object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
@@ -41,7 +47,6 @@ class ServersPage(QWidget):
         self._engine = engine
         self._tasks = tasks
         self._status: ServerStatus | None = None
-        self._removed: McpServer | None = None
         self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
         self._lead = Paragraph("card_text")
@@ -63,15 +68,16 @@ class ServersPage(QWidget):
         self._detail = plain_label("hint", wrap=True)
         self._tools = plain_label("hint", wrap=True)
         self._changed = plain_label("warn", wrap=True)
+        self._plain = plain_label("warn", wrap=True)
+        self._plain.setObjectName("server_plain")
         self.enabled = TickBox(look)
         self.enabled.setObjectName("server_enabled")
         self.allow = button("primary", "server_allow")
         self._restart = button("", "server_restart")
+        self._edit = button("", "server_edit")
         self._remove = button("link", "server_remove")
         self.result = plain_label("hint", wrap=True)
         self.result.setObjectName("server_result")
-        self._undo = button("link", "server_undo")
-        self._undo.hide()
         self._shown = QWidget()
         self._lay_out()
         self.list.currentRowChanged.connect(lambda _row: self._show())
@@ -79,8 +85,8 @@ class ServersPage(QWidget):
         self.enabled.clicked.connect(self._on_enabled)
         self.allow.clicked.connect(self._on_allow)
         self._restart.clicked.connect(self._on_restart)
+        self._edit.clicked.connect(self._on_edit)
         self._remove.clicked.connect(self._on_remove)
-        self._undo.clicked.connect(self._on_undo)
         language.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -117,8 +123,8 @@ class ServersPage(QWidget):
         self.enabled.setText(words("server.enabled"))
         self.allow.setText(words("server.allow"))
         self._restart.setText(words("server.restart"))
+        self._edit.setText(words("server.edit"))
         self._remove.setText(words("provider.remove"))
-        self._undo.setText(words("toast.undo"))
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -128,13 +134,22 @@ class ServersPage(QWidget):
         foot = QHBoxLayout()
         foot.addWidget(self._remove)
         foot.addStretch(1)
+        foot.addWidget(self._edit)
         foot.addWidget(self._restart)
         foot.addWidget(self.allow)
         right = QVBoxLayout(self._shown)
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(8)
         right.addLayout(head)
-        for widget in (self._label, self.line, self._changed, self._detail, self._tools, self.enabled):
+        for widget in (
+            self._label,
+            self.line,
+            self._changed,
+            self._plain,
+            self._detail,
+            self._tools,
+            self.enabled,
+        ):
             right.addWidget(widget)
         right.addStretch(1)
         right.addLayout(foot)
@@ -147,15 +162,12 @@ class ServersPage(QWidget):
         row.addLayout(left)
         row.addWidget(self._shown, 1)
         row.addStretch(0)
-        said = QHBoxLayout()
-        said.addWidget(self.result, 1)
-        said.addWidget(self._undo)
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 14, 22, 14)
         column.setSpacing(10)
         column.addWidget(self._lead)
         column.addLayout(row, 1)
-        column.addLayout(said)
+        column.addWidget(self.result)
 
     def _show(self) -> None:
         """Show the server that is chosen in the list."""
@@ -176,6 +188,8 @@ class ServersPage(QWidget):
         self._say(self._tools, words("server.tools", tools=tools) if tools else "")
         changed = ", ".join(status.changed)
         self._say(self._changed, words("server.changed", tools=changed) if changed else "")
+        plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
+        self._say(self._plain, words("server.plain", names=plain) if plain else "")
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ASKING or server.disabled)
         self._restart.setVisible(status.state in (CONNECTED, DOWN))
@@ -192,30 +206,28 @@ class ServersPage(QWidget):
             server = self._status.server.name
             self._tasks.start(f"restart server {server}", self._do(self._engine.restart_server(server)))
 
-    async def _do(self, work: Awaitable[None]) -> None:
+    async def _do(self, work: Awaitable[object]) -> bool:
         """Await a change of the engine's, say what went wrong, and show the servers as they are then."""
         try:
-            await work
+            kept = await work
         except MootError as error:
             self._answer(self._language.problem(error.code, **error.details))
+            return False
         else:
-            self._answer("")
-        self.refresh()
+            self._answer(self._language("server.this_run") if kept is False else "")
+            return True
+        finally:
+            self.refresh()
 
     def _answer(self, text: str) -> None:
         if not self._gone:
             self.result.setText(text)
-            self._undo.setVisible(False)
 
-    async def _keep(self, *servers: McpServer, without: str = "") -> None:
+    async def _keep(self, *servers: McpServer) -> bool:
         """Save these in place of those of their names, and all others as they are."""
         fresh = {server.name: server for server in servers}
-        kept = [
-            fresh.pop(status.server.name, status.server)
-            for status in self._engine.servers()
-            if status.server.name != without
-        ]
-        await self._engine.save_servers((*kept, *fresh.values()))
+        kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers()]
+        return await self._engine.save_servers((*kept, *fresh.values()))
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, ServersChanged) for event in events):
@@ -227,23 +239,42 @@ class ServersPage(QWidget):
         dialog.open()
 
     async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
-        await self._do(self._keep(*servers))
+        if await self._do(self._keep(*servers)):
+            self._go_to(servers[0].name)
+
+    def _go_to(self, server: str) -> None:
         if self._gone:
             return
         for row in range(self.list.count()):
-            if self._name_at(row) == servers[0].name:
+            if self._name_at(row) == server:
                 self.list.setCurrentRow(row)
+
+    def _on_edit(self) -> None:
+        if self._status is not None:
+            server = self._status.server
+            dialog = ServerDialog(self._language, self, server)
+            dialog.given.connect(
+                lambda given: self._tasks.start(
+                    f"edit server {server.name}", self._change(server.name, given[0])
+                )
+            )
+            dialog.open()
+
+    async def _change(self, name: str, server: McpServer) -> None:
+        if await self._do(self._engine.replace_server(name, server)):
+            self._go_to(server.name)
 
     def _on_enabled(self) -> None:
         if self._status is not None:
             server = replace(self._status.server, disabled=not self.enabled.isChecked())
             self._tasks.start(f"switch server {server.name}", self._do(self._switch(server)))
 
-    async def _switch(self, server: McpServer) -> None:
-        await self._keep(server)
+    async def _switch(self, server: McpServer) -> bool:
+        kept = await self._keep(server)
         if not server.disabled:
             # One that has been allowed before connects, so that it is seen to work.
             await self._engine.attach((server.name,))
+        return kept
 
     def _on_allow(self) -> None:
         if self._status is not None:
@@ -265,14 +296,11 @@ class ServersPage(QWidget):
             self._tasks.start("remove server", self._forget(self._status.server))
 
     async def _forget(self, server: McpServer) -> None:
-        await self._do(self._keep(without=server.name))
-        self._removed = server
-        self._answer(self._language("server.removed", name=server.name))
-        if not self._gone:
-            self._undo.show()
-
-    def _on_undo(self) -> None:
-        if self._removed is not None:
-            server, self._removed = self._removed, None
-            self._undo.hide()
-            self._tasks.start("bring server back", self._take_in((server,)))
+        try:
+            undo = await self._engine.remove_server(server.name)
+        except MootError as error:
+            self._answer(self._language.problem(error.code, **error.details))
+        else:
+            self._answer("")
+            self.undo_offered.emit(self._language("server.removed", name=server.name), undo)
+        self.refresh()

@@ -22,7 +22,7 @@ class ServerLog:
     def __init__(self, path: Path | None, secrets: Iterable[str]) -> None:
         self._path = path
         # Longest first: one secret may hold another.
-        self._secrets = sorted((text for text in secrets if len(text) >= 6), key=len, reverse=True)
+        self._secrets = sorted(secrets, key=len, reverse=True)
         self._last: deque[str] = deque(maxlen=3)
         self._lock = threading.Lock()
 
@@ -41,7 +41,7 @@ class ServerLog:
         self._remember([self.clean(line[:200].decode("utf-8", "replace"))])
 
     def clean(self, text: str) -> str:
-        """Return a text without the values of the server's variables and headers."""
+        """Return a text without the server's secrets."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

@@ -29,14 +29,13 @@ class Servers:
     async def connect(self, entry: Line, limits: Mapping[str, float], log_path: str) -> dict[str, Any]:
         """Connect to a server, anew if it was connected; return its tools. Raises RequestError.
 
-        `limits` are the seconds for `connect` and `call`.
+        `limits` are the seconds for `connect` and `call`; the texts of the entry's `secrets` are in no log.
         """
         name = str(entry["name"])
         async with self._connecting.setdefault(name, asyncio.Lock()):
             if old := self._servers.pop(name, None):
                 await old.leave()
-            secrets = [*(entry.get("env") or {}).values(), *(entry.get("headers") or {}).values()]
-            log = ServerLog(Path(log_path) if log_path else None, secrets)
+            log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
             server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups)
             try:
                 await server.connected()

@@ -1,0 +1,249 @@
+"""Secrets of MCP servers: which parts of an entry are some, and the references that stand for them in `mcp.json`.
+
+Used by the engine, which keeps them in the keyring, by whoever starts a server, and by whoever shows one.
+A part is named by its field: `env.TOKEN`, `headers.Authorization`, `url.api_key`, `args.token`.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from urllib.parse import unquote
+
+from app.core.tool import McpServer, is_loader
+
+PLACE = "mcp:"
+HIDDEN = "•••"
+
+_REFERENCE = re.compile(r"\$\{secret:([^{}]{1,200})\}")
+
+# What no secret is, whatever it belongs to.
+_HARMLESS = re.compile(
+    r"(?i)\s*(|true|false|yes|no|on|off|none|null|auto|default|all|debug|info|warn|warning|error|trace|verbose"
+    r"|quiet|silent|production|development|test|staging|local|localhost)\s*"
+)
+# What none is unless its name says so: a number, a language, a place in the file system, a plain address.
+_PLAIN = re.compile(
+    r"-?\d{1,6}(\.\d+)?|[a-z]{2}([_-][A-Za-z]{2})?(\.(utf|UTF)-?8)?"
+    r"|(~|\.{1,2}|[A-Za-z]:)?[\\/][^\n]*|(https?|wss?)://[\w.:-]+(/[\w./-]*)?"
+)
+_PLAIN_HEADERS = frozenset(
+    ("accept", "accept-encoding", "accept-language", "cache-control", "content-type", "user-agent")
+)
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET_WORD = re.compile(
+    r"keys?|pass|passwd|passphrase|pwd|pw|auth|authorization|credentials?|cookies?|bearer|jwt|sig|signature"
+    r"|session|pat|pin|otp|private|dsn|.*(apikey|accesskey|secretkey|authkey|tokens?|secrets?|passwords?)"
+)
+# A key as providers make them. Package names have no capitals: none can pass for one.
+_KEY = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z]{2,12}[-_][\w-]{16,}|(AIza|AKIA|eyJ)[\w.-]{12,}")
+# What only a machine thinks of.
+_RANDOM = re.compile(r"(?=.*\d.*\d)(?=.*[A-Za-z].*[A-Za-z])[\w.~%+=-]{20,}")
+_SCHEME = re.compile(r"(?i)((?:bearer|basic|token)\s+)(\S.*)")
+_QUERY = re.compile(r"(?<=[?&])([^=&#]+)=([^&#]*)")
+_USER = re.compile(r"(?<=://)([^/?#@\s]*)@")
+_FLAG = re.compile(r"--?[A-Za-z][\w.-]+")
+_PATH = re.compile(r"(~|\.{1,2}|[A-Za-z]:)?[\\/][\w.@ \\/-]*")
+_PAIR = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
+_HEADER = re.compile(r"([A-Za-z][\w-]*)(:\s*)(.+)", re.DOTALL)
+_SHORTEST_HIDDEN = 4
+
+
+def secret_place(server: str, field: str) -> str:
+    """Return what a server's secret is kept under."""
+    return f"{PLACE}{server}:{field}"
+
+
+def secret_fields(server: McpServer) -> tuple[str, ...]:
+    """Return the fields a server refers to, each once."""
+    texts = (*server.args, server.url, *server.env.values(), *server.headers.values())
+    return tuple(dict.fromkeys(field for text in texts for field in _REFERENCE.findall(text)))
+
+
+def parted(server: McpServer, leave: Collection[str] = ()) -> tuple[McpServer, dict[str, str]]:
+    """Return a server with references in place of its secrets, and the secrets by their fields.
+
+    Those of the fields to `leave` stay where they are.
+    """
+    parts = _Parts(secret_fields(server), leave)
+    kept = replace(
+        server,
+        args=parts.arguments(server.args),
+        env={name: parts.variable("env", name, value) for name, value in server.env.items()},
+        url=parts.address("url", server.url),
+        headers={name: parts.variable("headers", name, value) for name, value in server.headers.items()},
+    )
+    return kept, parts.found
+
+
+def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer:
+    """Return a server with its secrets in place of the references; one without a value stays a reference."""
+
+    def fill(text: str) -> str:
+        return _REFERENCE.sub(lambda match: _or(value(match[1]), match[0]), text)
+
+    return replace(
+        server,
+        args=tuple(fill(text) for text in server.args),
+        env={name: fill(text) for name, text in server.env.items()},
+        url=fill(server.url),
+        headers={name: fill(text) for name, text in server.headers.items()},
+    )
+
+
+def hidden(text: str) -> str:
+    """Return a text of a server with a mark in place of each reference."""
+    return _REFERENCE.sub(HIDDEN, text)
+
+
+def shown_line(server: McpServer) -> str:
+    """Return what would be run or asked: the command with its arguments, or the address, without secrets."""
+    safe, _ = parted(server)
+    return hidden(safe.url or shlex.join([safe.command, *safe.args]))
+
+
+def is_reference(text: str) -> bool:
+    """Say whether a value is nothing but a reference."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def hidden_address(address: str) -> str:
+    """Return an address, sound or not, with a mark in place of its user and of every value in its query."""
+    return _QUERY.sub(rf"\1={HIDDEN}", _USER.sub(f"{HIDDEN}@", address))
+
+
+def has_user(address: str) -> bool:
+    """Say whether an address, sound or not, holds a user or a password."""
+    return _USER.search(address) is not None
+
+
+def has_key(address: str) -> bool:
+    """Say whether the query of an address, sound or not, holds what looks like a key."""
+    return any(_is_part(name, value) for name, value in _QUERY.findall(address))
+
+
+def to_hide(field: str, value: str) -> tuple[str, ...]:
+    """Return the texts by which a secret is known wherever it turns up.
+
+    None for a value that may be an ordinary word, such as the name of a region: taking that out of all
+    texts would spoil them.
+    """
+    kind, _, name = field.partition(".")
+    telling = kind != "env" or _is_secret_name(name) or len(value) >= 20 or _KEY.fullmatch(value) is not None
+    telling = telling or (len(value) >= 12 and any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
+    if not telling:
+        return ()
+    texts = [
+        value.strip(),
+        unquote(value),
+        *(match[2] for match in [_SCHEME.fullmatch(value.strip())] if match),
+    ]
+    texts += [user.partition(":")[2] for user in _USER.findall(value)]
+    texts += [line.strip() for line in value.splitlines() if len(line) >= 20]
+    return tuple(dict.fromkeys(text for text in texts if len(text) >= _SHORTEST_HIDDEN))
+
+
+def texts_to_hide(secrets: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the texts by which these secrets, given by their fields, are known."""
+    return tuple(text for field, value in secrets.items() for text in to_hide(field, value))
+
+
+class _Parts:
+    """Takes the secrets out of one server, each under a field of its own."""
+
+    def __init__(self, used: Iterable[str], leave: Collection[str]) -> None:
+        self.found: dict[str, str] = {}
+        self._used = set(used)
+        self._leave = leave
+
+    def variable(self, kind: str, name: str, value: str) -> str:
+        """Return a variable's or header's value, or the reference to it: all but what is plainly harmless."""
+        if (
+            _REFERENCE.search(value)
+            or _HARMLESS.fullmatch(value)
+            or (kind == "env" and is_loader(name))
+            or (kind == "headers" and name.lower() in _PLAIN_HEADERS)
+            or (not _is_secret_name(name) and _PLAIN.fullmatch(value))
+        ):
+            return value
+        return self._take(f"{kind}.{name}", value)
+
+    def arguments(self, args: tuple[str, ...]) -> tuple[str, ...]:
+        """Return arguments with references in place of what their flags, names or looks give away."""
+        parted, flag = [], ""
+        for text in args:
+            parted.append(self._argument(flag, text))
+            flag = text if _FLAG.fullmatch(text) else ""
+        return tuple(parted)
+
+    def _argument(self, flag: str, text: str) -> str:
+        if flag and not text.startswith("-") and _is_given(flag, text):
+            return self._take(f"args.{flag.lstrip('-')}", text)
+        if (pair := _PAIR.fullmatch(text)) and _is_given(pair[1], pair[2]):
+            name = pair[1].lstrip("-")
+            return f"{pair[1]}={self._take(f'args.{name}', pair[2])}"
+        if "://" in text:
+            return self.address("args", text)
+        if (header := _HEADER.fullmatch(text)) and _is_named(header[1], header[3]):
+            return header[1] + header[2] + self._take(f"args.{header[1]}", header[3])
+        if (scheme := _SCHEME.fullmatch(text)) and not _REFERENCE.search(text):
+            return scheme[1] + self._take("args.key", scheme[2])
+        return self._take("args.key", text) if _KEY.fullmatch(text) else text
+
+    def address(self, kind: str, address: str) -> str:
+        """Return an address with references in place of a password, and of what looks like a key in it."""
+
+        def user(match: re.Match[str]) -> str:
+            name, colon, password = match[1].partition(":")
+            if not password or _REFERENCE.search(password):
+                return match[0]
+            return f"{name}{colon}{self._take(f'{kind}.password', password)}@"
+
+        def value(match: re.Match[str]) -> str:
+            if not _is_part(match[1], match[2]):
+                return match[0]
+            return f"{match[1]}={self._take(f'{kind}.{match[1]}', match[2])}"
+
+        address, mark, query = _USER.sub(user, address).partition("?")
+        pieces = address.split("/")
+        address = "/".join(
+            self._take(f"{kind}.path", piece) if place > 2 and _RANDOM.fullmatch(piece) else piece
+            for place, piece in enumerate(pieces)
+        )
+        return address + _QUERY.sub(value, mark + query)
+
+    def _take(self, field: str, value: str) -> str:
+        field = re.sub(r"[{}]", "_", field)[:180]
+        number, name = 1, field
+        while name in self._used:
+            number += 1
+            name = f"{field}.{number}"
+        self._used.add(name)
+        if name in self._leave:
+            return value
+        self.found[name] = value
+        return f"${{secret:{name}}}"
+
+
+def _is_named(name: str, value: str) -> bool:
+    return _is_secret_name(name) and not _HARMLESS.fullmatch(value) and not _REFERENCE.search(value)
+
+
+def _is_given(name: str, value: str) -> bool:
+    """Say whether an argument is a secret by its name. A place in the file system is none: it must be seen."""
+    return _is_named(name, value) and not _PATH.fullmatch(value)
+
+
+def _is_part(name: str, value: str) -> bool:
+    """Say whether a value in the query of an address is a secret."""
+    return _is_named(unquote(name), value) or (
+        not _REFERENCE.search(value) and (_RANDOM.fullmatch(value) or _KEY.fullmatch(value)) is not None
+    )
+
+
+def _is_secret_name(name: str) -> bool:
+    return any(_SECRET_WORD.fullmatch(word.lower()) for word in _NAME_WORD.findall(name))
+
+
+def _or(value: str | None, other: str) -> str:
+    return other if value is None else value

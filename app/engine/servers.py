@@ -1,0 +1,184 @@
+"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; used by the engine."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+
+from app.core.agent import Agent
+from app.core.errors import BadInput, MootError, NotFound, StorageError
+from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
+from app.core.store import Documents, Secrets
+from app.core.tool import CONNECTED, DOWN, McpServer, Tools
+
+
+class Servers:
+    """Saves, replaces and removes servers; each command says whether their secrets outlast this run.
+
+    `changed` is called after each; `save_agent` keeps an assistant that has a server under its new name.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        secrets: Secrets,
+        tools: Tools,
+        *,
+        changed: Callable[[], None],
+        save_agent: Callable[[Agent], Awaitable[object]],
+    ) -> None:
+        self._documents = documents
+        self._secrets = secrets
+        self._tools = tools
+        self._changed = changed
+        self._save_agent = save_agent
+
+    async def save(self, servers: tuple[McpServer, ...]) -> bool:
+        """Write `mcp.json`; the secrets of those servers that are new or others now go to the keyring.
+
+        False where a secret lives for this run only. Raises BadInput, StorageError.
+        """
+        return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
+
+    async def replace(self, name: str, server: McpServer) -> bool:
+        """Put a server in place of the one of this name, also under another one; what is kept for it goes along.
+
+        Answers as `save` does. Raises NotFound, BadInput, StorageError.
+        """
+        before, servers = self._find(name), self._documents.mcp_servers()
+        if server.name == name:
+            known = {one.name: one for one in servers}
+            return await self._save(
+                tuple(server if one.name == name else one for one in servers), known, name
+            )
+        if any(one.name == server.name for one in servers):
+            raise BadInput("server_name_taken", name=server.name)
+        kept = await self._keep_all(server.name, self._values(name, server))
+        known = {one.name: one for one in servers} | {server.name: replace(before, name=server.name)}
+        kept &= await self._save(tuple(server if one.name == name else one for one in servers), known)
+        for agent in self._documents.agents():
+            if name in agent.mcp_servers:
+                names = tuple(server.name if one == name else one for one in agent.mcp_servers)
+                await self._save_agent(replace(agent, mcp_servers=names))
+        return kept
+
+    async def remove(self, name: str) -> Callable[[], Awaitable[bool]]:
+        """Remove a server and its secrets; return what brings both back, and answers as `save` does.
+
+        Until that is let go of, the secrets are in memory and nowhere else. Raises NotFound, and StorageError
+        where the keyring does not let go of them; the server is still there then.
+        """
+        server, servers = self._find(name), self._documents.mcp_servers()
+        values = self._values(name, server)
+        if not await self._forget(_places((server,))):
+            await self._keep_all(name, values)
+            raise StorageError("key_not_removed")
+        try:
+            await self.save(tuple(one for one in servers if one.name != name))
+        except MootError:
+            await self._keep_all(name, values)
+            raise
+
+        async def bring_back() -> bool:
+            others = tuple(one for one in self._documents.mcp_servers() if one.name != name)
+            kept = await self._keep_all(name, values)
+            return await self._save((*others, server), {one.name: one for one in (*others, server)}) and kept
+
+        return bring_back
+
+    async def _save(
+        self, servers: tuple[McpServer, ...], known: Mapping[str, McpServer], edited: str = ""
+    ) -> bool:
+        """Write the servers; of the one `edited` and of those that are not as they are `known`, the secrets go
+        to the keyring.
+        """
+        before = self._documents.mcp_servers()
+        changed: dict[str, str | None] = {}
+        saved: list[McpServer] = []
+        kept = True
+        try:
+            for server in servers:
+                if known.get(server.name) == server and server.name != edited:
+                    saved.append(server)
+                else:
+                    secured, stays = await self._secured(server, known.get(server.name), changed)
+                    saved.append(secured)
+                    kept &= stays
+            await self._carry_consents(servers, saved)
+            await self._documents.save_mcp_servers(tuple(saved))
+        except MootError:
+            for place, value in changed.items():
+                await (self._secrets.remove(place) if value is None else self._secrets.keep(place, value))
+            raise
+        await self._forget(_places(before) - _places(saved))
+        self._changed()
+        await self._renew(changed, before)
+        return kept
+
+    async def _secured(
+        self, server: McpServer, before: McpServer | None, changed: dict[str, str | None]
+    ) -> tuple[McpServer, bool]:
+        """Return a server without its secrets, which are kept now, and whether they outlast this run.
+
+        `changed` takes note of the places that hold another value now, each with the one before.
+        """
+        if has_user(server.url):
+            raise BadInput("server_address_user")
+        secured, values = parted(server)
+        by_hand = parted(before)[1] if before is not None else {}
+        left, stays = set(), True
+        for field, value in values.items():
+            place = secret_place(server.name, field)
+            old = self._secrets.get(place, "")
+            if old != value:
+                changed[place] = old
+            if not await self._secrets.keep(place, value):
+                # What somebody wrote into the file stays there while no keyring takes it: it would be lost.
+                if by_hand.get(field) == value:
+                    left.add(field)
+                else:
+                    stays = False
+        self._secrets.hide(texts_to_hide(values))
+        return parted(server, left)[0] if left else secured, stays
+
+    async def _carry_consents(self, given: tuple[McpServer, ...], saved: list[McpServer]) -> None:
+        """Let a consent hold for a server whose secrets only stand elsewhere now."""
+        consents = self._documents.consents()
+        moved = {old.fingerprint: new.fingerprint for old, new in zip(given, saved, strict=True)}
+        more = {
+            moved[fingerprint] + rest
+            for fingerprint, rest in ((one[:64], one[64:]) for one in consents)
+            if fingerprint in moved
+        }
+        if not more <= consents:
+            await self._documents.save_consents(consents | more)
+
+    async def _renew(self, changed: Mapping[str, str | None], before: tuple[McpServer, ...]) -> None:
+        """Connect anew to servers that are as they were, but for a secret."""
+        for status in self._tools.servers():
+            renewed = any(place in changed for place in _places((status.server,)))
+            if renewed and status.server in before and status.state in (CONNECTED, DOWN):
+                await self._tools.restart(status.server.name)
+
+    def _values(self, name: str, server: McpServer) -> dict[str, str]:
+        """Return what is kept for the references of a server, under the name given."""
+        values = (
+            (field, self._secrets.get(secret_place(name, field), "")) for field in secret_fields(server)
+        )
+        return {field: value for field, value in values if value is not None}
+
+    async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
+        return all(
+            [await self._secrets.keep(secret_place(name, field), one) for field, one in values.items()]
+        )
+
+    async def _forget(self, places: set[str]) -> bool:
+        return all([await self._secrets.remove(place) for place in sorted(places)])
+
+    def _find(self, name: str) -> McpServer:
+        for server in self._documents.mcp_servers():
+            if server.name == name:
+                return server
+        raise NotFound("mcp_server_not_found", name=name)
+
+
+def _places(servers: Iterable[McpServer]) -> set[str]:
+    return {secret_place(server.name, field) for server in servers for field in secret_fields(server)}
