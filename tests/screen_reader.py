@@ -136,7 +136,7 @@ class Bus:
         self, node: Node, interface: str, member: str, kinds: str = "", values: tuple[Any, ...] = ()
     ) -> Any:
         """Ask a node; raises Gone where it does not answer."""
-        return _ask(self._connection, (node.owner, node.path, interface), member, kinds, values)
+        return ask(self._connection, (node.owner, node.path, interface), member, kinds, values)
 
     def get(self, node: Node, interface: str, name: str) -> Any:
         """Return a property of a node."""
@@ -156,9 +156,10 @@ class Bus:
         self._connection.close()
 
 
-def _ask(
+def ask(
     connection: DBusConnection, place: tuple[str, str, str], member: str, kinds: str, values: tuple[Any, ...]
 ) -> Any:
+    """Return the first value of an answer from (owner, path, interface); raises Gone where there is none."""
     owner, path, interface = place
     address = DBusAddress(path, bus_name=owner, interface=interface)
     try:
@@ -205,9 +206,9 @@ def desktop() -> Iterator[tuple[Bus, dict[str, str]]]:
         session = open_dbus_connection(address)
         stack.callback(session.close)
         place = ("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus")
-        accessible = wait(lambda: _ask(session, place, "GetAddress", "", ()), "the accessibility bus")
+        accessible = wait(lambda: ask(session, place, "GetAddress", "", ()), "the accessibility bus")
         properties = (*place[:2], "org.freedesktop.DBus.Properties")
-        _ask(session, properties, "Set", "ssv", ("org.a11y.Status", "IsEnabled", ("b", True)))
+        ask(session, properties, "Set", "ssv", ("org.a11y.Status", "IsEnabled", ("b", True)))
         bus = Bus(accessible)
         stack.callback(bus.close)
         yield bus, environment
