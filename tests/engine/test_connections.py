@@ -121,8 +121,12 @@ async def test_models_are_offered_withdrawn_and_one_comes_first():
     await commands.offer_model("openai", " own ")
     assert bench.config("openai").models == ("gpt-5.2", "gpt-5-mini", "own")
     await commands.offer_model("openai", "own", first=True)
-    await commands.withdraw_model("openai", "gpt-5.2")
+    undo = await commands.withdraw_model("openai", "gpt-5.2")
     assert bench.config("openai").models == ("own", "gpt-5-mini")
+    for _twice in range(2):
+        assert await undo()
+        assert bench.config("openai").models == ("own", "gpt-5.2", "gpt-5-mini")
+    await commands.withdraw_model("openai", "gpt-5.2")
     await commands.withdraw_model("openai", "own")
     for work in (
         commands.withdraw_model("openai", "gpt-5-mini"),

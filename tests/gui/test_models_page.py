@@ -126,6 +126,38 @@ async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
     shown.dialog.close()
 
 
+@pytest.mark.timeout(180)
+async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
+    person, _server, _ = moot
+    engine = person.window.desk.engine
+    own = ("brand-new-model", "wire-1", "wire-own")
+    await engine.connections.fetch("openai")
+    await engine.connections.offer_model("openai", "brand-new-model", first=True)
+    person.window.desk.open_settings("models")
+    dialog = person.find("settings_dialog")
+    page = dialog.page("models")
+
+    def offered():
+        return next(one.models for one in engine.providers() if one.config.id == "openai")
+
+    async def remove():
+        rows = [page.list.item(row) for row in range(page.list.count())]
+        page.list.setCurrentItem(next(one for one in rows if one.data(MODEL) == own[0]))
+        await person.click("models_remove")
+        await until(lambda: offered() == own[1:] and not dialog.tasks._running)
+
+    await remove()
+    await person.click("toast_action")
+    await until(lambda: offered() == own and not dialog.tasks._running)
+    await remove()
+    dialog.accept()
+    await until(person.window.toasts.isVisible)
+    person.window.activateWindow()
+    await until(person.window.isActiveWindow)
+    QTest.keyClick(person.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: offered() == own)
+
+
 async def test_the_last_model_of_a_provider_stays(moot):
     person, _server, _ = moot
     shown = Shown(person)

@@ -19,9 +19,13 @@ from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
 
 class ModelsPage(QWidget):
-    """Lists the models of the enabled providers; emits `changed` once another choice was saved."""
+    """Lists the models of the enabled providers.
+
+    Signals: changed() once another choice was saved, undo_offered(text, what takes it back) after a removal.
+    """
 
     changed = Signal()
+    undo_offered = Signal(str, object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
@@ -209,7 +213,11 @@ class ModelsPage(QWidget):
 
     def _on_remove(self) -> None:
         provider, model = self._chosen()
-        self._tasks.start("remove model", self._do(self._engine.connections.withdraw_model(provider, model)))
+        self._tasks.start(f"model {provider} {model}", self._do(self._withdraw(provider, model)))
+
+    async def _withdraw(self, provider: str, model: str) -> None:
+        undo = await self._engine.connections.withdraw_model(provider, model)
+        self.undo_offered.emit(self._language("models.removed", name=model), undo)
 
     def _on_add(self) -> None:
         provider, model = self._provider.currentData(), self.own.text().strip()

@@ -196,6 +196,7 @@ class SettingsDialog(QDialog):
             case "models":
                 models = ModelsPage(language, look, engine, tasks)
                 models.changed.connect(self.providers_changed)
+                models.undo_offered.connect(self.offer_undo)
                 return models, models
             case "servers":
                 servers = ServersPage(language, look, engine, tasks)
