@@ -3,13 +3,13 @@
 Used by the welcome page and by every session's foot.
 """
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.gui.style import Look
 from app.gui.widgets.controls import button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.label import ElidedLabel, Paragraph
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -17,20 +17,31 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class TextBox(QPlainTextEdit):
     """A box of plain text as tall as its text within limits; `submitted` on Enter.
 
+    A paste that would make it longer than `longest` characters is left out whole, and said by `paste_refused`
+    with its length.
+
     Shift+Enter breaks the line, and while an input method composes Enter only commits. With
     `submits` false Enter breaks the line and Tab moves on.
     """
 
     submitted = Signal()
     focus_changed = Signal(bool)
+    paste_refused = Signal(int)
 
     def __init__(
-        self, parent: QWidget | None = None, *, lines: int = 1, most: int = 8, submits: bool = True
+        self,
+        parent: QWidget | None = None,
+        *,
+        lines: int = 1,
+        most: int = 8,
+        submits: bool = True,
+        longest: int | None = None,
     ) -> None:
         super().__init__(parent)
         self._lines = lines
         self._most = most
         self._submits = submits
+        self._longest = longest
         self._composing = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
@@ -48,6 +59,14 @@ class TextBox(QPlainTextEdit):
     def composing(self) -> bool:
         """Whether an input method has a letter in the making."""
         return self._composing
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        length = len(source.text())
+        stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
+        if self._longest is not None and stays + length > self._longest:
+            self.paste_refused.emit(length)
+        else:
+            super().insertFromMimeData(source)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
@@ -142,6 +161,8 @@ class Composer(QFrame):
         self.box = box or TextBox()
         self.box.setObjectName(box_name)
         self._hint = ElidedLabel("hint")
+        self._warning = Paragraph("warn")
+        self._warning.hide()
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
         self.send.setFixedSize(34, 27)
@@ -153,10 +174,12 @@ class Composer(QFrame):
         self.column.setContentsMargins(12, 9, 10, 10)
         self.column.setSpacing(8)
         self.column.addWidget(self.box)
+        self.column.addWidget(self._warning)
         self.column.addLayout(self.foot)
         self.setFocusProxy(self.box)
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text_changed)
+        self.box.textChanged.connect(self._warning.hide)
         self.box.focus_changed.connect(self._on_focus_changed)
         self.send.clicked.connect(self._on_submitted)
         self._on_text_changed()
@@ -173,6 +196,11 @@ class Composer(QFrame):
         self.box.setAccessibleName(placeholder)
         self._hint.setText(hint)
         name_button(self.send, send)
+
+    def warn(self, text: str) -> None:
+        """Say something of what was just tried, until something else is written."""
+        self._warning.setText(text)
+        self._warning.show()
 
     def _on_submitted(self) -> None:
         text = self.box.text()

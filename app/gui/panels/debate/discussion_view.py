@@ -13,7 +13,7 @@ from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
 from app.engine.availability import BUSY
-from app.engine.debates import PARTICIPANT
+from app.engine.debates import MAX_SAY, PARTICIPANT
 from app.gui.chat.message_row import SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
 from app.gui.i18n import Language
@@ -22,7 +22,7 @@ from app.gui.panels.debate.after_bar import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.style import Look
-from app.gui.widgets.composer import Composer
+from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 
@@ -48,7 +48,8 @@ class DiscussionView(ConversationView):
         self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
     ) -> None:
         """`names` are the object names of transcript, box and send button; `prefix` is the controls'."""
-        composer = Composer(look, box_name=names[1], button_name=names[2])
+        box = TextBox(longest=MAX_SAY)
+        composer = Composer(look, box_name=names[1], button_name=names[2], box=box)
         super().__init__(language, look, composer, layout=COMPACT if compact else WIDE, names=names)
         self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
@@ -241,6 +242,11 @@ class DiscussionView(ConversationView):
         self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
         self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.composer.box.paste_refused.connect(
+            lambda length: self.composer.warn(
+                self._language("paste.refused", characters=length, most=MAX_SAY)
+            )
+        )
         self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))
         self.transcript.action_requested.connect(self._on_action)
         self._empty_button.clicked.connect(lambda: self.setup_requested.emit(""))

@@ -15,6 +15,7 @@ from app.core.session import (
     DEFAULT_ROUNDS,
     FREE,
     MAX_ROUNDS,
+    MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
     ROLES,
@@ -57,7 +58,7 @@ class SetupView(QWidget):
         self._cards: list[ParticipantCard] = []
         self._added = 0
         self._starting = self._filling = False
-        self.topic = TextBox(lines=2, most=6, submits=False)
+        self.topic = TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)
         self.topic.setObjectName("debate_topic")
         self.mode = Segmented(MODES)
         self.mode.setObjectName("debate_mode")
@@ -265,6 +266,7 @@ class SetupView(QWidget):
 
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
+        self.topic.paste_refused.connect(self._on_paste_refused)
         self.mode.chosen.connect(lambda _mode: self._refresh())
         self.rounds.valueChanged.connect(lambda _rounds: self._refresh())
         for tick in (self.context, self.opening, self.polls):
@@ -356,6 +358,9 @@ class SetupView(QWidget):
         self._estimate.style().unpolish(self._estimate)
         self._estimate.style().polish(self._estimate)
         self._estimate.setText(text)
+
+    def _on_paste_refused(self, length: int) -> None:
+        self.show_problem(self._language("paste.refused", characters=length, most=MAX_TOPIC_CHARACTERS))
 
     def _on_start(self) -> None:
         paths = self._files.paths if self.context.isChecked() else ()

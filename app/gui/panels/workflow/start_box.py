@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from app.core.texts import has_hangul
 from app.core.workflow import WorkflowDefinition
+from app.engine.chat_input import MAX_TEXT
 from app.engine.classifier import by_keyword
 from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
@@ -33,16 +34,19 @@ class StartBox(QFrame):
         self._picked = False
         self._hint_key = ""
         self._title = plain_label("field")
-        self.box = TextBox(lines=2, most=6)
+        self.box = TextBox(lines=2, most=6, longest=MAX_TEXT)
         self.box.setObjectName("workflow_command")
         self.choice = Choice(look)
         self.choice.setObjectName("workflow_choice")
         self.start = button("primary", "workflow_start")
         self._hint = Paragraph("hint")
         self._limit = Paragraph("warn")
+        self._refused = Paragraph("warn")
         self._english_only = False
         self._lay_out()
         self.box.textChanged.connect(self._on_text)
+        self.box.textChanged.connect(self._refused.hide)
+        self.box.paste_refused.connect(self._on_paste_refused)
         self.box.submitted.connect(self._on_start)
         self.box.focus_changed.connect(self._on_focus)
         self.choice.activated.connect(self._on_picked)
@@ -105,6 +109,8 @@ class StartBox(QFrame):
         column.addWidget(self.box)
         column.addWidget(self._hint)
         column.addWidget(self._limit)
+        column.addWidget(self._refused)
+        self._refused.hide()
         self._limit.hide()
         column.addLayout(foot)
         self._title.setBuddy(self.box)
@@ -112,6 +118,10 @@ class StartBox(QFrame):
     def _on_focus(self, focused: bool) -> None:
         self.setProperty("focused", focused)
         self.style().polish(self)
+
+    def _on_paste_refused(self, length: int) -> None:
+        self._refused.setText(self._language("paste.refused", characters=length, most=MAX_TEXT))
+        self._refused.show()
 
     def _on_text(self) -> None:
         self._show_limit()
