@@ -10,7 +10,7 @@ from app.chat_printer import ChatPrinter
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
-from app.core.session import COMPLETED, IDLE, WAITING, GroupSession, Session, WorkflowSession
+from app.core.session import COMPLETED, DEFAULT_MODE, IDLE, WAITING, GroupSession, Session, WorkflowSession
 from app.engine.branches import last_answer, shown
 from app.engine.live_session import LiveSession
 from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS, Call, followed, session_id_of, warm_up
@@ -26,17 +26,19 @@ _SAID = {
 
 async def ask(call: Call) -> int:
     """Say something to an assistant or a group, in a new session or in one there is."""
-    engine, text = call.moot.engine, call.arguments.text
+    engine, text, mode = call.moot.engine, call.arguments.text, call.arguments.mode
     who = await _who(call)
     if not call.arguments.session:
 
         async def start() -> str:
             await warm_up(call.moot)
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(who.id, text)
+            return await begin(who.id, text, mode=mode or DEFAULT_MODE)
 
         return await finish(call, await followed(call, start, ChatPrinter(call.texts)))
     live = await engine.open(session_id_of(call.arguments))
+    if mode:
+        await engine.chats.choose_mode(live.id, mode)
     if isinstance(who, Group) or isinstance(live.session, GroupSession):
         said = _said_to(live, who, text)
         return await follow_chat(call, live, lambda: engine.chats.send(live.id, said))

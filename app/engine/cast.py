@@ -9,7 +9,7 @@ from typing import Any
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.provider import ProviderStatus
-from app.core.session import GroupState
+from app.core.session import DEFAULT_MODE, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
@@ -149,6 +149,16 @@ class Cast:
             {"type": "function", "function": {"name": name, "description": text, "parameters": dict(schema)}}
             for name, text, schema in offered
         )
+
+    def refusal(
+        self, name: str, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
+    ) -> str:
+        """Return what a model is told that calls what it has not got: why, and what there is instead."""
+        offered = [one["function"] for one in self.functions(agent, stack, mode, given)]
+        names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
+        if name in self.tools(agent, DEFAULT_MODE, given):
+            return f"{name} may not be used in settings mode, which only reads and plans. Available: {names}."
+        return f"There is no tool {name[:80]!r} here. Available: {names}."
 
     async def attach(self, agent: Agent) -> None:
         """Connect the MCP servers an agent names (row G2)."""

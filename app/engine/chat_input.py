@@ -5,11 +5,12 @@ from typing import Any
 from app.core.errors import BadInput
 from app.core.ids import new_id
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, OPTIONS, YESNO, Attachment, Message, Prompt
-from app.core.session import RUNNING
+from app.core.session import DEFAULT_MODE, RUNNING, SETTINGS_MODE
 from app.core.text import clean_text
 
 MAX_TEXT = 400_000
 MAX_TITLE = 80
+MODES = (DEFAULT_MODE, SETTINGS_MODE)
 
 
 def begun_with(message: Message) -> dict[str, Any]:
@@ -31,6 +32,13 @@ def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
     if len(text) > MAX_TEXT:
         raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
     return text
+
+
+def checked_mode(mode: str) -> str:
+    """Return an agent mode. Raises BadInput for one that is none."""
+    if mode not in MODES:
+        raise BadInput("unknown_mode", mode=mode[:MAX_TITLE], modes=", ".join(MODES))
+    return mode
 
 
 def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:

@@ -5,7 +5,7 @@ the first message is the user's, neighbours of one role are merged (hard case 5,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
 from app.core.message import (
@@ -36,6 +36,11 @@ MAX_OLD_RESULT = 4_000
 SHORT_RESULT = 1_000
 
 Item = dict[str, object]
+
+
+def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
+    """Return a turn as it is in a session of this mode: settings mode also binds what has begun already."""
+    return replace(turn, mode=SETTINGS_MODE) if mode == SETTINGS_MODE else turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from app.core.text import clean_text
 from app.engine.branches import latest_leaf, root_of
 from app.engine.call_arguments import is_object
 from app.engine.cast import Cast
-from app.engine.chat_input import MAX_TITLE, begun_with, checked_text, fitting_answer
+from app.engine.chat_input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
 from app.engine.chat_run import ChatRun, close_turns, open_questions, user_message
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -60,7 +60,7 @@ class Chats:
         chat = Chat(
             assistant_id=agent.id,
             assistant_name=agent.name,
-            mode=mode,
+            mode=checked_mode(mode),
             budget_from=message.id,
             language=self._language(),
         )
@@ -222,6 +222,11 @@ class Chats:
         agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
         await self._cast.attach(agent)
+
+    async def choose_mode(self, session_id: str, mode: str) -> None:
+        """Switch a chat of any kind to settings mode, which binds what has begun too, or back to default."""
+        live = await self._sessions.open_chat(session_id)
+        self._change(live, mode=checked_mode(mode))
 
     async def rename(self, session_id: str, title: str) -> None:
         """Give a session of any kind another title."""

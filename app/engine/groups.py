@@ -11,12 +11,12 @@ from app.core.events import EventBus, GroupsChanged, utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Attachment, Author, Failure, Message
 from app.core.plan import Plan
-from app.core.session import RUNNING, Chat, GroupSession, GroupState
+from app.core.session import DEFAULT_MODE, RUNNING, Chat, GroupSession, GroupState
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.assistants import Assistants, SharedAssistant, free_id, read_document
 from app.engine.cast import Cast
-from app.engine.chat_input import begun_with, checked_text
+from app.engine.chat_input import begun_with, checked_mode, checked_text
 from app.engine.chat_run import user_message
 from app.engine.group import ORCHESTRATOR, Member, decide
 from app.engine.prompts import Prompts
@@ -187,7 +187,13 @@ class Groups:
 
     # Work
 
-    async def start(self, group_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> str:
+    async def start(
+        self,
+        group_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] = (),
+        mode: str = DEFAULT_MODE,
+    ) -> str:
         """Start a conversation with a group (row G1) and return its id."""
         group = self.find(group_id)
         state = GroupState(
@@ -204,6 +210,7 @@ class Groups:
         chat = Chat(
             assistant_id=ORCHESTRATOR,
             assistant_name=self._prompts.line(language, "assistant", "orchestrator"),
+            mode=checked_mode(mode),
             budget_from=message.id,
             language=language,
         )

@@ -37,7 +37,7 @@ from app.core.text import clean_text
 from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
 from app.engine.availability import BUSY, Waits
 from app.engine.call_arguments import read_arguments
-from app.engine.chat_request import AgentTurn
+from app.engine.chat_request import AgentTurn, in_mode
 from app.engine.repeated_calls import check_not_repeated
 from app.engine.slots import NotFree, Work
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
@@ -143,6 +143,7 @@ class ToolCalls:
 
     async def _answer(self, turn: AgentTurn, call: ToolCall) -> Outcome | None:
         """Answer one call; return why it has no result yet."""
+        turn = in_mode(turn, self._live.chat_session.chat.mode)
         try:
             arguments = read_arguments(call.arguments)
             check_not_repeated(self._live, turn, call)
@@ -159,12 +160,7 @@ class ToolCalls:
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
         tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
         if name not in tools:
-            offered = [
-                one["function"]
-                for one in self._stage.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
-            ]
-            names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
-            raise ToolError(f"There is no tool {name[:80]!r} here. Available: {names}.")
+            raise ToolError(self._stage.cast.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
         return tools[name]
 
     # Approval

@@ -14,7 +14,7 @@ from app.core.ids import new_id
 from app.core.message import ASSISTANT, DONE, FAILED, Failure, Message
 from app.core.provider import ModelRequest
 from app.engine.branches import last_answer
-from app.engine.chat_request import AgentTurn, build_request
+from app.engine.chat_request import AgentTurn, build_request, in_mode
 from app.engine.group import ORCHESTRATOR
 from app.engine.guided import Offer, guided_call, guided_request
 from app.engine.guided_group import lead_offer
@@ -79,7 +79,7 @@ class Tree:
 
     async def _call(self, turn: AgentTurn, *, wrap_up: bool) -> Outcome | None:
         """Let the model say the next thing; return why it could not be asked."""
-        stage = self._stage
+        stage, turn = self._stage, in_mode(turn, self._live.chat_session.chat.mode)
         if reason := stage.budget.reached():
             return Outcome(HELD, reason)
         messages = self._live.turn(turn.turn_id)

@@ -16,7 +16,7 @@ from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.message import ALLOW, APPROVAL, Attachment
-from app.core.session import GroupSession, QueuedMessage, WorkflowSession
+from app.core.session import DEFAULT_MODE, SETTINGS_MODE, GroupSession, QueuedMessage, WorkflowSession
 from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.amounts import most_text
@@ -38,12 +38,13 @@ class ChatDesk(QObject):
     """Turns what the chat page asks for into tasks on the engine.
 
     Signals: session_started(session id), settings_requested(page, provider id),
-    refreshed() when whom one may write to is shown anew.
+    refreshed() when whom one may write to is shown anew, mode_changed() of a new chat.
     """
 
     session_started = Signal(str)
     settings_requested = Signal(str, str)
     refreshed = Signal()
+    mode_changed = Signal()
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class ChatDesk(QObject):
         self._begun = ""
         self._group_id = ""
         self.files = FileDesk(window, language, engine.drafts, page, tasks, toasts, self._takes_images)
+        self._new_mode = DEFAULT_MODE
         self._wire()
         self._show_new_draft()
         bridge.session_deleted.connect(lambda _event: self._show_new_draft())
@@ -119,9 +121,28 @@ class ChatDesk(QObject):
         self._state.keep(LAST_ASSISTANT, assistant_id)
         self.refresh()
 
+    def choose_settings_mode(self, on: bool) -> None:
+        """Switch the chat shown, or the next new one, to settings mode or back."""
+        mode, session = SETTINGS_MODE if on else DEFAULT_MODE, self._page.session
+        if session is not None and self._page.isVisible():
+            self._start(self._engine.chats.choose_mode(session.id, mode))
+            return
+        self._new_mode = mode
+        self.refresh()
+        self.mode_changed.emit()
+
+    def switch_settings_mode(self) -> None:
+        """Switch to settings mode, or back where it is on, and say what that means."""
+        session = self._page.session if self._page.isVisible() else None
+        on = (session.chat.mode if session else self._new_mode) != SETTINGS_MODE
+        self.choose_settings_mode(on)
+        self._toasts.show_toast(self._language("chat.settings_mode" if on else "chat.settings_mode.off"))
+
     def _dress(self, composer: ChatComposer, chosen: Agent | None, name: str) -> None:
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
+        session = self._page.session if composer is self._page.chat_composer else None
+        composer.settings_mode.setChecked((session.chat.mode if session else self._new_mode) == SETTINGS_MODE)
         kind = self._kind_of(chosen)
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
@@ -209,6 +230,7 @@ class ChatDesk(QObject):
         queue.sent.connect(lambda queued_id: self._start(chats.send_now(page.session_id, queued_id)))
         queue.removed.connect(self._on_queued_removed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
+        composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
         self.files.ready.connect(self._on_ready)
 
@@ -315,12 +337,13 @@ class ChatDesk(QObject):
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self._group_id:
-            self._begun = await self._engine.groups.start(self._group_id, text, attachments)
+            self._begun = await self._engine.groups.start(self._group_id, text, attachments, self._new_mode)
         else:
             agent = self._assistant()
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
-            self._begun = await self._engine.chats.start(agent.id, text, attachments)
+            self._begun = await self._engine.chats.start(agent.id, text, attachments, self._new_mode)
+        self._new_mode = DEFAULT_MODE
         # Whoever writes on does so to the chat that has just begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

@@ -157,6 +157,7 @@ class Desk(QObject):
             conversation.link_requested.connect(self.commands.open_link)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
+        self.chats.mode_changed.connect(self.pages.refresh)
         for asking in (self.debates, self.groups, self.workflows, self.assistants, self.background):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.chats):

@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.session import Session, SessionSummary
 from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.session_state import modes_of
 from app.gui.widgets.label import plain_tip
 
 
@@ -71,7 +72,7 @@ class MainPages(QObject):
         if session is None:
             top.show_title(window.language("chat.new"))
             top.show_session_tools(False)
-            top.show_mode(window.language("top.group_mode") if view.in_group_mode else "")
+            top.show_mode(modes_of(window.language, group=view.in_group_mode, settings=view.in_settings_mode))
             return
         top.show_title(session.title, can_rename=True)
         top.show_session_tools(True)

@@ -19,6 +19,12 @@ def waits_its_turn(session: Session | SessionSummary) -> bool:
     return session.status == RUNNING and session.reason == BUSY and session.kind != "workflow"
 
 
+def modes_of(language: Language, *, group: bool, settings: bool) -> str:
+    """Return what the chip of a conversation's mode says: group mode, settings mode, both or neither."""
+    modes = (("top.group_mode", group), ("top.settings_mode", settings))
+    return " · ".join(language(key) for key, on in modes if on)
+
+
 def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
     """Return a state in a few words and the tone of its chip."""
     status, reason = session.status, session.reason

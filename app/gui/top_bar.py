@@ -4,11 +4,20 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from app.core.session import IDLE, RUNNING, DebateSession, GroupSession, Session, WorkflowSession
+from app.core.session import (
+    IDLE,
+    RUNNING,
+    SETTINGS_MODE,
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    Session,
+    WorkflowSession,
+)
 from app.gui.i18n import Language
 from app.gui.needs_you import NeedsYou
 from app.gui.session_list import EXPORTS
-from app.gui.session_state import state_of
+from app.gui.session_state import modes_of, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
@@ -125,11 +134,13 @@ class TopBar(QFrame):
                 text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
         elif session.status == IDLE:
             text = ""
-        if isinstance(session, GroupSession):
-            mode = words("top.group_mode")
-        elif isinstance(session, WorkflowSession):
-            mode = words("kind.workflow")
-        in_accent = isinstance(session, GroupSession | WorkflowSession)
+        if isinstance(session, ChatSession):
+            settings = session.chat.mode == SETTINGS_MODE
+            mode = modes_of(words, group=isinstance(session, GroupSession), settings=settings)
+            self.mode.setToolTip(words("chat.settings_mode") if settings else "")
+        if isinstance(session, WorkflowSession):
+            mode = " · ".join(filter(None, (words("kind.workflow"), mode)))
+        in_accent = isinstance(session, ChatSession)
         self.mode.set_text(mode, "accent" if in_accent else "neutral")
         self.status.set_text(text, tone)
 

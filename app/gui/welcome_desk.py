@@ -94,6 +94,7 @@ class WelcomeDesk(QObject):
         self._page.came.connect(self._show_draft)
         composer.message_submitted.connect(self._on_submitted)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
+        composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
         composer.attach_requested.connect(self._on_attach)
         composer.files_given.connect(self._on_files)

@@ -252,3 +252,16 @@ def test_bad_input_starts_nothing(openai: WireServer, typed: tuple[str, ...], wo
     assert len(done.err.splitlines()) == 1
     assert openai.requests == []
     assert look("sessions", "--json").json == []
+
+
+def test_settings_mode_is_an_option_of_ask_and_stays_with_the_chat(openai: WireServer) -> None:
+    openai.script("openai-wire", "Hello.")
+    done = moot("ask", "guide", "Look around", "--mode", "settings", "--json")
+    assert done.status == 0, done.err
+    session_id = session_of(done)
+    assert look("show", session_id, "--json").json["chat"]["mode"] == "settings"
+    assert "open_url" not in str(openai.requests[-1].tools) and "web_fetch" in str(openai.requests[-1].tools)
+    assert moot("ask", "guide", "Go on", "--session", session_id, "--mode", "default").status == 0
+    assert look("show", session_id, "--json").json["chat"]["mode"] == "default"
+    assert "open_url" in str(openai.requests[-1].tools)
+    assert moot("ask", "guide", "Look", "--mode", "free").status == 2

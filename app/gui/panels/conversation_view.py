@@ -71,6 +71,11 @@ class ConversationView(QWidget):
         """Whether one writes to a group."""
         return False
 
+    @property
+    def in_settings_mode(self) -> bool:
+        """Whether those written to only read and plan (row S8)."""
+        return False
+
     def bear_names(self, borne: bool) -> None:
         """Have the object names, or leave them to another page: of all that is seen each is there once."""
         parts = (self.transcript, self.composer.box, self.composer.send)

@@ -41,12 +41,12 @@ class BusyChoice(QWidget):
         self.strategy = Choice(look)
         self.strategy.setObjectName("assistant_busy")
         self.number = NumberBox("assistant_busy_number", 0, MOST)
-        self.depth = NumberBox("assistant_busy_depth", 0, MOST)
+        self.places = NumberBox("assistant_busy_depth", 0, MOST)
         self._unit, self._depth_unit = plain_label("hint"), plain_label("hint")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
-        for widgets in ((self.strategy, self.number, self._unit), (self.depth, self._depth_unit)):
+        for widgets in ((self.strategy, self.number, self._unit), (self.places, self._depth_unit)):
             row = QHBoxLayout()
             row.setSpacing(8)
             for widget in widgets:
@@ -55,7 +55,7 @@ class BusyChoice(QWidget):
             column.addLayout(row)
         self.strategy.activated.connect(self._on_strategy)
         self.number.valueChanged.connect(lambda _value: self._on_number())
-        self.depth.valueChanged.connect(lambda _value: self._on_depth())
+        self.places.valueChanged.connect(lambda _value: self._on_depth())
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -63,7 +63,7 @@ class BusyChoice(QWidget):
         """Show what was chosen, None for what the role has; `fixed` when it can only be looked at."""
         self._busy, self._role = busy, role
         self.strategy.setEnabled(not fixed)
-        for box in (self.number, self.depth):
+        for box in (self.number, self.places):
             box.setReadOnly(fixed)
         self._retranslate()
 
@@ -95,7 +95,7 @@ class BusyChoice(QWidget):
 
     def _on_depth(self) -> None:
         if self._busy is not None:
-            self._busy = replace(self._busy, depth=self.depth.value())
+            self._busy = replace(self._busy, depth=self.places.value())
             self.changed.emit()
 
     def _show_numbers(self) -> None:
@@ -104,7 +104,7 @@ class BusyChoice(QWidget):
         parallel = policy is not None and policy.strategy == PARALLEL
         for box, unit, wanted in (
             (self.number, self._unit, shown),
-            (self.depth, self._depth_unit, parallel),
+            (self.places, self._depth_unit, parallel),
         ):
             box.setVisible(wanted)
             unit.setVisible(wanted)
@@ -112,7 +112,7 @@ class BusyChoice(QWidget):
             return
         for box, unit, value, key in (
             (self.number, self._unit, _number(policy), policy.strategy),
-            (self.depth, self._depth_unit, _depth(policy), QUEUE),
+            (self.places, self._depth_unit, _depth(policy), QUEUE),
         ):
             box.blockSignals(True)
             # Nobody does none at once; none may wait, and for no second.

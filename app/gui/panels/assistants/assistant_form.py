@@ -238,10 +238,10 @@ class AssistantForm(QWidget):
 
     def _put_in_order(self) -> None:
         """Let Tab go from the top to the bottom, through chips that came later too."""
-        stops = (
+        stops: tuple[QWidget, ...] = (
             *(self.name, self.role, self.model, self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
-            *(self.pages, self.busy.strategy, self.busy.number, self.busy.depth, self.enabled),
+            *(self.pages, self.busy.strategy, self.busy.number, self.busy.places, self.enabled),
         )
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)

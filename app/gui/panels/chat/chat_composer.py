@@ -30,7 +30,7 @@ class ChatComposer(Composer):
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() when
-    what is to be sent has to wait for a file.
+    what is to be sent has to wait for a file, settings_mode_chosen(on).
     """
 
     message_submitted = Signal(str, object)
@@ -44,6 +44,7 @@ class ChatComposer(Composer):
     servers_requested = Signal()
     reading_cancelled = Signal(int)
     send_waited = Signal()
+    settings_mode_chosen = Signal(bool)
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
@@ -64,6 +65,9 @@ class ChatComposer(Composer):
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.stop = button("", "stop_button")
         self.stop.dress(look, "square", "text")
+        # One line for two menus: a group's tools are its members'.
+        self.settings_mode = QAction(self)
+        self.settings_mode.setCheckable(True)
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -140,6 +144,8 @@ class ChatComposer(Composer):
             action.triggered.connect(
                 lambda _checked=False, called=member: self.message_box.begin_with(called)
             )
+        self.group.choices.addSeparator()
+        self.group.choices.addAction(self.settings_mode)
         self.message_box.set_names(tuple(members))
         self.assistant.setVisible(not name)
         self.group.setVisible(bool(name))
@@ -167,6 +173,8 @@ class ChatComposer(Composer):
             state = words(f"server.state.{status.state}")
             text = words("chat.server", name=status.server.name, state=state)
             menu.addAction(unmarked(text), self.servers_requested.emit)
+        menu.addSeparator()
+        menu.addAction(self.settings_mode)
         self._fit_hint()
 
     def retranslate(self, placeholder: str, send: str) -> None:
@@ -177,6 +185,7 @@ class ChatComposer(Composer):
         self._limit.setText(words("chat.not_english"))
         self._waits.setText(words("chat.reading.sends"))
         self._editing_cancel.setText(words("dialog.cancel"))
+        self.settings_mode.setText(words("chat.settings_mode"))
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
         name_button(self.attach, words("chat.attach"))
@@ -239,6 +248,7 @@ class ChatComposer(Composer):
         self.attach.clicked.connect(self.attach_requested)
         self.stop.clicked.connect(self.stop_requested)
         self._editing_cancel.clicked.connect(self.edit_cancelled)
+        self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.strip.changed.connect(self._on_text_changed)
         self.readings.cancelled.connect(self.reading_cancelled)
         for given, emitted in (

@@ -225,6 +225,11 @@ class ChatPage(ConversationView):
         """Whether one writes to a group."""
         return bool(self._group)
 
+    @property
+    def in_settings_mode(self) -> bool:
+        """Whether those written to only read and plan (row S8)."""
+        return self.chat_composer.settings_mode.isChecked()
+
     def begin_editing(self, message: Message) -> None:
         """Let the user rewrite what they said; what was being written is kept aside."""
         written = Rewriting(message_id=message.id, text=message.content, attachments=message.attachments)
