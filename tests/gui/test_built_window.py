@@ -1,0 +1,43 @@
+"""The built program used as a person without a key does, over the accessibility bus: a debate by clicks alone.
+
+Skipped where nothing was built: `packaging/dev.py build --folder`.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.screen_reader import Node, desktop, missing, wait
+
+BUILT = Path(__file__).resolve().parents[2] / "build" / "dist" / "moot" / "moot"
+TOPIC = "Should cities ban private cars from their centres?"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(not BUILT.is_file(), reason="nothing is built"),
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+]
+
+
+def ended(one: Node) -> bool:
+    """Say whether this is the state of a debate that came to its end, on the screen."""
+    return one.name == "Completed" and "showing" in one.states
+
+
+def test_a_debate_on_the_built_in_model_by_clicks_alone(home: Path) -> None:
+    with desktop() as (bus, environment):
+        plain = {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}
+        with subprocess.Popen([BUILT, "--lang", "en"], env=plain | environment) as process:
+            try:
+                program = wait(lambda: bus.desktop.children, "the window", 90)[0]
+                program.find("push button", "Start with the local model").press()
+                program.find("text", "Topic").write(TOPIC)
+                program.find("push button", "Start the debate").press()
+                program.find("list item", "Ada")
+                wait(lambda: any(ended(one) for one in program.all()), "the end", 240)
+                process.terminate()
+                assert process.wait(60) == 0
+            finally:
+                process.kill()
