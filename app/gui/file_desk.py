@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.core.draft import NEW, Draft
+from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError
 from app.core.message import Attachment
 from app.engine.drafts import Drafts
@@ -35,10 +35,12 @@ class Reading:
 class FileDesk(QObject):
     """Reads files one after the other; Send waits for them.
 
-    Emits `ready` with the id of a session that is not in front, once what Send waited for there is read.
+    Signals: ready(id of a session that is not in front) once what Send waited for there is read,
+    brought_back() when an attachment was put back into a draft.
     """
 
     ready = Signal(str)
+    brought_back = Signal()
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class FileDesk(QObject):
         composer.long_text_given.connect(self.attach_text)
         composer.reading_cancelled.connect(self._on_cancelled)
         composer.send_waited.connect(self._on_send_waited)
+        composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
 
@@ -93,6 +96,34 @@ class FileDesk(QObject):
     def attach_text(self, text: str) -> None:
         """Give a long text along as a file."""
         self._put(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+
+    def offer_back(self, session_id: str, attachment: Attachment, place: int) -> None:
+        """Say that a file is no longer given along in a session, "" for a new chat, and offer to put it back."""
+        rewriting = self._drafts.of(session_id or NEW).rewriting
+        message_id = rewriting.message_id if rewriting is not None else ""
+        self._toasts.show_toast(
+            self._language("chat.attachment.removed", name=attachment.name),
+            self._language("toast.undo"),
+            lambda: self._put_back(session_id, message_id, attachment, place),
+        )
+
+    def _put_back(self, session_id: str, message_id: str, attachment: Attachment, place: int) -> None:
+        draft = self._drafts.of(session_id or NEW)
+        written: Draft | Rewriting | None = draft
+        if message_id:
+            same = draft.rewriting is not None and draft.rewriting.message_id == message_id
+            written = draft.rewriting if same else None
+        if written is None:
+            # The message it was taken off is no longer being rewritten.
+            self._toasts.show_toast(self._language("toast.nothing"))
+            return
+        attachments = (*written.attachments[:place], attachment, *written.attachments[place:])
+        if isinstance(written, Rewriting):
+            draft = replace(draft, rewriting=replace(written, attachments=attachments))
+        else:
+            draft = replace(draft, attachments=attachments)
+        self._keep(session_id, draft)
+        self.brought_back.emit()
 
     def carry_over(self, session_id: str) -> None:
         """Let what is being read for a new chat be for that one, which has begun."""
@@ -144,6 +175,9 @@ class FileDesk(QObject):
             draft = replace(draft, rewriting=written)
         else:
             draft = replace(draft, attachments=(*draft.attachments, *attachments))
+        self._keep(session_id, draft)
+
+    def _keep(self, session_id: str, draft: Draft) -> None:
         self._drafts.keep(session_id or NEW, draft)
         if self._page.session_id == session_id:
             self._page.set_draft(draft)

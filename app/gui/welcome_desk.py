@@ -91,6 +91,8 @@ class WelcomeDesk(QObject):
     def _wire(self) -> None:
         composer = self._page.composer
         composer.text_changed.connect(self._on_text_changed)
+        composer.strip.removed.connect(lambda one, place: self._chats.files.offer_back("", one, place))
+        self._chats.files.brought_back.connect(self._on_brought_back)
         self._page.came.connect(self._show_draft)
         composer.message_submitted.connect(self._on_submitted)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
@@ -101,6 +103,10 @@ class WelcomeDesk(QObject):
         composer.image_given.connect(self._on_image)
         composer.long_text_given.connect(self._on_long_text)
         self._chats.refreshed.connect(self.refresh)
+
+    def _on_brought_back(self) -> None:
+        if self._page.isVisible():
+            self._show_draft()
 
     def _choose_group(self, group_id: str) -> None:
         self._group_id = group_id

@@ -17,9 +17,13 @@ CHIP_WIDTH = 200
 
 
 class AttachmentStrip(QScrollArea):
-    """Shows attachments in a row that scrolls sideways; emits `changed`; hidden while there are none."""
+    """Shows attachments in a row that scrolls sideways; hidden while there are none.
+
+    Signals: changed(), removed(attachment, place) when the user took one off.
+    """
 
     changed = Signal()
+    removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -78,4 +82,6 @@ class AttachmentStrip(QScrollArea):
         return chip
 
     def _on_remove(self, place: int) -> None:
+        gone = self._attachments[place]
         self.show_attachments(self._attachments[:place] + self._attachments[place + 1 :])
+        self.removed.emit(gone, place)
