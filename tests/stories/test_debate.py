@@ -117,7 +117,7 @@ def test_two_debates_in_two_terminals_share_one_writer(wire_home: dict[str, Wire
         assert server.requests[0].closed_at is None
         stopped = moot("stop", first.session_id)
         assert (stopped.status, stopped.err) == (0, "")
-        assert server.wait_for(lambda: server.requests[0].closed_at is not None, 1)
+        assert server.wait_for(lambda: server.requests[0].closed_at is not None, 10)
         done = first.finish(10)
     assert done.status == 4
     assert done.events[-1]["status"] == "stopped"
