@@ -1,0 +1,176 @@
+"""Files that take their time: Send waits for them, and each lands where it was given, whatever is in front by then."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtTest import QTest
+
+from app.core.draft import NEW
+from app.gui.widgets.label import ElidedLabel
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, show
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=60.0)
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here")
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):  # noqa: F811
+    for session_id in (ONE, TWO):
+        keep_chat(data_dir, session_id)
+    async with at_window(data_dir) as person:
+        yield person
+
+
+@pytest.fixture
+def a_slow_file(tmp_path: Path, person: Person) -> Iterator[Callable[[str], Path]]:
+    """Make files whose text comes when somebody writes it; in the end nobody waits for it any more."""
+    made: list[Path] = []
+
+    def make(name: str) -> Path:
+        made.append(tmp_path / name)
+        os.mkfifo(made[-1])
+        return made[-1]
+
+    yield make
+    for path in made:
+        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+
+
+async def give(person: Person, path: Path) -> None:
+    person.window.desk.chat_page.chat_composer.files_given.emit([path])
+    await until(lambda: person.sees("readings"))
+
+
+async def come(path: Path, data: bytes = b"Three rules.") -> None:
+    """Let a slow file have its text."""
+    await asyncio.to_thread(path.write_bytes, data)
+
+
+async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_slow_file):  # noqa: F811
+    file = a_slow_file("slow.txt")
+    await person.click("new_button")
+    page = person.window.desk.chat_page
+    await give(person, file)
+    assert "slow.txt" in person.find("readings").findChild(ElidedLabel).text()
+    await person.write("composer", "Sum it up")
+    await person.press("composer", Qt.Key.Key_Return)
+    await person.settle()
+    assert page.session is None and page.composer.box.toPlainText() == "Sum it up"
+    assert page.chat_composer._waits.isVisible()
+    await come(file)
+    await until(lambda: page.session is not None)
+    live = person.window.desk.engine.live(page.session_id)
+    assert [one.text for one in live.messages[0].attachments] == ["Three rules."]
+    assert live.messages[0].content == "Sum it up"
+    assert page.composer.box.toPlainText() == "" and names(page) == []
+    assert not person.sees("readings") and not page.chat_composer._waits.isVisible()
+
+
+async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_there(
+    person,
+    wire_servers,  # noqa: F811
+    a_slow_file,
+):
+    engine, page = person.window.desk.engine, await show(person, ONE)
+    first, second = a_slow_file("first.txt"), a_slow_file("second.txt")
+    await give(person, first)
+    await show(person, TWO)
+    assert not person.sees("readings")
+    await person.write("composer", "of the other")
+    await come(first)
+    await until(lambda: engine.drafts.of(ONE).attachments)
+    assert names(page) == [] and page.composer.box.toPlainText() == "of the other"
+    await show(person, ONE)
+    assert names(page) == ["first.txt"]
+    await give(person, second)
+    await person.write("composer", "Both of them")
+    await person.press("composer", Qt.Key.Key_Return)
+    await show(person, TWO)
+    live = await engine.open(ONE)
+    before = len(live.messages)
+    await come(second)
+    await until(lambda: len(live.messages) > before)
+    sent = live.messages[before]
+    assert (sent.content, [one.name for one in sent.attachments]) == (
+        "Both of them",
+        ["first.txt", "second.txt"],
+    )
+    assert not engine.drafts.of(ONE).text and not engine.drafts.of(ONE).attachments
+    assert page.composer.box.toPlainText() == "of the other"
+
+
+async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_accident(person, a_slow_file):
+    page = person.window.desk.chat_page
+    await person.click("new_button")
+    bad, unwanted = a_slow_file("bad.bin"), a_slow_file("unwanted.txt")
+    await give(person, bad)
+    await person.write("composer", "With that")
+    await person.press("composer", Qt.Key.Key_Return)
+    assert page.chat_composer._waits.isVisible()
+    await come(bad, b"\xff\xfe\x00")
+    await until(lambda: person.sees("toast"))
+    await until(lambda: not person.sees("readings"))
+    assert page.session is None and page.composer.box.toPlainText() == "With that"
+    await give(person, unwanted)
+    await person.press("composer", Qt.Key.Key_Return)
+    await person.write("composer", "With that, and")
+    assert not page.chat_composer._waits.isVisible()
+    await person.click(f"reading_cancel_{max(person.window.desk.chats.files._readings)}")
+    await until(lambda: not person.sees("readings"))
+    await come(unwanted)
+    await person.settle()
+    assert page.session is None and names(page) == []
+    assert person.window.desk.engine.drafts.of(NEW).text == "With that, and"
+
+
+async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
+    """Also when the user has gone on to another session, and before what was written there since."""
+    page, chats = await show(person, ONE), person.window.desk.chats
+    too_long = "a line of words\n" * 25_001 + "the end"
+    page.composer.box.setPlainText(too_long)
+    QTest.keyClick(page.composer.box, Qt.Key.Key_Return)
+    page.composer.box.setPlainText("since")
+    await until(lambda: person.sees("toast"))
+    await until(lambda: page.composer.box.toPlainText() == f"{too_long}\n\nsince")
+    page.composer.box.setPlainText("")
+    chats._on_edit(ONE, "nobody", "again", ())
+    await show(person, TWO)
+    drafts = person.window.desk.engine.drafts
+    await until(lambda: drafts.of(ONE).rewriting is not None)
+    await show(person, ONE)
+    assert page.composer.box.toPlainText() == "again" and person.sees("edit_cancel")
+
+
+async def test_a_paste_that_is_too_long_is_refused_in_words(person):
+    person.window.desk.debates.show_setup()
+    setup, long = person.window.desk.panel.setup, QMimeData()
+    long.setText("x" * 8_001)
+    setup.topic.setPlainText("Tabs?")
+    setup.topic.insertFromMimeData(long)
+    assert setup.topic.toPlainText() == "Tabs?"
+    assert "8001" in setup._estimate.text() and "8000" in setup._estimate.text()
+    setup.topic.selectAll()
+    long.setText("x" * 8_000)
+    setup.topic.insertFromMimeData(long)
+    assert len(setup.topic.toPlainText()) == 8_000
+    box = person.window.desk.workflows.panel.work.start_box
+    long.setText("x" * 400_001)
+    box.box.insertFromMimeData(long)
+    assert box.box.toPlainText() == "" and not box._refused.isHidden()
+    box.box.setPlainText("Fix it")
+    assert box._refused.isHidden()
+    view = person.window.desk.panel.discussion
+    long.setText("x" * 100_001)
+    view.composer.box.insertFromMimeData(long)
+    assert view.composer.box.toPlainText() == "" and "100000" in view.composer._warning.text()
+    view.composer.box.setPlainText("Short.")
+    assert view.composer._warning.isHidden()
