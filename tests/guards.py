@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_PATIENCE_S = 5.0
+_PATIENCE_S = 3.0
 # The loop's own helpers; its runner ends them after the test's fixtures are gone.
 _LOOP_THREADS = ("asyncio_", "moot_", "waitpid-")
 # Qt keeps one of these for the whole program.
