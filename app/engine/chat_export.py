@@ -1,5 +1,6 @@
 """A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
 
+from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
@@ -7,7 +8,15 @@ from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Attachment, Mes
 from app.core.session import GroupSession, WorkflowSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
-from app.engine.export_parts import closed, escape_markdown, files_as_html, files_as_markdown, marks, page
+from app.engine.export_parts import (
+    PAGE_END,
+    closed,
+    escape_markdown,
+    files_as_html,
+    files_as_markdown,
+    marks,
+    page_head,
+)
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -40,8 +49,8 @@ class ChatDocument:
             one.id for one in self._messages if one.prompt is not None and one.prompt.type == APPROVAL
         }
 
-    def markdown(self) -> str:
-        """Return it as Markdown; how deep a sub-agent is shows as quotes in quotes."""
+    def markdown(self) -> Iterator[str]:
+        """Yield it as Markdown, part by part; how deep a sub-agent is shows as quotes in quotes."""
         lines = [f"# {escape_markdown(self._session.title)}", ""]
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
         if plan := self._session.plan:
@@ -51,6 +60,7 @@ class ChatDocument:
         if steps := self._steps():
             lines += ["", f"**{self._lines['steps']}**", ""]
             lines += [f"- {escape_markdown(step)}" for step in steps]
+        yield "\n".join(lines).rstrip()
         for depth, heading, body, notes, files in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += closed(body).split("\n") if body else []
@@ -59,29 +69,29 @@ class ChatDocument:
             part += [""] if files and notes else []
             part += [f"*{escape_markdown(note)}*" for note in notes]
             quote = "> " * depth
-            lines += [""] + [f"{quote}{line}".rstrip() for line in part[1:]]
-        return "\n".join(lines).rstrip() + "\n"
+            yield "\n\n" + "\n".join([f"{quote}{line}".rstrip() for line in part[1:]]).rstrip()
+        yield "\n"
 
-    def html(self) -> str:
-        """Return it as one page that loads nothing."""
-        parts = []
-        for depth, heading, body, notes, files in self._parts():
-            below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
-            parts.append(
-                f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
-                f"<pre>{escape(body)}</pre>{files_as_html(files)}{below}</article>"
-            )
+    def html(self) -> Iterator[str]:
+        """Yield it as one page that loads nothing, part by part."""
+        yield page_head(self._session.title, self._session.chat.language, self._facts())
+        if steps_of_work := self._steps():
+            items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)
+            heading = escape(self._lines["steps"])
+            yield f"<article><strong>{heading}</strong><ul>{items}</ul></article>"
         if plan := self._session.plan:
             steps = "".join(
                 f"<li>{'☑' if item.done else '☐'} {escape(item.text)}</li>" for item in plan.items
             )
             heading, goal = escape(self._lines["plan"]), f"<p>{escape(plan.goal)}</p>" if plan.goal else ""
-            parts.insert(0, f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>")
-        if steps_of_work := self._steps():
-            items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)
-            heading = escape(self._lines["steps"])
-            parts.insert(0, f"<article><strong>{heading}</strong><ul>{items}</ul></article>")
-        return page(self._session.title, self._session.chat.language, self._facts(), "".join(parts))
+            yield f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>"
+        for depth, heading, body, notes, files in self._parts():
+            below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
+            yield (
+                f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
+                f"<pre>{escape(body)}</pre>{files_as_html(files)}{below}</article>"
+            )
+        yield PAGE_END
 
     def _facts(self) -> list[tuple[str, str]]:
         is_work = isinstance(self._session, WorkflowSession)
@@ -117,23 +127,21 @@ class ChatDocument:
         names = {one.author.id: one.author.name for one in self._messages}
         return [names.get(member, member) for member in self._session.group.members]
 
-    def _parts(self) -> list[_Part]:
-        """Return the parts in the order of reading."""
-        parts = []
+    def _parts(self) -> Iterator[_Part]:
+        """Yield the parts in the order of reading."""
         for item in in_tree(self._messages):
             message, call = item if isinstance(item, tuple) else (item, None)
             depth = self._depths[message.turn_id]
             if call is not None:
-                parts.append(_Part(depth, *self._call(call)))
+                yield _Part(depth, *self._call(call))
             elif message.prompt is not None and message.role in (TOOL, SYSTEM):
-                parts.append(_Part(depth, *self._question(message, message.prompt)))
+                yield _Part(depth, *self._question(message, message.prompt))
             elif message.role == TOOL:
-                parts.append(_Part(depth, *self._result(message)))
+                yield _Part(depth, *self._result(message))
             elif (message.answers or "") not in self._approvals and _says_something(message):
                 heading = self._lines["user"] if message.role == USER else message.author.name
                 below = marks(message, self._lines)
-                parts.append(_Part(depth, heading, message.content, below, message.attachments))
-        return parts
+                yield _Part(depth, heading, message.content, below, message.attachments)
 
     def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
         if call.name == SWITCH_ASSISTANT:

@@ -145,6 +145,12 @@ def message_object(message: Message) -> dict[str, object]:
 
 def session_document(live: LiveSession) -> dict[str, object]:
     """Return a session with its messages and the part of its kind."""
+    messages = [message_object(message) for message in live.whole_messages()]
+    return {**session_object(live), "messages": messages}
+
+
+def session_object(live: LiveSession) -> dict[str, object]:
+    """Return a session as `session_document` does, none of its messages yet."""
     session = live.session
     document: dict[str, object] = {
         "id": session.id,
@@ -155,7 +161,7 @@ def session_document(live: LiveSession) -> dict[str, object]:
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "version": session.version,
-        "messages": [message_object(message) for message in live.whole_messages()],
+        "messages": [],
         "plan": plan_object(session.plan),
     }
     if isinstance(session, ChatSession):

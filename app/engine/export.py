@@ -1,42 +1,81 @@
 """A session as a document for people: Markdown or one HTML file, or JSON for programs; used by the engine."""
 
+import asyncio
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from html import escape
+from time import perf_counter
 
 from app.core.errors import BadInput
 from app.core.message import Attachment, Message
 from app.core.session import ChatSession, Debate
 from app.core.verdict import Point
 from app.engine.chat_export import ChatDocument
-from app.engine.event_lines import session_document
-from app.engine.export_parts import closed, escape_markdown, files_as_html, files_as_markdown, marks, page
+from app.engine.event_lines import message_object, session_object
+from app.engine.export_parts import (
+    PAGE_END,
+    closed,
+    escape_markdown,
+    files_as_html,
+    files_as_markdown,
+    marks,
+    page_head,
+)
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
 
 FORMATS: tuple[str, ...] = ("md", "html", "json")
 MOOT_SESSION = "moot-session"
+TURN_S = 0.004
 
 
 def export(live: LiveSession, file_format: str, prompts: Prompts) -> str:
     """Return a session in one of FORMATS. Raises BadInput for another."""
-    if file_format == "json":
-        return json.dumps(_whole(live), ensure_ascii=False, indent=2) + "\n"
+    return "".join(_pieces(live, file_format, prompts))
+
+
+async def export_in_turns(live: LiveSession, file_format: str, prompts: Prompts) -> str:
+    """Return what `export` does, letting others have a turn every few milliseconds; can be cancelled there."""
+    pieces = []
+    until = perf_counter() + TURN_S
+    for piece in _pieces(live, file_format, prompts):
+        pieces.append(piece)
+        if perf_counter() >= until:
+            await asyncio.sleep(0)
+            until = perf_counter() + TURN_S
+    return "".join(pieces)
+
+
+def _pieces(live: LiveSession, file_format: str, prompts: Prompts) -> Iterator[str]:
+    """Yield a document piece by piece, none much longer than a message."""
     if file_format not in FORMATS:
         raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
+    if file_format == "json":
+        return _json(live)
     is_chat = isinstance(live.session, ChatSession)
     document = ChatDocument(live, prompts) if is_chat else _Document(live, prompts)
     return document.markdown() if file_format == "md" else document.html()
 
 
-def _whole(live: LiveSession) -> dict[str, object]:
-    """Return what `moot show --json` says, and beside it the session whole, so that it can come back."""
+def _json(live: LiveSession) -> Iterator[str]:
+    """Yield what `moot show --json` says, and beside it the session whole, so that it can come back."""
     session = live.session
     if isinstance(session, ChatSession):
         # What was allowed here is allowed here only.
         session = replace(session, chat=replace(session.chat, always=()))
-    return {"format": MOOT_SESSION, **session_document(live), "session": asdict(session)}
+    # As they are now: others have a turn before the last of them is written.
+    messages = list(live.whole_messages())
+    frame = {"format": MOOT_SESSION, **session_object(live), "session": asdict(session)}
+    text = json.dumps(frame, ensure_ascii=False, indent=2)
+    # No text of a session holds the end of a line: in JSON it is written otherwise.
+    before, place, after = text.partition('\n  "messages": [')
+    yield before + place
+    for number, message in enumerate(messages):
+        written = json.dumps(message_object(message), ensure_ascii=False, indent=2)
+        yield ("," if number else "") + f"\n{written}".replace("\n", "\n    ")
+    yield ("\n  " if messages else "") + after + "\n"
 
 
 class _Document:
@@ -50,39 +89,41 @@ class _Document:
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
 
-    def markdown(self) -> str:
+    def markdown(self) -> Iterator[str]:
         lines = [f"# {escape_markdown(self._session.title)}", ""]
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
         for heading, sentences in self._outcome():
             lines += ["", f"## {escape_markdown(heading)}", ""]
             lines += [f"- {escape_markdown(sentence)}" for sentence in sentences]
+        yield "\n".join(lines).rstrip()
         for message, new_round in self._in_rounds():
-            if new_round:
-                lines += ["", f"## {self._round(message.round)}"]
+            lines = ["", f"## {self._round(message.round)}"] if new_round else []
             lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
             lines += [closed(message.content)] if message.content else []
             lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
+            yield "\n" + "\n".join(lines).rstrip()
         if files := self._files():
-            lines += ["", f"## {escape_markdown(self._lines['context'])}", *files_as_markdown(files)]
-        return "\n".join(lines).rstrip() + "\n"
+            lines = ["", f"## {escape_markdown(self._lines['context'])}", *files_as_markdown(files)]
+            yield "\n" + "\n".join(lines)
+        yield "\n"
 
-    def html(self) -> str:
-        parts = []
+    def html(self) -> Iterator[str]:
+        yield page_head(self._session.title, self._debate.language, self._facts())
         for heading, sentences in self._outcome():
             listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-            parts.append(f"<h2>{escape(heading)}</h2><ul>{listed}</ul>")
+            yield f"<h2>{escape(heading)}</h2><ul>{listed}</ul>"
         for message, new_round in self._in_rounds():
             if new_round:
-                parts.append(f"<h2>{escape(self._round(message.round))}</h2>")
+                yield f"<h2>{escape(self._round(message.round))}</h2>"
             kind = "user" if message.author.kind == "user" else message.state
             notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
-            parts.append(
+            yield (
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
                 f"<pre>{escape(message.content)}</pre>{notes}</article>"
             )
         if files := self._files():
-            parts.append(f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}")
-        return page(self._session.title, self._debate.language, self._facts(), "".join(parts))
+            yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
+        yield PAGE_END
 
     def _files(self) -> list[Attachment]:
         """Return what the whole table read: it belongs to what was asked."""

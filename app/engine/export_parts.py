@@ -21,6 +21,7 @@ _STYLE = (
     "pre.file{font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem;overflow-wrap:anywhere}"
     "img{max-width:100%}"
 )
+PAGE_END = "</body></html>\n"
 _PICTURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -30,8 +31,8 @@ _PICTURES = {
 """The kinds of pictures a page may hold, and how their files begin: none of them can hold a script."""
 
 
-def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: str) -> str:
-    """Return a page that loads nothing; `body` is HTML, everything else text."""
+def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> str:
+    """Return how a page begins that loads nothing; HTML follows, and PAGE_END."""
     heading = escape(title)
     lines = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in facts)
     return (
@@ -39,7 +40,7 @@ def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: str)
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'; img-src data:\">"
         f"<title>{heading}</title><style>{_STYLE}</style></head><body><h1>{heading}</h1>"
-        f'<div class="meta">{lines}</div>{body}</body></html>\n'
+        f'<div class="meta">{lines}</div>'
     )
 
 

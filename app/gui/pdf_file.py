@@ -1,11 +1,14 @@
 """A document of Markdown as a PDF: set with the program's own blocks, so that nothing is ever loaded.
 
-Made piece by piece, for a thread of its own: no piece is longer than a few paragraphs.
+Made between frames, no piece longer than a few paragraphs: what Qt lays out in another thread is freed
+in whichever thread Python's collector runs, and the program crashes.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from PySide6.QtCore import QIODevice, QMarginsF, QPointF, QRectF, QSaveFile, Qt
 from PySide6.QtGui import (
@@ -20,8 +23,9 @@ from PySide6.QtGui import (
 )
 
 from app.gui.chat.segments import group
-from app.gui.markdown.blocks import CODE, RULE, TICK_BOXES, Block, Span, parse
+from app.gui.markdown.blocks import CODE, RULE, TICK_BOXES, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, TextStyle, gap_between
+from app.gui.markdown.streaming import StreamingBlocks
 from app.gui.theme import LIGHT
 
 DOTS_PER_INCH = 96
@@ -30,14 +34,19 @@ FOOT = 26
 QUOTE_STEP = 14
 CODE_PADDING = 8
 BODY_PX = 13
+SLICE = 500
+TURN_S = 0.004
 
 
 class PdfError(OSError):
     """The file could not be written."""
 
 
-def write_pdf(path: Path, title: str, markdown: str, font: QFont) -> None:
-    """Write a document on A4, whole or not at all. Raises OSError; may take seconds."""
+async def write_pdf(path: Path, title: str, markdown: str, font: QFont) -> None:
+    """Write a document on A4, whole or not at all; may take seconds. Raises OSError.
+
+    Cancelled, it leaves what was there.
+    """
     file = QSaveFile(str(path))
     if not file.open(QIODevice.OpenModeFlag.WriteOnly):
         raise PdfError(file.errorString())
@@ -51,8 +60,15 @@ def write_pdf(path: Path, title: str, markdown: str, font: QFont) -> None:
     painter = QPainter()
     if not painter.begin(writer):
         raise PdfError(file.errorString())
+    until = perf_counter() + TURN_S
     try:
-        _Pages(writer, painter, font).set(parse(markdown))
+        for _ in _Pages(writer, painter, font).set_text(markdown):
+            if perf_counter() >= until:
+                await asyncio.sleep(0)
+                until = perf_counter() + TURN_S
+    except BaseException:
+        file.cancelWriting()
+        raise
     finally:
         painter.end()
     if not file.commit():
@@ -78,8 +94,17 @@ class _Pages:
         self._number = 1
         self._number_page()
 
-    def set(self, blocks: list[Block]) -> None:
-        """Set every block."""
+    def set_text(self, markdown: str) -> Iterator[None]:
+        """Set a whole document, piece by piece."""
+        stream = StreamingBlocks()
+        for start in range(0, len(markdown), SLICE):
+            stream.feed(markdown[start : start + SLICE])
+            yield
+        stream.finish()
+        yield from self.set(stream.blocks)
+
+    def set(self, blocks: Sequence[Block]) -> Iterator[None]:
+        """Set every block, piece by piece."""
         before: Block | None = None
         for first, end in group(blocks):
             piece = [_with_box(block) for block in blocks[first:end]]
@@ -87,6 +112,7 @@ class _Pages:
             self._top += gap_between(before, piece[0]) if before is not None and not goes_on else 0
             self._set_piece(piece)
             before = piece[-1]
+            yield
 
     def _set_piece(self, piece: list[Block]) -> None:
         block = piece[0]

@@ -5,8 +5,7 @@ export, open a link.
 import asyncio
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.session import Session, SessionSummary
 from app.engine.engine import Engine
@@ -14,10 +13,11 @@ from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.i18n import Language
 from app.gui.session_list import PDF
+from app.gui.shared_files import ask_where, save_whole
 from app.gui.tasks import Tasks
+from app.gui.waiting import with_note
 from app.gui.widgets.toast import Toasts
 
-MOST_NAME = 60
 Listed = Session | SessionSummary
 
 
@@ -74,15 +74,13 @@ class SessionCommands:
         """Ask where to, then write a session as one of EXPORTS."""
         if session is None:
             return
-        dialog = QFileDialog(self._window, self._language("top.export"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(format_name)
-        dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in session.title)[:MOST_NAME])
-        dialog.fileSelected.connect(
-            lambda path: self._tasks.start("export", self._export(session, format_name, Path(path)))
+        ask_where(
+            self._window,
+            self._language("top.export"),
+            session.title,
+            lambda path: self._tasks.start("export", self._export(session, format_name, path)),
+            format_name,
         )
-        dialog.open()
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
@@ -103,16 +101,22 @@ class SessionCommands:
         )
 
     async def _export(self, session: Listed, format_name: str, path: Path) -> None:
-        text = await self._engine.export(session.id, "md" if format_name == PDF else format_name)
+        words = self._language
+        work = self._write(session, format_name, path)
         try:
-            if format_name == PDF:
-                from app.gui.pdf_file import write_pdf
-
-                await asyncio.to_thread(write_pdf, path, session.title, text, QApplication.font())
-            else:
-                await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+            done = await with_note(self._toasts, words, words("export.working", name=path.name), work)
         except OSError as error:
             detail = error.strerror or str(error)
-            self._toasts.show_toast(self._language("export.failed", name=path.name, detail=detail))
+            self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
         else:
-            self._toasts.show_toast(self._language("export.done", name=path.name))
+            if done:
+                self._toasts.show_toast(words("export.done", name=path.name))
+
+    async def _write(self, session: Listed, format_name: str, path: Path) -> None:
+        text = await self._engine.export(session.id, "md" if format_name == PDF else format_name)
+        if format_name != PDF:
+            await asyncio.to_thread(save_whole, path, text.encode())
+            return
+        from app.gui.pdf_file import write_pdf
+
+        await write_pdf(path, session.title, text, QApplication.font())

@@ -1,18 +1,27 @@
-"""Files that come in and go out: asked for, and those of assistants and groups read and written; free names."""
+"""Files that come in and go out: asked for, and those of assistants and groups read and written; free names.
+
+What goes out is put in place whole, so that a full disk leaves the file that was there.
+"""
 
 import asyncio
 import json
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QIODevice, QSaveFile, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
 from app.gui.main_window import MainWindow
 
 MOST_BYTES = 1_000_000
-MOST_NAME = 60
+MOST_NAME_BYTES = 80
+"""Bytes of UTF-8 of a suggested name with its suffix: Korean has three a letter."""
+NAMELESS = "moot"
+# Windows gives none of these to a file, whatever its suffix.
+_DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
+_DEVICES |= {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 
 
 def ask_where(
@@ -23,7 +32,7 @@ def ask_where(
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(suffix)
-    dialog.selectFile("".join(c if c.isalnum() or c in " -_" else "_" for c in name)[:MOST_NAME])
+    dialog.selectFile(file_name(name, suffix))
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     dialog.open()
 
@@ -54,10 +63,28 @@ def holds_group(text: str) -> bool:
     return isinstance(document, dict) and "members" in document
 
 
+def file_name(title: str, suffix: str) -> str:
+    """Return what a file may be called everywhere, without its suffix; a title may hold anything."""
+    text = unicodedata.normalize("NFC", title)
+    text = "".join(one if one in " -_" or unicodedata.category(one)[0] in "LMN" else "_" for one in text)
+    room = MOST_NAME_BYTES - len(suffix) - 1
+    # A letter that was cut in two is left out.
+    text = text.strip().encode("utf-8", "ignore")[:room].decode("utf-8", "ignore").strip()
+    return f"_{text}" if text.upper() in _DEVICES else text or NAMELESS
+
+
+def save_whole(path: Path, data: bytes) -> None:
+    """Put a file in place, all of it or what was there; blocks. Raises OSError."""
+    file = QSaveFile(str(path))
+    opened = file.open(QIODevice.OpenModeFlag.WriteOnly)
+    if not opened or file.write(data) != len(data) or not file.commit():
+        raise OSError(file.errorString())
+
+
 async def write_shared_file(window: MainWindow, path: Path, text: str) -> None:
     """Write a shared file and say how that went."""
     try:
-        await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        await asyncio.to_thread(save_whole, path, text.encode())
     except OSError as error:
         detail = error.strerror or str(error)
         window.toasts.show_toast(window.language("export.failed", name=path.name, detail=detail))

@@ -1,5 +1,6 @@
 """A chat as a document: the chosen version in the order of reading, every text as text."""
 
+import asyncio
 import base64
 import json
 from dataclasses import replace
@@ -27,7 +28,7 @@ from app.core.message import (
 from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
 from app.core.store import StoredSession
 from app.engine.call_tree import in_tree
-from app.engine.export import export
+from app.engine.export import export, export_in_turns
 from app.engine.export_parts import closed
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE, parse
@@ -243,3 +244,35 @@ def test_what_a_debate_read_is_written_whole() -> None:
     chat = LiveSession(stored, EventBus())
     assert f"`````\n{PASTE.rstrip()}\n`````" in export(chat, "md", PROMPTS)
     assert f'<pre class="file">{escape(PASTE)}</pre>' in export(chat, "html", PROMPTS)
+
+
+@pytest.mark.parametrize("file_format", ["md", "html", "json"])
+async def test_others_have_a_turn_while_a_long_chat_is_written(file_format: str) -> None:
+    messages = [said(f"m{number}", "u1", ME, "word " * 60, follows="") for number in range(800)]
+    chat = with_files()
+    long = LiveSession(StoredSession(session=chat.session, messages=messages), EventBus())
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(tick())
+    written = asyncio.create_task(export_in_turns(long, file_format, PROMPTS))
+    text = await written
+    assert ticks > 2
+    assert text == export(long, file_format, PROMPTS)
+    given_up = asyncio.create_task(export_in_turns(long, file_format, PROMPTS))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    other.cancel()
+
+
+def test_json_reads_as_one_document_written_at_once() -> None:
+    for chat in (live(), LiveSession(StoredSession(session=live().session, messages=[]), EventBus())):
+        text = export(chat, "json", PROMPTS)
+        assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=2) + "\n"

@@ -1,7 +1,7 @@
 """A session as a PDF: all of its words are there, no page is overrun, and nothing is ever loaded."""
 
+import asyncio
 import re
-import threading
 import zlib
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def streams_of(data: bytes) -> list[bytes]:
 
 @pytest.mark.threat("T6", "T7")
 @pytest.mark.corpus(42, 43)
-def test_it_is_a_pdf_of_several_pages_made_in_another_thread(qapp, tmp_path: Path, monkeypatch):
+async def test_it_is_a_pdf_of_several_pages_made_between_frames(qapp, tmp_path: Path, monkeypatch):
     asked = []
     real = BlockDocument.loadResource
     monkeypatch.setattr(
@@ -62,9 +62,13 @@ def test_it_is_a_pdf_of_several_pages_made_in_another_thread(qapp, tmp_path: Pat
     )
     path = tmp_path / "out.pdf"
     text = "# Title\n\n" + ONE * 20
-    thread = threading.Thread(target=write_pdf, args=(path, "Title", text, QApplication.font()))
-    thread.start()
-    thread.join()
+    writing = asyncio.create_task(write_pdf(path, "Title", text, QApplication.font()))
+    turns = 0
+    while not writing.done():
+        turns += 1
+        await asyncio.sleep(0)
+    await writing
+    assert turns > 5
     data = path.read_bytes()
     assert data.startswith(b"%PDF-")
     assert pages_of(data) > 3
@@ -98,7 +102,9 @@ class Paper:
 
 def set_on(text: str) -> Paper:
     paper = Paper()
-    pdf_file._Pages(paper, paper.painter, QApplication.font()).set(parse(text))  # type: ignore[arg-type]
+    pages = pdf_file._Pages(paper, paper.painter, QApplication.font())  # type: ignore[arg-type]
+    for _ in pages.set(parse(text)):
+        """One piece after the other."""
     paper.painter.end()
     return paper
 
@@ -130,12 +136,12 @@ def test_no_line_is_cut_by_the_end_of_a_page_and_none_is_lost(qapp):
 @pytest.mark.parametrize(
     "text", ["x" * 200_000, "", "```\n" + "y\n" * 5_000, "| a |\n|---|\n" + "| b |\n" * 900]
 )
-def test_what_is_endless_ends(qapp, tmp_path: Path, text: str):
+async def test_what_is_endless_ends(qapp, tmp_path: Path, text: str):
     path = tmp_path / "out.pdf"
-    write_pdf(path, "t", text, QApplication.font())
+    await write_pdf(path, "t", text, QApplication.font())
     assert path.stat().st_size > 500
 
 
-def test_a_folder_that_is_not_there_is_said(qapp, tmp_path: Path):
+async def test_a_folder_that_is_not_there_is_said(qapp, tmp_path: Path):
     with pytest.raises(OSError, match=r"."):
-        write_pdf(tmp_path / "none" / "out.pdf", "t", "x", QApplication.font())
+        await write_pdf(tmp_path / "none" / "out.pdf", "t", "x", QApplication.font())

@@ -16,6 +16,7 @@ from app.engine.usage import MonthReport
 from app.gui.dialogs.settings_rows import SettingsRows
 from app.gui.dialogs.usage_table import UsageTable
 from app.gui.i18n import Language
+from app.gui.shared_files import save_whole
 from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import Choice, button, scrolling
@@ -213,6 +214,6 @@ class UsagePage(QWidget):
         text = await self._engine.usage.csv(month)
         try:
             # With the mark by which a spreadsheet knows that it is UTF-8.
-            await asyncio.to_thread(path.write_text, text, encoding="utf-8-sig", newline="")
+            await asyncio.to_thread(save_whole, path, text.encode("utf-8-sig"))
         except OSError as error:
             raise MootError("export_failed", name=path.name, detail=error.strerror or str(error)) from error

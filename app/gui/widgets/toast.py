@@ -23,7 +23,7 @@ class Toast(QFrame):
     left = Signal()
 
     def __init__(
-        self, text: str, action: str, act: Callable[[], None] | None, undoes: bool, parent: QWidget
+        self, text: str, action: str, act: Callable[[], object] | None, undoes: bool, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.setObjectName("toast")
@@ -31,6 +31,7 @@ class Toast(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = text
         self.here = True
+        self.stays = False
         self.undoes = undoes and act is not None
         self.button = button("", "toast_action") if act is not None else None
         label = plain_label(wrap=True)
@@ -57,7 +58,8 @@ class Toast(QFrame):
         """Be seen from now on, for some seconds."""
         # The layout would show it later, and count it as nothing until then.
         self.show()
-        self._timer.start(TOAST_MS)
+        if not self.stays:
+            self._timer.start(TOAST_MS)
 
     def take_focus(self) -> None:
         """Put the keyboard on the action; when the toast leaves, it goes back to where it was."""
@@ -100,7 +102,7 @@ class Toast(QFrame):
 
     def _go_on(self) -> None:
         """Let the time run, unless somebody is at it with the mouse or the keyboard."""
-        held = self.underMouse() or (self.button is not None and self.button.hasFocus())
+        held = self.stays or self.underMouse() or (self.button is not None and self.button.hasFocus())
         if self.here and not held:
             self._timer.start(TOAST_MS)
 
@@ -119,14 +121,21 @@ class Toasts(QWidget):
         self.hide()
 
     def show_toast(
-        self, text: str, action: str = "", act: Callable[[], None] | None = None, *, undoes: bool = True
+        self,
+        text: str,
+        action: str = "",
+        act: Callable[[], object] | None = None,
+        *,
+        undoes: bool = True,
+        stays: bool = False,
     ) -> Toast:
         """Show a message for some seconds; `act` is called when its action is chosen.
 
         `undoes` says whether that takes something back. One with an action is never pushed out by another: where
-        there is no room, those without go, else the new one waits.
+        there is no room, those without go, else the new one waits. One that `stays` leaves when it is told to.
         """
         toast = Toast(text, action, act, undoes, self)
+        toast.stays = stays
         toast.hide()
         toast.left.connect(lambda: self._on_left(toast))
         self._toasts.append(toast)

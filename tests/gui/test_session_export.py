@@ -1,0 +1,165 @@
+"""Exports of a session by the window: under a name any system takes, whole or not at all, and never in silence."""
+
+import asyncio
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.core.message import Author, Message
+from app.core.session import Chat, ChatSession
+from app.gui.pdf_file import write_pdf
+from app.gui.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
+from tests.app_driver import Person, at_window, until
+
+ME = Author(id="user", name="User", kind="user")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an empty folder."""
+    made = tmp_path / "out"
+    made.mkdir()
+    return made
+
+
+@pytest.mark.threat("T16")
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Cars, and bicycles", "Cars_ and bicycles"),
+        ("../../etc/passwd", "______etc_passwd"),
+        ("con", "_con"),
+        ("NUL", "_NUL"),
+        ("Lpt9 ", "_Lpt9"),
+        ("COM¹", "_COM¹"),
+        ("CONIN$", "CONIN_"),
+        ("console", "console"),
+        ("  ", NAMELESS),
+        ("", NAMELESS),
+        ("a\u202eb\x00c\ud800d", "a_b_c_d"),
+        (unicodedata.normalize("NFD", "토론"), "토론"),
+        ("हिन्दी", "हिन्दी"),
+    ],
+)
+def test_a_suggested_name_is_one_every_system_takes(title: str, name: str) -> None:
+    assert file_name(title, "md") == name
+
+
+@pytest.mark.threat("T16")
+@pytest.mark.parametrize("letter", ["a", "가", "é", "🙂", "a 가"])
+def test_a_suggested_name_has_at_most_eighty_bytes(letter: str, tmp_path: Path) -> None:
+    name = f"{file_name(letter * 200, 'json')}.json"
+    assert MOST_NAME_BYTES - 4 <= len(name.encode()) <= MOST_NAME_BYTES
+    assert set(name.removesuffix(".json")) <= {*letter, "_"}
+    (tmp_path / name).write_text("it can be made")
+
+
+class FullDisk:
+    """Lets no file of this process grow beyond some bytes, as a full disk would."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def __enter__(self) -> None:
+        resource = pytest.importorskip("resource")
+        self._before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self._most, self._before[1]))
+
+    def __exit__(self, *_: object) -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, self._before)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(folder: Path) -> None:
+    file = folder / "out.md"
+    save_whole(file, b"the old one")
+    with FullDisk(1_000), pytest.raises(OSError, match=r"\w"):
+        save_whole(file, b"x" * 100_000)
+    assert file.read_bytes() == b"the old one"
+    assert os.listdir(folder) == ["out.md"]
+    save_whole(file, b"x" * 100_000)
+    assert file.stat().st_size == 100_000
+    with pytest.raises(OSError, match=r"\w"):
+        save_whole(folder / "nowhere" / "out.md", b"x")
+
+
+async def test_a_pdf_that_is_given_up_leaves_what_was_there(qapp: QApplication, folder: Path) -> None:
+    file = folder / "out.pdf"
+    file.write_bytes(b"the old one")
+    writing = asyncio.create_task(write_pdf(file, "T", "# One\n\ntwo\n\n---\n\n" * 500, qapp.font()))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not writing.done()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert file.read_bytes() == b"the old one"
+    assert os.listdir(folder) == ["out.pdf"]
+
+
+async def long_chat(person: Person, count: int) -> ChatSession:
+    """Bring a chat of so many messages in, as long ones come."""
+    text = "Some **words** with `code`.\n\n" + "".join(f"- point {number} of it\n" for number in range(12))
+    messages = [
+        Message(
+            id=f"m{number}",
+            turn_id=f"t{number}",
+            role="user",
+            author=ME,
+            content=text,
+            follows=f"t{number - 1}" if number else "",
+        )
+        for number in range(count)
+    ]
+    chat = Chat(assistant_id="assistant", assistant_name="Assistant", head=f"t{count - 1}")
+    session = ChatSession(id="01JD0000000000000000000000".lower(), title="A long one", chat=chat)
+    await person.window.desk.engine._store.bring_in(session, messages)
+    return session
+
+
+def toasts(person: Person) -> list[str]:
+    """Return what the toasts on screen say."""
+    return [one.accessibleName() for one in person.window.toasts.children() if one.objectName() == "toast"]
+
+
+@pytest.mark.timeout(240)
+async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder) -> None:
+    async with at_window(data_dir) as person:
+        desk, words = person.window.desk, person.window.language
+        session = await long_chat(person, 250)
+        file = folder / "out.pdf"
+        file.write_bytes(b"the old one")
+        working = words("export.working", name="out.pdf")
+        desk.tasks.start("export", desk.commands._export(session, "pdf", file))
+        await until(lambda: working in toasts(person), 60)
+        await person.click("toast_action")
+        await until(lambda: not desk.tasks.running("export"), 60)
+        assert working not in toasts(person)
+        await until(lambda: os.listdir(folder) == ["out.pdf"], 60)
+        assert file.read_bytes() == b"the old one"
+        assert words("export.done", name="out.pdf") not in toasts(person)
+        # Left alone it is written, and the note goes.
+        desk.tasks.start("export", desk.commands._export(session, "pdf", file))
+        await until(lambda: not desk.tasks.running("export"), 120)
+        assert file.read_bytes().startswith(b"%PDF-")
+        assert toasts(person) == [words("export.done", name="out.pdf")]
+
+
+async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:
+    async with at_window(data_dir) as person:
+        desk = person.window.desk
+        session = await long_chat(person, 200)
+        file = folder / "out.html"
+        file.write_bytes(b"the old one")
+        text = await desk.engine.export(session.id, "html")
+        assert len(text) > 60_000
+        with FullDisk(60_000):
+            desk.tasks.start("export", desk.commands._export(session, "html", file))
+            await until(lambda: not desk.tasks.running("export"), 60)
+        assert file.read_bytes() == b"the old one"
+        assert "out.html" in toasts(person)[0]
+        assert toasts(person) != [person.window.language("export.done", name="out.html")]
