@@ -380,8 +380,14 @@ class Desk(QObject):
         await self.providers.look()
 
     def _show_problems(self) -> None:
-        for problem in self.engine.problems():
-            self.window.toasts.show_toast(self._language.file_problem(problem))
+        """Say that files could not be used, and lead to where each of them is named."""
+        problems = self.engine.problems()
+        if problems:
+            words, first = self._language, self._language.file_problem(problems[0])
+            text = words("problems.found", count=len(problems), first=first)
+            self.window.toasts.show_toast(
+                text, words("toast.show"), lambda: self.open_settings("data"), undoes=False
+            )
 
     # Memory
 

@@ -173,16 +173,18 @@ async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, da
     (data_dir / "providers.json").write_text(row)
     async with at_window(data_dir) as person:
         toasts = person.window.toasts
-        await until(lambda: len(toasts.findChildren(QLabel)) == 2)
-        said = {label.text() for label in toasts.findChildren(QLabel)}
-        assert "settings.json: the file is empty" in said
-        assert any("providers.json:1 providers[0].kind" in one and "opanai" in one for one in said)
+        [label] = toasts.findChildren(QLabel)
+        assert label.text() == "2 faults in your files, the first one: settings.json: the file is empty"
         await person.settle()
-        for label in toasts.findChildren(QLabel):
-            assert label.height() >= label.fontMetrics().height()
-        person.window.desk.open_settings("data")
-        shown = {label.text() for label in person.find("settings_dialog").findChildren(QLabel)}
-        assert any("settings.json: the file is empty" in one for one in shown)
+        assert label.height() >= label.fontMetrics().height()
+        assert not toasts.undo(), "where it leads is nothing to undo"
+        await person.click("toast_action")
+        dialog = person.find("settings_dialog")
+        await until(lambda: dialog.page("data").isVisible())
+        seen = [label for label in dialog.findChildren(QLabel) if not label.visibleRegion().isEmpty()]
+        [shown] = [label.text() for label in seen if "settings.json" in label.text()]
+        assert "settings.json: the file is empty" in shown
+        assert "providers.json:1 providers[0].kind" in shown and "opanai" in shown
         person.find("settings_dialog").accept()
     assert (data_dir / "settings.json").read_bytes() == b""
 
