@@ -1,10 +1,10 @@
-"""What turns to come will use and cost, as pure arithmetic; used by the estimates of debates and groups.
+"""What turns to come will use and cost, as pure arithmetic; used by the estimates.
 
 What a model will say, and think, is not known: every sum is one for short answers and one for long ones.
 And what a call has used whose provider does not say; used by the metered models.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -13,6 +13,8 @@ from app.core.usage import Price
 from app.engine.perspective import WINDOW
 
 Pair = tuple[str, str]
+# Of which model, the tokens it reads and those it writes.
+Call = tuple[Pair, int, int]
 
 # Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
 SAID = (120, 450)
@@ -22,6 +24,9 @@ BALLOT = (15, 200)
 VERDICT = (250, 1_500)
 _JUDGE = 300
 
+# How often a step of a workflow asks its model, and what the result of a tool in between has.
+STEP_CALLS = (1, 3)
+_RESULT = 400
 # What a message has beside its words, and what a picture takes.
 _FRAME = 4
 _PICTURE = 1_000
@@ -84,10 +89,10 @@ def estimate(
 
     The `voters` vote before the first round and after each; the first of them judges at the end.
     """
-    tokens, usd = [], []
-    for length in (0, 1):
+
+    def calls_of(length: int) -> list[Call]:
         said: list[int] = []
-        calls: list[tuple[Pair, int, int]] = []
+        calls: list[Call] = []
         for turn in range(turns):
             speaker = speakers[turn % len(speakers)]
             calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
@@ -97,9 +102,43 @@ def estimate(
             calls += [(voter.pair, voter.sent + heard, BALLOT[length]) for voter in voters]
         if voters:
             calls.append((voters[0].pair, _JUDGE + sum(said), VERDICT[length]))
+        return calls
+
+    return _summed(turns, calls_of, prices, [speaker.pair for speaker in speakers[:turns]])
+
+
+def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
+    """Return what steps will use, each by whoever takes it, with the results of so many steps before it.
+
+    At the most each goes on after tools, and reads again what it was sent and all that came since.
+    """
+
+    def calls_of(length: int) -> list[Call]:
+        return [
+            (
+                speaker.pair,
+                speaker.sent + before * speaker.said[length] + again * (speaker.written[length] + _RESULT),
+                speaker.written[length],
+            )
+            for speaker, before in steps
+            for again in range(STEP_CALLS[length])
+        ]
+
+    return _summed(len(steps), calls_of, prices, [speaker.pair for speaker, _ in steps])
+
+
+def _summed(
+    turns: int,
+    calls_of: Callable[[int], list[Call]],
+    prices: Mapping[Pair, Price | None],
+    taking: Sequence[Pair],
+) -> Estimate:
+    """Sum up the calls for short answers (0) and for long ones (1), of the models that take the turns."""
+    tokens, usd = [], []
+    for length in (0, 1):
+        calls = calls_of(length)
         tokens.append(sum(read + written for _pair, read, written in calls))
         usd.append(sum(cost_of(prices.get(pair), read, written) or 0.0 for pair, read, written in calls))
-    taking = [speaker.pair for speaker in speakers[:turns]]
     known = [price for pair in taking if (price := prices.get(pair)) is not None]
     paid = any(not price.free for price in known)
     partly = len(known) < len(taking)

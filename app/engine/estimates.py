@@ -1,7 +1,8 @@
-"""What a debate or a group's work will cost, before it begins; `engine.estimates` for the faces."""
+"""What a debate, a workflow or a group's work will cost, before it begins; `engine.estimates` for the faces."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from app.core.agent import Agent, Group
 from app.core.catalog import TRANSCRIPT
@@ -9,8 +10,10 @@ from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
 from app.core.session import DEFAULT_MODE, GroupState, Participant
 from app.core.usage import Price
+from app.core.workflow import WorkflowDefinition
+from app.engine.availability import role_of
 from app.engine.cast import Cast
-from app.engine.estimate import Estimate, Pair, Speaker, estimate, tokens_of
+from app.engine.estimate import Estimate, Pair, Speaker, estimate, estimate_steps, tokens_of
 from app.engine.perspective import TRANSCRIPT_CONTEXT
 from app.engine.prompts import Prompts
 from app.engine.roles import form_of, system_prompt
@@ -78,6 +81,19 @@ class Estimates:
         lead, members = self._agent(leader), [self._agent(one) for one in self._cast.members(state)]
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)
+
+    def workflow(self, definition: WorkflowDefinition, command: str) -> Estimate:
+        """Return what the steps of a workflow will use, each with what those it depends on came to."""
+        asked = tokens_of(command) + _TOOL
+        agents = [one for one in self._cast.agents() if one.enabled]
+        steps = []
+        for step in definition.steps:
+            role = role_of(step.role)
+            fitting = (one for one in agents if role in (role_of(one.role), one.id.casefold()))
+            speaker = self._agent(next(fitting, Agent(id=role, name=step.role, role=step.role)))
+            sent = speaker.sent + asked + tokens_of(step.prompt)
+            steps.append((replace(speaker, sent=sent), len(step.depends_on)))
+        return estimate_steps(steps, self._prices)
 
     def _agent(self, agent: Agent) -> Speaker:
         voice = self._cast.voice(agent)

@@ -59,14 +59,16 @@ class Spending:
         return "\n".join(parts)
 
 
-def estimate_text(language: Language, estimate: Estimate) -> str:
-    """Return what is to come in one line: how many turns, tokens and money, from the least to the most."""
+def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
+    """Return what is to come in one line: how many turns (or `of` steps), tokens and money, from the least
+    to the most.
+    """
     if estimate.free:
-        return language("estimate.free", count=estimate.turns)
+        return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
     least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
     tokens = most if least == most else language("estimate.range", least=least, most=most)
     money = price_range(language, estimate)
-    return language("estimate.turns", count=estimate.turns, tokens=tokens, money=money)
+    return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
 
 
 def price_range(language: Language, estimate: Estimate) -> str:

@@ -19,6 +19,7 @@ from app.engine.availability import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow import call_id, work_turn
+from app.gui.amounts import estimate_text
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
 from app.gui.chat.row_tree import group_id
@@ -77,6 +78,7 @@ class WorkflowDesk(PanelDesk):
         box.set_definitions(self._engine.workflows.all())
         ready = [one.config.kind for one in self._engine.providers() if one.ready]
         box.set_english_only(set(ready) <= {EMBEDDED})
+        self._show_estimate(ask=False)
         self._definitions.refresh()
         self._show_work()
 
@@ -122,6 +124,7 @@ class WorkflowDesk(PanelDesk):
         work.start_box.start_requested.connect(
             lambda command, definition_id: self._tasks.start("workflow", self._begin(command, definition_id))
         )
+        work.start_box.estimate_wanted.connect(lambda: self._show_estimate(ask=True))
         work.start_box.classify_requested.connect(
             lambda command: self._tasks.replace("classify", self._classify(command))
         )
@@ -148,6 +151,22 @@ class WorkflowDesk(PanelDesk):
             raise
         box.clear()
         self.session_requested.emit(session_id)
+
+    def _show_estimate(self, *, ask: bool) -> None:
+        """Say what would begin may cost; prices are asked for once somebody turns to it, not while Moot starts."""
+        box = self.panel.work.start_box
+        command, chosen = box.box.text(), box.chosen()
+        if not command or not chosen:
+            box.show_estimate("")
+            return
+        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), command)
+        box.show_estimate(estimate_text(self._language, estimate, "steps"))
+        if ask and estimate.unasked:
+            self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._show_estimate(ask=False)
 
     async def _classify(self, command: str) -> None:
         found = None

@@ -5,8 +5,20 @@ from dataclasses import replace
 import pytest
 
 from app.core.agent import Agent, Group
+from app.core.provider import ModelRequest
 from app.core.usage import Price
-from app.engine.estimate import BALLOT, SAID, VERDICT, WRITTEN, Speaker, estimate, tokens_of
+from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.engine.estimate import (
+    BALLOT,
+    SAID,
+    VERDICT,
+    WRITTEN,
+    Speaker,
+    estimate,
+    estimate_steps,
+    request_tokens,
+    tokens_of,
+)
 from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 
@@ -107,3 +119,53 @@ async def test_a_group_costs_at_most_a_hand_over_for_each_of_its_turns() -> None
     assert found.turns == 10
     assert set(found.unasked) == {("remote0", "model-0"), ("remote1", "model-1")}
     assert bench.engine.estimates.group(replace(group, members=())).turns == 0
+
+
+def test_steps_by_hand() -> None:
+    first, second = two()
+    found = estimate_steps([(first, 0), (second, 2)], {A: CENT, B: CENT})
+    least = 100 + 100 + 2 * SAID[0] + 2 * WRITTEN[0]
+    again = sum(number * (WRITTEN[1] + 400) for number in range(3))
+    most = 2 * (3 * 100 + again) + 3 * 2 * SAID[1] + 6 * WRITTEN[1]
+    assert (found.turns, found.tokens) == (2, (least, most))
+    assert found.usd is not None
+    assert found.usd[0] == pytest.approx((least - 2 * WRITTEN[0]) * 0.00001 + 2 * WRITTEN[0] * 0.0001)
+
+
+async def test_a_workflow_is_estimated_by_who_does_its_steps() -> None:
+    bench = a_bench(
+        MemoryStore(), agents=(Agent(id="ann", name="Ann", role="QA", provider="remote1", model="model-1"),)
+    )
+    step = WorkflowStep(id="a", name="A", role="QA", prompt="Test it.")
+    definition = WorkflowDefinition(id="w", name="W", steps=(step, replace(step, id="b", depends_on=("a",))))
+    found = bench.engine.estimates.workflow(definition, "Do it")
+    assert found.turns == 2
+    assert found.unasked == (("remote1", "model-1"),)
+    longer = bench.engine.estimates.workflow(definition, "Do it " * 100)
+    assert longer.tokens[0] - found.tokens[0] == 2 * (tokens_of("Do it " * 100) - tokens_of("Do it"))
+    nobody = replace(definition, steps=(replace(step, role="Nobody"),))
+    assert bench.engine.estimates.workflow(nobody, "Do it").unasked == (("remote0", "model-0"),)
+    bench.models.prices = {"model-1": CENT}
+    await bench.engine.estimates.ask(found.unasked)
+    priced = bench.engine.estimates.workflow(definition, "Do it")
+    assert priced.usd is not None
+    assert not priced.unasked
+
+
+def test_a_request_is_counted_with_its_pictures_its_calls_and_its_tools() -> None:
+    def tokens(message: dict[str, object], **fields: object) -> int:
+        return request_tokens(ModelRequest(provider="p", model="m", messages=(message,), **fields))  # type: ignore[arg-type]
+
+    text = tokens({"role": "user", "content": "x" * 400})
+    assert text == 100 + 4
+    parts = [
+        {"type": "text", "text": "x" * 400},
+        {"type": "image_url", "image_url": {"url": "data:" + "A" * 9_999}},
+    ]
+    assert tokens({"role": "user", "content": parts}) == text + 1_000
+    called = {"role": "assistant", "content": None, "tool_calls": [{"function": {"arguments": "y" * 400}}]}
+    assert 100 < tokens(called) < 130
+    assert (
+        tokens({"role": "user", "content": "x" * 400}, tools=({"function": {"name": "z" * 400}},))
+        > text + 100
+    )

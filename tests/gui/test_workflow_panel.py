@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from app.core.session import WorkflowSession
+from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.gui.panels.workflow.definitions_view import with_step_again
 from tests import app_driver
@@ -49,6 +50,30 @@ async def test_what_is_to_be_done_is_recognised_and_can_be_changed(person):
     await person.choose("workflow_choice", "Feature request")
     await person.write("workflow_command", "Fix the login loop again")
     assert person.find("workflow_choice").currentText() == "Feature request", "what the user chose stays"
+
+
+async def test_what_the_work_may_use_is_said_before_it_starts(person, monkeypatch):
+    engine = person.window.desk.engine
+
+    async def price(provider: str, model: str) -> Price:
+        return Price(input_usd=0.000002, output_usd=0.00001)
+
+    monkeypatch.setattr(engine.estimates._models, "price", price)
+    await person.click("workflow_button")
+    line = panel(person).work.start_box._estimate
+    assert not line.isVisible()
+    await person.write("workflow_command", "Hello there")
+    assert not line.isVisible(), "nothing would start"
+    await person.write("workflow_command", "Fix the login loop")
+    await until(lambda: "$" in line.text())
+    steps = len(engine.workflows.find("bug-fix").steps)
+    assert line.text().startswith(f"{steps} steps · ")
+    assert "tokens" in line.text()
+    before = line.text()
+    await person.choose("workflow_choice", "Feature request")
+    await until(lambda: line.text() != before)
+    await person.write("workflow_command", "")
+    await until(lambda: not line.isVisible())
 
 
 async def test_where_nothing_is_recognised_the_user_picks(person):

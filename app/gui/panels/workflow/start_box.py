@@ -20,11 +20,13 @@ from app.gui.widgets.label import Paragraph, plain_label
 class StartBox(QFrame):
     """Takes a command and says which workflow it calls for, which can be changed.
 
-    Signals: start_requested(command, definition id), classify_requested(command) where no keyword tells.
+    Signals: start_requested(command, definition id), classify_requested(command) where no keyword tells,
+    estimate_wanted() where something else would start, or the user turns to it.
     """
 
     start_requested = Signal(str, str)
     classify_requested = Signal(str)
+    estimate_wanted = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -40,6 +42,7 @@ class StartBox(QFrame):
         self.choice.setObjectName("workflow_choice")
         self.start = button("primary", "workflow_start")
         self._hint = Paragraph("hint")
+        self._estimate = Paragraph("hint")
         self._limit = Paragraph("warn")
         self._refused = Paragraph("warn")
         self._english_only = False
@@ -50,6 +53,8 @@ class StartBox(QFrame):
         self.box.submitted.connect(self._on_start)
         self.box.focus_changed.connect(self._on_focus)
         self.choice.activated.connect(self._on_picked)
+        for changed in (self.box.textChanged, self.choice.currentIndexChanged, self.box.focus_changed):
+            changed.connect(lambda *_: self.estimate_wanted.emit())
         self.start.clicked.connect(self._on_start)
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -82,6 +87,11 @@ class StartBox(QFrame):
         if definition is None:
             self.choice.setFocus()
 
+    def show_estimate(self, text: str) -> None:
+        """Say what the work will roughly use, "" while nothing would start."""
+        self._estimate.setText(text)
+        self._estimate.setVisible(bool(text))
+
     def set_waiting(self, waiting: bool) -> None:
         """Say that the workflow is being looked for, or begun."""
         self.start.setEnabled(not waiting)
@@ -112,6 +122,8 @@ class StartBox(QFrame):
         column.addWidget(self._refused)
         self._refused.hide()
         self._limit.hide()
+        column.addWidget(self._estimate)
+        self._estimate.hide()
         column.addLayout(foot)
         self._title.setBuddy(self.box)
 
