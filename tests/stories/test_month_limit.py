@@ -1,6 +1,7 @@
 """A month's limit over the real wire: no call above it, going on where it paused, and a sum that survives a kill."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,24 @@ def test_after_a_kill_the_month_is_what_the_sessions_say_also_when_they_are_dele
     assert spent() == (len(costs), round(sum(costs), 4))
     assert moot("delete", session_id).status == 0
     assert spent() == (len(costs), round(sum(costs), 4))
+
+
+def test_what_is_cut_by_an_interrupt_is_in_the_month_and_in_a_ledger_that_is_made_anew(
+    server: WireServer, data_dir: Path
+) -> None:
+    server.script(PRICED, lambda _: Answer("One word after the other. " * 200, pace=0.05))
+    with Running("debate", TOPIC, *TWO, "--rounds", "2", "--json") as debate:
+        debate.event("message.delta", count=3)
+        debate.send(signal.SIGINT)
+        debate.finish()
+    (message,) = look("show", debate.session_id, "--json").json["messages"]
+    assert message["state"] == "stopped"
+    assert message["usage"]["estimated"] is True
+    assert message["usage"]["cost_usd"] > 0
+    this = look("usage", "--json").json[0]
+    assert (this["calls"], this["estimated_calls"], this["unpriced_calls"]) == (1, 1, 0)
+    assert this["cost_usd"] == message["usage"]["cost_usd"]
+    assert "≈ $" in look("usage").out
+    (data_dir / "usage.jsonl").unlink()
+    again = look("usage", "--json").json[0]
+    assert (again["calls"], again["estimated_calls"], again["cost_usd"]) == (1, 1, this["cost_usd"])
