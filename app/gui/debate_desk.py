@@ -4,9 +4,11 @@ Made by the desk; the views of the sessions show what comes of it.
 """
 
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from itertools import count
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -117,6 +119,9 @@ class DebateDesk(QObject):
         panel.setup.start_requested.connect(self._on_start)
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
+        panel.setup.voice_removed.connect(
+            lambda draft, place: self._offer_back(draft.name, lambda: panel.setup.put_back(draft, place))
+        )
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
@@ -248,5 +253,20 @@ class DebateDesk(QObject):
         self.settings_requested.emit("providers", provider_id)
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
+        before = self._engine.settings().project_context
+        self._choose_context(paths)
+        for path in set(before) - set(paths):
+            self._offer_back(Path(path).name, partial(self._put_file_back, path, before.index(path)))
+
+    def _put_file_back(self, path: str, place: int) -> None:
+        now = self._engine.settings().project_context
+        if path not in now:
+            self._choose_context((*now[:place], path, *now[place:]))
+
+    def _choose_context(self, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_context_paths(paths)
         self.settings_chosen.emit({"project_context": paths})
+
+    def _offer_back(self, name: str, put_back: Callable[[], None]) -> None:
+        words = self._window.language
+        self._window.toasts.show_toast(words("setup.removed", name=name), words("toast.undo"), put_back)

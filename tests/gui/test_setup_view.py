@@ -1,6 +1,7 @@
 """Setup: who may sit down, what is refused and why, and what Start hands over (row D2)."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -12,6 +13,7 @@ from app.core.texts import has_hangul
 from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import IconButton
 from tests.app_driver import at_window, until
 
 
@@ -205,8 +207,39 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     await person.click("debate_start")
     await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
     assert person.window.desk.engine.sessions() == []
-    setup._on_file_removed(str(file))
+    setup._files.findChild(IconButton).click()
     assert setup._files.paths == ()
+
+
+async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they_were(person, tmp_path):
+    setup, desk = person.window.desk.panel.setup, person.window.desk
+    ready = next(card.seat for card in cards(person) if card.seat.status.ready)
+    for _voice in range(2):
+        setup.add_voice(ready)
+    first, last = cards(person)[-2:]
+    first._name.setText("Cassandra")
+    first.set_system_prompt("Warn them.")
+    before = setup.draft
+    first._remove.click()
+    assert "Cassandra" not in [card.participant().name for card in cards(person)]
+    await person.click("toast_action")
+    back = cards(person)[-2]
+    assert cards(person)[-1] is last
+    assert (back.participant().name, back.participant().system_prompt) == ("Cassandra", "Warn them.")
+    assert [replace(one, id="") for one in setup.draft.setup.seats] == [
+        replace(one, id="") for one in before.setup.seats
+    ]
+    assert setup._seats.indexOf(back) == cards(person).index(back)
+    files = [str(tmp_path / name) for name in ("a.md", "b.md", "c.md")]
+    setup._on_files_chosen(files)
+    await until(lambda: desk.engine.settings().project_context == tuple(files))
+    setup._files.findChildren(IconButton)[1].click()
+    await until(lambda: desk.engine.settings().project_context == (files[0], files[2]))
+    assert setup._files.paths == (files[0], files[2])
+    desk.undo()
+    await until(lambda: desk.engine.settings().project_context == tuple(files))
+    assert setup._files.paths == tuple(files)
+    await until(lambda: not desk.tasks.running("save settings"))
 
 
 async def test_while_an_input_method_composes_enter_only_commits(qapp):

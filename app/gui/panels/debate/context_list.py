@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
 from app.gui.context_files import size_in_tokens
@@ -14,9 +14,13 @@ from app.gui.widgets.label import ElidedLabel, plain_label
 
 
 class ContextList(QWidget):
-    """Shows the chosen files and their sizes; emits `remove_requested` with a path."""
+    """Shows the chosen files and their sizes.
 
-    remove_requested = Signal(str)
+    Signals: kept(paths that are left) when one was taken out, files_given(paths) when more were asked for.
+    """
+
+    kept = Signal(tuple)
+    files_given = Signal(list)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +41,14 @@ class ContextList(QWidget):
         for path in paths:
             self._column.addWidget(self._line(path))
 
+    def ask(self) -> None:
+        """Ask for more files."""
+        dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.files_given)
+        dialog.open()
+
     def _line(self, path: str) -> QWidget:
         line = QWidget()
         name = ElidedLabel("meta")
@@ -49,7 +61,7 @@ class ContextList(QWidget):
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))
-        remove.clicked.connect(lambda: self.remove_requested.emit(path))
+        remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(name, 1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
@@ -41,7 +41,8 @@ MODES = (ROUND_ROBIN, FREE, ROLES)
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the context's paths.
 
-    `draft_changed` carries a Draft; `prices_wanted` names models whose prices the estimate lacks.
+    `draft_changed` carries a Draft; `prices_wanted` names models whose prices the estimate lacks;
+    `voice_removed` has the seat's draft and its place.
     """
 
     start_requested = Signal(object, tuple)
@@ -49,6 +50,7 @@ class SetupView(QWidget):
     context_chosen = Signal(tuple)
     draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
+    voice_removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,6 +94,7 @@ class SetupView(QWidget):
         self._estimate = plain_label("hint", wrap=True)
         self._participants = QWidget()
         self._participants.setObjectName("debate_participants")
+        self._seats = QVBoxLayout(self._participants)
         self._lay_out()
         self._connect()
         self.refresh_seats()
@@ -148,6 +151,15 @@ class SetupView(QWidget):
         )
         return self._new_card(replace(offered[0], participant=participant, chosen=True), removable=True)
 
+    def put_back(self, draft: SeatDraft, place: int) -> None:
+        """Seat a voice again that was removed, where it was."""
+        if (card := self._seat_again(draft)) is not None:
+            self._cards.remove(card)
+            self._put(card, place)
+            card.show_draft(draft)
+        self._order_stops()
+        self._refresh()
+
     def refresh_seats(self) -> None:
         """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
         before = self._cards
@@ -162,22 +174,22 @@ class SetupView(QWidget):
                 self._new_card(seat, removable=False)
             else:
                 card.show_seat(seat)
-                self._put_last(card)
+                self._put(card)
         for card in before:
             status = statuses.get(card.seat.status.config.id)
             if card.seat.participant.id.startswith("added-"):
                 if status is not None:
                     card.show_seat(replace(card.seat, status=status, note=status.problem))
-                self._put_last(card)
+                self._put(card)
             elif card not in self._cards:
                 self._drop(card)
         self._order_stops()
         self._refresh()
 
-    def _put_last(self, card: ParticipantCard) -> None:
-        self._cards.append(card)
-        self._participants.layout().removeWidget(card)
-        self._participants.layout().addWidget(card)
+    def _put(self, card: ParticipantCard, place: int | None = None) -> None:
+        at = len(self._cards) if place is None else min(place, len(self._cards))
+        self._cards.insert(at, card)
+        self._seats.insertWidget(at, card)
 
     def set_context_paths(self, paths: tuple[str, ...]) -> None:
         """Show the files chosen as the project's context."""
@@ -236,9 +248,8 @@ class SetupView(QWidget):
         head.addStretch(1)
         head.addWidget(self._add)
         column.addLayout(head)
-        cards = QVBoxLayout(self._participants)
-        cards.setContentsMargins(0, 0, 0, 0)
-        cards.setSpacing(7)
+        self._seats.setContentsMargins(0, 0, 0, 0)
+        self._seats.setSpacing(7)
         column.addWidget(self._participants)
         column.addWidget(self._honesty)
         column.addSpacing(9)
@@ -253,7 +264,6 @@ class SetupView(QWidget):
         column.addLayout(_row(self.opening))
         column.addLayout(_row(self.polls))
         column.addStretch(1)
-        scroll = scrolling(body)
         foot = QHBoxLayout()
         foot.setContentsMargins(18, 8, 18, 15)
         foot.addWidget(self._estimate, 1)
@@ -261,18 +271,18 @@ class SetupView(QWidget):
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
-        page.addWidget(scroll, 1)
+        page.addWidget(scrolling(body), 1)
         page.addLayout(foot)
 
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
         self.topic.paste_refused.connect(self._on_paste_refused)
-        self.mode.chosen.connect(lambda _mode: self._refresh())
-        self.rounds.valueChanged.connect(lambda _rounds: self._refresh())
-        for tick in (self.context, self.opening, self.polls):
-            tick.toggled.connect(lambda _on: self._refresh())
-        self._choose.clicked.connect(self._on_choose_files)
-        self._files.remove_requested.connect(self._on_file_removed)
+        ticks = (self.context.toggled, self.opening.toggled, self.polls.toggled)
+        for changed in (self.mode.chosen, self.rounds.valueChanged, *ticks):
+            changed.connect(lambda _value: self._refresh())
+        self._choose.clicked.connect(self._files.ask)
+        self._files.files_given.connect(self._on_files_chosen)
+        self._files.kept.connect(self.context_chosen)
         self._add.clicked.connect(self._on_add_voice)
         self._warning_button.clicked.connect(lambda: self.provider_requested.emit(""))
         self.start.clicked.connect(self._on_start)
@@ -284,8 +294,7 @@ class SetupView(QWidget):
         card.prompt_requested.connect(lambda: self._on_prompt(card))
         card.set_up_requested.connect(self.provider_requested)
         card.remove_requested.connect(lambda: self._on_remove(card))
-        self._cards.append(card)
-        self._participants.layout().addWidget(card)
+        self._put(card)
         return card
 
     def _order_stops(self) -> None:
@@ -299,7 +308,7 @@ class SetupView(QWidget):
             QWidget.setTabOrder(before, after)
 
     def _drop(self, card: ParticipantCard) -> None:
-        self._participants.layout().removeWidget(card)
+        self._seats.removeWidget(card)
         card.hide()
         card.deleteLater()
 
@@ -396,23 +405,15 @@ class SetupView(QWidget):
         self._refresh()
 
     def _on_remove(self, card: ParticipantCard) -> None:
+        place, draft = self._cards.index(card), card.draft
         self._cards.remove(card)
         self._drop(card)
         self._refresh()
-
-    def _on_choose_files(self) -> None:
-        dialog = QFileDialog(self, self._language("setup.context.choose"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self._on_files_chosen)
-        dialog.open()
+        self.voice_removed.emit(draft, place)
 
     def _on_files_chosen(self, files: list[str]) -> None:
         self.context.setChecked(True)
         self.context_chosen.emit(tuple(dict.fromkeys((*self._files.paths, *files))))
-
-    def _on_file_removed(self, path: str) -> None:
-        self.context_chosen.emit(tuple(kept for kept in self._files.paths if kept != path))
 
     def _retranslate(self) -> None:
         words = self._language
