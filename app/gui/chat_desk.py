@@ -218,9 +218,7 @@ class ChatDesk(QObject):
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
-        page.draft_changed.connect(
-            lambda session_id, draft: self._engine.drafts.keep(session_id or NEW, draft)
-        )
+        page.draft_changed.connect(self._on_draft_changed)
         queue.edited.connect(
             lambda queued_id, text: self._start(chats.edit_queued(page.session_id, queued_id, text))
         )
@@ -303,6 +301,10 @@ class ChatDesk(QObject):
         """Let a page without a session have what is left unsent of a new chat."""
         if self._page.session is None:
             self._page.set_draft(self._engine.drafts.of(NEW))
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        # Until a chat that has begun is shown, its page is the one it was begun on.
+        self._engine.drafts.keep(session_id or self._begun or NEW, draft)
 
     def _on_ready(self, session_id: str) -> None:
         """Send what waited for its files in a session that is no longer in front."""
