@@ -46,10 +46,16 @@ class Finder:
         self._changed: dict[str, None] = {}
         self._work: Iterator[bool] | None = None
 
-    def search(self, words: str, *, leads: bool = True) -> None:
-        """Look for words from now on, whatever their case; with `leads` the newest hit is gone to."""
-        self.words, self._wanted, self._leads = words, words.casefold(), leads
-        self.hits, self.current, self._chosen = [], -1, None
+    def search(self, words: str) -> None:
+        """Look for words from now on, whatever their case; the newest hit is gone to."""
+        self.words, self._wanted = words, words.casefold()
+        self._chosen = None
+        self.start_anew()
+        self._leads = True
+
+    def start_anew(self) -> None:
+        """Look for the same words in other messages: the hit shown stays shown where it is there, none is gone to."""
+        self.hits, self.current, self._leads = [], -1, False
         self._by_root, self._by_row, self._known = {}, {}, {}
         self._seen, self._changed, self._work = set(), {}, None
         looks = bool(self._wanted.strip())
@@ -81,9 +87,10 @@ class Finder:
                 self._work, found = None, True
             if thread_time() >= until:
                 break
-        if found:
-            self._gather()
-        return self._work is not None or bool(self._changed) or bool(self._earlier)
+        left = self._work is not None or bool(self._changed) or bool(self._earlier)
+        if found or not left:
+            self._gather(whole=not left)
+        return left
 
     def lead(self) -> Hit | None:
         """Return the newest hit, once: where the reader is led who has typed."""
@@ -172,8 +179,11 @@ class Finder:
             position = folded.rfind(self._wanted, 0, position)
         return hits[::-1]
 
-    def _gather(self) -> None:
-        """Put the hits of all turns in the order of the rows; the one shown stays the one shown."""
+    def _gather(self, *, whole: bool) -> None:
+        """Put the hits of all turns in the order of the rows; the one shown stays the one shown.
+
+        Where it is gone it is the next one, once the `whole` is looked through.
+        """
         roots = sorted(self._by_root, key=self._model.start_of)
         self.hits = [hit for root in roots for hit in self._by_root[root]][-MAX_HITS:]
         self._by_row = _by_row(self.hits)
@@ -181,9 +191,9 @@ class Finder:
             return
         if self._chosen in self._by_row.get(self._chosen.row_id, ()):
             self.current = self.hits.index(self._chosen)
-        else:
+        elif whole:
             self.current = min(self.current, len(self.hits) - 1)
-            self._chosen = self.hits[self.current] if self.hits else None
+            self._chosen = self.hits[self.current] if self.current >= 0 else None
 
 
 def _by_row(hits: Iterable[Hit]) -> dict[str, list[Hit]]:

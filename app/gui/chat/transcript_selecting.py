@@ -154,7 +154,7 @@ class TranscriptSelecting(TranscriptFeed):
     def _lay_out(self, messages: Sequence[Message]) -> None:
         super()._lay_out(messages)
         # Other messages, the same words: they are marked, but nobody is led away from where they read.
-        self._finder.search(self._finder.words, leads=False)
+        self._finder.start_anew()
         if self._finder.words:
             self._looking.start(0)
 
