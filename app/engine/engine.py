@@ -161,7 +161,7 @@ class Engine:
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language)
         self.assistants = Assistants(documents, tools, self._cast, bus)
-        self._servers = Servers(
+        self.mcp = Servers(
             documents,
             secrets,
             tools,
@@ -393,15 +393,7 @@ class Engine:
 
         Raises BadInput, StorageError.
         """
-        return await self._servers.save(servers)
-
-    async def replace_server(self, name: str, server: McpServer) -> bool:
-        """Put an MCP server in place of the one of this name; answers as `save_servers`. Raises NotFound too."""
-        return await self._servers.replace(name, server)
-
-    async def remove_server(self, name: str) -> Callable[[], Awaitable[bool]]:
-        """Remove an MCP server and its secrets; return what brings both back. Raises NotFound, StorageError."""
-        return await self._servers.remove(name)
+        return await self.mcp.save(servers)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""

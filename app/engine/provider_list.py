@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, KINDS, provider_kind
 from app.core.errors import BadInput
-from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Documents, Secrets
 
 DISABLED = "disabled"

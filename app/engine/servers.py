@@ -1,4 +1,4 @@
-"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; used by the engine."""
+"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; `engine.mcp`."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -110,7 +110,8 @@ class Servers:
             raise
         await self._forget(_places(before) - _places(saved))
         self._changed()
-        await self._renew(changed, before)
+        if changed:
+            await self._renew(changed, before)
         return kept
 
     async def _secured(

@@ -270,6 +270,33 @@ def test_ordinary_text_is_left_alone(text):
     assert redactor.redact("abc abcd") == f"{MARK} abcd"
 
 
+@pytest.mark.threat("T1")
+def test_of_a_text_that_is_hidden_whole_the_ends_may_be_said():
+    redactor = Redactor()
+    redactor.add_whole("production-database-of-2026")
+    left = redactor.redact("the production database says: postgres://production-database-of-2026/x")
+    assert left == f"the production database says: postgres://{MARK}/x"
+    assert redactor.redact(base64.b64encode(b"production-database-of-2026").decode()) == MARK
+
+
+async def test_a_server_s_secret_is_kept_to_the_letter_beside_the_keys():
+    backend, place = Backend(), "mcp:@me/notes: 1:env.PEM"
+    secrets = _secrets(backend)
+    value = "-----BEGIN KEY-----\nabc 열쇠\n"
+    assert await secrets.keep(place, value)
+    assert backend.kept == {("Moot", place): value}
+    again = _secrets(
+        backend, environment={"MOOT_KEY_MCP__ME_NOTES__1_ENV_OTHER": "word word-of-the-environment"}
+    )
+    await again.refresh(((place, ""),))
+    assert (again.get(place, ""), again.source(place, "")) == (value, "keyring")
+    assert "열쇠" not in again.redact(value)
+    assert again.get("mcp:@me/notes: 1:env.OTHER", "") == "word word-of-the-environment"
+    assert again.redact("word word") == "word word"
+    assert await again.remove(place)
+    assert backend.kept == {}
+
+
 REAL = """
 import asyncio, sys
 from app.storage.secrets import KeyringSecrets

@@ -213,7 +213,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         await engine.consent("process")
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
 
-        undo = await engine.remove_server("process")
+        undo = await engine.mcp.remove("process")
         assert (kept(), states(moot)) == (set(), {})
         assert await undo()
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
@@ -224,7 +224,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         agent = Agent(id="ann", name="Ann", mcp_servers=("process",))
         await engine.assistants.save(agent)
         (status,) = engine.servers()
-        assert await engine.replace_server("process", replace(status.server, name="renamed"))
+        assert await engine.mcp.replace("process", replace(status.server, name="renamed"))
         assert kept() == {"mcp:renamed:env.NOTES", "mcp:renamed:args.token"}
         await engine.attach(["renamed"])
         assert (await given(moot, "renamed"))["NOTES"] == digest(CANARIES["variable"])
@@ -233,7 +233,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         # Another value of the same secret counts at once, and asks nothing.
         (status,) = engine.servers()
         other = replace(status.server, env={**status.server.env, "NOTES": "another-canary-12345"})
-        assert await engine.replace_server("renamed", other)
+        assert await engine.mcp.replace("renamed", other)
         assert states(moot) == {"renamed": CONNECTED}
         assert (await given(moot, "renamed"))["NOTES"] == digest("another-canary-12345")
 
@@ -242,9 +242,9 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         )
         assert kept() == set()
         with pytest.raises(BadInput, match="server_name_taken"):
-            await engine.replace_server("more", McpServer(name="renamed", command="x"))
+            await engine.mcp.replace("more", McpServer(name="renamed", command="x"))
         with pytest.raises(NotFound, match="mcp_server_not_found"):
-            await engine.remove_server("gone")
+            await engine.mcp.remove("gone")
         with pytest.raises(BadInput, match="server_address_user"):
             await engine.save_servers((McpServer(name="more", url="https://me:canary@h/mcp"),))
         assert kept() == set()
@@ -272,7 +272,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         assert leaks((data_dir / "mcp.json").read_text("utf-8")), "another server was saved, not this one"
 
         (status, _) = engine.servers()
-        assert await engine.replace_server("process", status.server)
+        assert await engine.mcp.replace("process", status.server)
         assert [name for name, text in written(data_dir) if leaks(text)] == []
         entry = json.loads((data_dir / "mcp.json").read_text("utf-8"))["mcpServers"]["process"]
         assert entry["autoApprove"] == [] and entry["args"][-1] == "${secret:args.token}"
@@ -337,11 +337,11 @@ async def main(folder):
     moot = await open_moot(folder)
     get = moot.secrets.get
     assert get("mcp:나의 notes:env.TOKEN", "") == server.env["TOKEN"]
-    undo = await moot.engine.remove_server("나의 notes")
+    undo = await moot.engine.mcp.remove("나의 notes")
     await moot.secrets.refresh((("mcp:나의 notes:env.TOKEN", ""),))
     assert get("mcp:나의 notes:env.TOKEN", "") is None
     assert await undo() and get("mcp:나의 notes:env.TOKEN", "") == server.env["TOKEN"]
-    await moot.engine.remove_server("나의 notes")
+    await moot.engine.mcp.remove("나의 notes")
     await moot.close()
     assert not any(b"canary" in one.read_bytes() for one in folder.rglob("*") if one.is_file())
     print("kept and removed")

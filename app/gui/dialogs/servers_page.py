@@ -261,7 +261,7 @@ class ServersPage(QWidget):
             dialog.open()
 
     async def _change(self, name: str, server: McpServer) -> None:
-        if await self._do(self._engine.replace_server(name, server)):
+        if await self._do(self._engine.mcp.replace(name, server)):
             self._go_to(server.name)
 
     def _on_enabled(self) -> None:
@@ -297,7 +297,7 @@ class ServersPage(QWidget):
 
     async def _forget(self, server: McpServer) -> None:
         try:
-            undo = await self._engine.remove_server(server.name)
+            undo = await self._engine.mcp.remove(server.name)
         except MootError as error:
             self._answer(self._language.problem(error.code, **error.details))
         else:
