@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.core.agent import Agent
 from app.core.session import DEFAULT_MODE, SETTINGS_MODE
 from app.core.tool import ToolError
+from app.engine.workflow import WORKFLOW
 
 SUB_AGENT = "subAgent"
 MAX_TASK = 20_000
@@ -76,7 +77,7 @@ def delegation(
     if not agent.enabled:
         raise ToolError(f"{agent.id} is switched off.")
     deepest = min(caller.max_depth, agent.max_depth)
-    if len(stack) > deepest:
+    if _depth(stack) > deepest:
         raise ToolError(f"Too deep: at most {deepest} levels of assistants. Do it yourself.")
     text = task.strip()
     if context:
@@ -91,7 +92,7 @@ def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) ->
     return tuple(
         one
         for one in found
-        if one.enabled and one.id not in stack and len(stack) <= min(caller.max_depth, one.max_depth)
+        if one.enabled and one.id not in stack and _depth(stack) <= min(caller.max_depth, one.max_depth)
     )
 
 
@@ -109,6 +110,11 @@ def failed(error: str, text: str = "") -> str:
     if text.strip():
         result["partial"] = text.strip()[:MAX_SUMMARY]
     return json.dumps(result, ensure_ascii=False)
+
+
+def _depth(stack: Sequence[str]) -> int:
+    """Return how deep whom the last of a stack calls would be; a workflow above its steps is nobody."""
+    return len(stack) - (stack[0] == WORKFLOW)
 
 
 def _named(name: str, caller: Agent, agents: Sequence[Agent]) -> Agent:

@@ -214,6 +214,7 @@ class ChatDesk(QObject):
             lambda session_id, turn_id: self._start(chats.stop_turn(session_id, turn_id))
         )
         page.stop_requested.connect(lambda session_id: self._start(self._engine.stop(session_id)))
+        page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))
         page.resume_requested.connect(lambda session_id: self._start(self._engine.resume(session_id)))
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)

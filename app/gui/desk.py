@@ -212,6 +212,11 @@ class Desk(QObject):
         self.pages.show(self.chat_page)
         self.chat_page.take_focus()
 
+    def pause_or_resume(self) -> None:
+        """Pause the session in front, or let it go on."""
+        if self.pages.current is not None:
+            self.commands.pause_or_resume(self.pages.current.session)
+
     def toggle_side(self) -> None:
         """Show the side bar or hide it."""
         self.window.show_side(not self.window.side_bar.isVisible())

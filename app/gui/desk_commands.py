@@ -67,6 +67,7 @@ def all_commands() -> tuple[DeskCommand, ...]:
             "Ctrl+Shift+J",
             lambda desk: desk.window.top_bar.needs_you.open(),
         ),
+        DeskCommand("pause", "pause", "Ctrl+.", lambda desk: desk.pause_or_resume()),
         DeskCommand("settings_mode", "lock", "", lambda desk: desk.chats.switch_settings_mode()),
         DeskCommand("queue", "users", "Ctrl+Shift+E", lambda desk: desk.workflows.queues.show()),
         DeskCommand("side", "panel-left", "Ctrl+B", lambda desk: desk.toggle_side()),

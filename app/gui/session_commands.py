@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.session import Session, SessionSummary
+from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.rename_dialog import RenameDialog
@@ -39,6 +39,14 @@ class SessionCommands:
         self._tasks.start(
             f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id)
         )
+
+    def pause_or_resume(self, session: Session | None) -> None:
+        """Pause what runs, and say that asking again does so at once; let go on what is paused."""
+        if session is not None and session.status == RUNNING:
+            self.pause(session.id)
+            self._toasts.show_toast(self._language("session.pausing"))
+        elif session is not None and session.status == PAUSED:
+            self.resume(session.id)
 
     def resume(self, session_id: str) -> None:
         """Let a session go on."""

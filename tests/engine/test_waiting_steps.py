@@ -126,3 +126,28 @@ async def test_what_a_step_asked_is_asked_no_more_once_it_is_left_out_or_tried_a
     await made.engine.wait(session_id)
     assert status(made, session_id) == COMPLETED
     assert made.engine.chats.needs_you() == []
+
+
+async def test_a_step_may_delegate_as_deep_as_a_chat(tmp_path: Path) -> None:
+    """With one level each may call whom it may call, and that one nobody more; in a group it is as in a chat."""
+    levels = {"tools": ("subAgent",), "max_depth": 1}
+    agents = (
+        agent("boss", role="QA", sub_agents=("helper",), **levels),
+        agent("helper", sub_agents=("last",), **levels),
+        agent("last"),
+    )
+    told: list[list[str]] = []
+
+    def answer(request: ModelRequest) -> Script:
+        told.append([str(one["function"]["name"]) for one in request.tools])  # type: ignore[index]
+        if any(one["role"] == "tool" for one in request.messages) or "subAgent" not in told[-1]:
+            return [DONE_TEXT]
+        return calling(("subAgent", {"name": "helper", "task": "Help."}))  # type: ignore[return-value]
+
+    one = WorkflowDefinition(id="diamond", name="D", steps=(step("a"),))
+    made = bench(tmp_path, answer, *agents, definition=one)
+    session_id = await run(made)
+    assert (status(made, session_id), states(made, session_id)) == (COMPLETED, {"a": "done"})
+    in_a_step, told[:] = list(told), []
+    await made.engine.wait(await made.engine.chats.start("boss", "Go."))
+    assert in_a_step == told == [["subAgent"], [], ["subAgent"]]

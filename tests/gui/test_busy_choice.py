@@ -128,3 +128,41 @@ async def test_none_that_may_wait_in_a_file_is_shown_as_none(busy):
     depth = person.find("assistant_busy_depth")
     await until(lambda: depth.isVisible() and depth.value() == 0)
     assert person.window.desk.engine.assistants.find("shy").busy == policy
+
+
+def failure(person: Person, session_id: str) -> str:
+    live = person.window.desk.engine.live(session_id)
+    return next((one.error.kind for one in live.messages if one.state == FAILED), "") if live else ""
+
+
+async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
+    person, pace = busy
+    engine = person.window.desk.engine
+    await engine.assistants.save(replace(ONE, busy=Busy(strategy="wait", timeout_s=0.5)))
+    [first] = await start(person, "One")
+    second = await engine.chats.start(ONE.id, "Two")
+    await until(lambda: failure(person, second) == "timed_out")
+    assert (status(person, first), at_work(person), len(jobs(person))) == ("running", 1, 1)
+    person.window.desk.show_session(second)
+    words = person.window.language("failure.timed_out")
+    await until(lambda: any(words in one for one in person.transcript("transcript")), what=words)
+    pace.slow = False
+    await engine.chats.retry(second, engine.live(second).messages[-1].id)
+    await engine.stop(first)
+    await until(lambda: status(person, second) == IDLE and not jobs(person))
+    assert engine.live(second).messages[-1].state == "done", "free again, it answers"
+
+
+async def test_several_at_once_then_a_queue_then_no_more(busy):
+    person, pace = busy
+    engine = person.window.desk.engine
+    await engine.assistants.save(replace(ONE, busy=Busy(strategy="parallel", limit=2, depth=1)))
+    sessions = await start(person, "One", "Two", "Three")
+    assert [place for _, place in jobs(person)] == [None, None, 0]
+    fourth = await engine.chats.start(ONE.id, "Four")
+    await until(lambda: failure(person, fourth) == "queue_full")
+    assert at_work(person) == 2
+    pace.slow = False
+    await engine.stop(sessions[0])
+    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    assert engine.live(sessions[2]).messages[-1].state == "done"

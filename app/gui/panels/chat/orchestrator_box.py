@@ -32,12 +32,14 @@ from app.gui.widgets.controls import (
     put_in_tab_order,
     scrolling,
 )
-from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
 from app.gui.widgets.plan_list import PlanList
 
 HEAD = 44
 NARROW = 560
+TIGHT = 340
 BAR_WIDTH = 90
+META = 200
 LEAST_BODY = 84
 _DOTS = {RUNNING: "ok", WAITING: "warn", PAUSED: "warn", ERROR: "error"}
 
@@ -93,10 +95,11 @@ class Head(QWidget):
 class OrchestratorBox(QFrame):
     """Shows a group at work and lets the user steer it.
 
-    Signals: stop_requested(), unfolded(on), plan_requested(plan), item_removed(item, place),
+    Signals: pause_requested(), again for at once, stop_requested(), unfolded(on), plan_requested(plan), item_removed(item, place),
     asking_chosen(on) for hand-overs, member_called(name), given_up().
     """
 
+    pause_requested = Signal()
     stop_requested = Signal()
     unfolded = Signal(bool)
     plan_requested = Signal(object)
@@ -115,7 +118,7 @@ class OrchestratorBox(QFrame):
         self._colours: Mapping[str, int] = {}
         self._spent = ""
         self._room = 240
-        self._silent = False
+        self._silent = self._pausing = False
         self._editable = True
         self._dot = Gauge(look, dot=True)
         self._bar = Gauge(look, dot=False)
@@ -123,6 +126,9 @@ class OrchestratorBox(QFrame):
         self._group = ElidedLabel("meta")
         self._done = plain_label("hint")
         self._meta = ElidedLabel("meta")
+        self._whole = plain_label("meta", wrap=True)
+        self.pause = button("", "orchestrator_pause")
+        self.pause.dress(look, "pause", "text")
         self.stop = button("", "orchestrator_stop")
         self.stop.dress(look, "square", "text")
         self.without = button("link", "orchestrator_without")
@@ -165,6 +171,8 @@ class OrchestratorBox(QFrame):
         self._editable = editable
         if session.status != RUNNING or work.hands_on != self._work.hands_on:
             self._silent = False
+        if session.status != RUNNING or self._session is None or session.id != self._session.id:
+            self._pausing = False
         self._session, self._work, self._colours = session, work, colours
         self.show()
         self._retranslate()
@@ -197,7 +205,7 @@ class OrchestratorBox(QFrame):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
-        head = Head()
+        self._head = head = Head()
         head.setFixedHeight(HEAD)
         head.clicked.connect(self._on_toggled)
         row = QHBoxLayout(head)
@@ -207,15 +215,20 @@ class OrchestratorBox(QFrame):
         self._group.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._meta.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
-        right: tuple[QWidget, ...] = (self._meta, self.without, self.stop, self.toggle)
+        right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
         for part in left:
             row.addWidget(part)
         row.addStretch(1)
         for part in right:
             row.addWidget(part)
         self._plan_area, self._members_area = scrolling(self.plan), scrolling(self.members)
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._body)
-        self._halves.setContentsMargins(0, 0, 0, 0)
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(0)
+        self._whole.setContentsMargins(14, 8, 10, 0)
+        body.addWidget(self._whole)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        body.addLayout(self._halves)
         self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
         for title, area, extra in (
@@ -241,6 +254,7 @@ class OrchestratorBox(QFrame):
 
     def _connect(self) -> None:
         self.toggle.clicked.connect(self._on_toggled)
+        self.pause.clicked.connect(self._on_pause)
         self.stop.clicked.connect(self.stop_requested)
         self.without.clicked.connect(self.given_up)
         self.plan.plan_requested.connect(self.plan_requested)
@@ -254,19 +268,24 @@ class OrchestratorBox(QFrame):
 
     def _order_stops(self) -> None:
         """Let Tab go as the eye does."""
-        head = (self.without, self.stop, self.toggle)
+        head = (self.without, self.pause, self.stop, self.toggle)
         put_in_tab_order((*head, *self.plan.stops(), *self.members.rows(), self.asks))
 
     def _on_toggled(self) -> None:
         self.unfold(not self.is_unfolded)
         self.unfolded.emit(self.is_unfolded)
 
+    def _on_pause(self) -> None:
+        self._pausing = True
+        self._retranslate()
+        self.pause_requested.emit()
+
     def _retranslate(self) -> None:
         words, session, work = self._language, self._session, self._work
         self._plan_title.setText(words("box.plan"))
         self._members_title.setText(words("box.members"))
-        self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("box.stop"))
+        name_button(self.pause, words("box.pause_now" if self._pausing else "box.pause"))
         name_button(self.toggle, words("box.fold" if self.is_unfolded else "box.unfold"))
         self.asks.setText(words("box.ask"))
         self.asks.setToolTip(words("box.ask.hint"))
@@ -282,9 +301,15 @@ class OrchestratorBox(QFrame):
         turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)
         meta = " · ".join(filter(None, (turns, self._spent)))
         self._meta.setText(meta)
+        # What has no room in the line is told in whole below it, and by its tip.
+        state = state_of(session, words)[0]
+        self._whole.setText(f"{state} · {meta}")
+        self._head.setToolTip(plain_tip(f"{state} · {meta}"))
         active = session.status in (RUNNING, WAITING)
-        if not active and self.stop.hasFocus():
+        runs = session.status == RUNNING and self._editable
+        if (not active and self.stop.hasFocus()) or (not runs and self.pause.hasFocus()):
             self.toggle.setFocus()
+        self.pause.setVisible(runs)
         self.stop.setVisible(active)
         waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
         self.without.setText(words("member.without", name=waited.replace("&", "&&")))
@@ -295,9 +320,7 @@ class OrchestratorBox(QFrame):
         self.asks.setChecked(session.group.ask_before_hand_over)
         self.setAccessibleName(words("box.name", name=words("group.orchestrator"), group=session.group.name))
         doing = [row.accessibleName() for row in self.members.rows() if row.chip.text()]
-        self._describe(
-            ". ".join(filter(None, (state_of(session, words)[0], self._done.text(), meta, *doing)))
-        )
+        self._describe(". ".join(filter(None, (state, self._done.text(), meta, *doing))))
         self._fit()
 
     def _describe(self, text: str) -> None:
@@ -309,8 +332,12 @@ class OrchestratorBox(QFrame):
 
     def _fit(self) -> None:
         """Give up what has no room: first the meta text, then the bar, then the group's name."""
+        pausing = self._language("discussion.pause_now" if self._pausing else "discussion.pause")
+        # Where there is little room their signs must do.
+        self.pause.setText("" if self.width() < NARROW else pausing)
+        self.stop.setText("" if self.width() < TIGHT else self._language("discussion.stop"))
         room = self.width() - 60
-        for part in (self.stop, self.without):
+        for part in (self.pause, self.stop, self.without):
             room -= 0 if part.isHidden() else part.sizeHint().width() + 9
         room -= self._title.sizeHint().width() + 9 + 8 + 9
         count = bool(self._done.text())
@@ -320,7 +347,7 @@ class OrchestratorBox(QFrame):
             (self._bar, count),
             (self._group, True),
         ):
-            least = min(widget.sizeHint().width() if widget is not self._bar else BAR_WIDTH, 200) + 9
+            least = min(widget.sizeHint().width() if widget is not self._bar else BAR_WIDTH, META) + 9
             fits = wanted and room >= least
             widget.setVisible(fits)
             room -= least if fits else 0
@@ -328,6 +355,7 @@ class OrchestratorBox(QFrame):
         self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
         directions = QBoxLayout.Direction
         self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        self._whole.setVisible(self._meta.isHidden() or self._meta.sizeHint().width() > META)
         most = self._room // 2 if narrow else self._room
         for area, beside in ((self._plan_area, 40), (self._members_area, 70)):
             _set_height(area, min(max(30, most - beside), _wanted(area)))
