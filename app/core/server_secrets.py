@@ -107,6 +107,11 @@ def is_reference(text: str) -> bool:
     return _REFERENCE.fullmatch(text) is not None
 
 
+def has_reference(text: str) -> bool:
+    """Say whether a text of a server refers to a secret."""
+    return _REFERENCE.search(text) is not None
+
+
 def hidden_address(address: str) -> str:
     """Return an address, sound or not, with a mark in place of its user and of every value in its query."""
     return _QUERY.sub(rf"\1={HIDDEN}", _USER.sub(f"{HIDDEN}@", address))
@@ -184,7 +189,7 @@ class _Parts:
             return f"{pair[1]}={self._take(f'args.{name}', pair[2])}"
         if "://" in text:
             return self.address("args", text)
-        if (header := _HEADER.fullmatch(text)) and _is_named(header[1], header[3]):
+        if (header := _HEADER.fullmatch(text)) and _is_flag(header[1]) and _is_named(header[1], header[3]):
             return header[1] + header[2] + self._take(f"args.{header[1]}", header[3])
         if (scheme := _SCHEME.fullmatch(text)) and not _REFERENCE.search(text):
             return scheme[1] + self._take("args.key", scheme[2])
@@ -200,16 +205,16 @@ class _Parts:
             return f"{name}{colon}{self._take(f'{kind}.password', password)}@"
 
         def value(match: re.Match[str]) -> str:
-            if not _is_part(match[1], match[2]):
+            if not _is_part(match[1], match[2], kind):
                 return match[0]
             return f"{match[1]}={self._take(f'{kind}.{match[1]}', match[2])}"
 
         address, mark, query = _USER.sub(user, address).partition("?")
-        pieces = address.split("/")
-        address = "/".join(
-            self._take(f"{kind}.path", piece) if place > 2 and _RANDOM.fullmatch(piece) else piece
-            for place, piece in enumerate(pieces)
-        )
+        if kind == "url":
+            address = "/".join(
+                self._take(f"{kind}.path", piece) if place > 2 and _RANDOM.fullmatch(piece) else piece
+                for place, piece in enumerate(address.split("/"))
+            )
         return address + _QUERY.sub(value, mark + query)
 
     def _take(self, field: str, value: str) -> str:
@@ -229,16 +234,31 @@ def _is_named(name: str, value: str) -> bool:
     return _is_secret_name(name) and not _HARMLESS.fullmatch(value) and not _REFERENCE.search(value)
 
 
+def _is_flag(name: str) -> bool:
+    """Say whether the name of an argument says so with its last word: `--auth-command` is none."""
+    words = _NAME_WORD.findall(name)
+    return bool(words) and _is_secret_name(words[-1])
+
+
 def _is_given(name: str, value: str) -> bool:
-    """Say whether an argument is a secret by its name. A place in the file system is none: it must be seen."""
-    return _is_named(name, value) and not _PATH.fullmatch(value)
+    """Say whether an argument is a secret by its name.
 
-
-def _is_part(name: str, value: str) -> bool:
-    """Say whether a value in the query of an address is a secret."""
-    return _is_named(unquote(name), value) or (
-        not _REFERENCE.search(value) and (_RANDOM.fullmatch(value) or _KEY.fullmatch(value)) is not None
+    A place in the file system is none, nor is what has blanks: it may be what runs, and must be seen.
+    """
+    return (
+        _is_flag(name)
+        and _is_named(name, value)
+        and not _PATH.fullmatch(value)
+        and not re.search(r"\s", value)
     )
+
+
+def _is_part(name: str, value: str, kind: str = "url") -> bool:
+    """Say whether a value in the query of an address is a secret; one of an argument not by its length alone."""
+    if _REFERENCE.search(value):
+        return False
+    random = kind == "url" and _RANDOM.fullmatch(value) is not None
+    return random or _is_named(unquote(name), value) or _KEY.fullmatch(value) is not None
 
 
 def _is_secret_name(name: str) -> bool:

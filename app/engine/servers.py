@@ -161,10 +161,14 @@ class Servers:
 
     def _values(self, name: str, server: McpServer) -> dict[str, str]:
         """Return what is kept for the references of a server, under the name given."""
-        values = (
-            (field, self._secrets.get(secret_place(name, field), "")) for field in secret_fields(server)
-        )
-        return {field: value for field, value in values if value is not None}
+        places = {field: secret_place(name, field) for field in secret_fields(server)}
+        values = {
+            field: self._secrets.get(place, "")
+            for field, place in places.items()
+            # What stands in the environment is not Moot's to keep.
+            if self._secrets.source(place, "") != "environment"
+        }
+        return {field: value for field, value in values.items() if value is not None}
 
     async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
         return all(

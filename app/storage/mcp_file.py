@@ -5,9 +5,10 @@ Used by the documents, and by backups, which leave out the secrets that somebody
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
-from app.core.server_secrets import hidden_address, parted
+from app.core.server_secrets import hidden_address, parted, resolved
 from app.core.store import Problem
 from app.core.tool import McpServer
 from app.storage.document_file import MAX_ID, as_bytes, is_web_address
@@ -88,18 +89,51 @@ def packed(data: bytes) -> bytes:
     return data if cleared == document else as_bytes(cleared)
 
 
+def unpacked(data: bytes, here: bytes) -> bytes:
+    """Return the bytes of a backup's `mcp.json` with the secrets that stand in the file that is `here`."""
+    try:
+        document, now = json.loads(data), json.loads(here)
+        entries, others = document[SERVERS], now[SERVERS]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return data
+    if not isinstance(entries, dict) or not isinstance(others, dict):
+        return data
+    filled = {
+        name: _filled(name, entry, others[name])
+        if isinstance(entry, dict) and isinstance(others.get(name), dict)
+        else entry
+        for name, entry in entries.items()
+    }
+    return data if filled == entries else as_bytes({**document, SERVERS: filled})
+
+
 def _cleared(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    return _rewritten(name, entry, lambda server: parted(server)[0])
+
+
+def _filled(name: str, entry: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
+    _, secrets = parted(_server(name, _sound(here)))
+    return _rewritten(name, entry, lambda server: resolved(server, secrets.get))
+
+
+def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], McpServer]) -> dict[str, Any]:
+    sound = _sound(entry)
+    server = change(_server(name, sound))
+    fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
+    return {**entry, **{field: value for field, value in fields.items() if field in sound}}
+
+
+def _sound(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return of an entry, which may not be usable, the fields that may hold secrets and can be read."""
     args = entry.get("args")
-    sound: dict[str, Any] = {field: entry[field] for field in ("url",) if isinstance(entry.get(field), str)}
+    sound: dict[str, Any] = {"url": entry["url"]} if isinstance(entry.get("url"), str) else {}
     if isinstance(args, list) and all(isinstance(one, str) for one in args):
         sound["args"] = args
     for field in _PAIRS:
         pairs = entry.get(field)
         if isinstance(pairs, dict) and all(isinstance(one, str) for one in pairs.values()):
             sound[field] = pairs
-    server, _ = parted(_server(name, sound))
-    fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
-    return {**entry, **{field: value for field, value in fields.items() if field in sound}}
+    return sound
 
 
 def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:

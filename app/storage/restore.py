@@ -26,7 +26,7 @@ from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
 from app.storage.json_file import JsonFile, parse_json
 from app.storage.log import encode_line, read_lines
-from app.storage.mcp_file import packed
+from app.storage.mcp_file import unpacked
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, summary_of
 from app.storage.replay import Replay
@@ -76,7 +76,8 @@ class OpenBackup:
         """
         for name in self._zip.names:
             if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
-                yield name, upgraded(name, self._zip.read(name), self._schema)
+                data = upgraded(name, self._zip.read(name), self._schema)
+                yield name, self._with_secrets(data) if name == "mcp.json" else data
 
     def usage(self) -> list[UsageEntry]:
         """Return the calls of models that its ledger holds."""
@@ -118,8 +119,14 @@ class OpenBackup:
         found = parse_json(path, data)
         if not isinstance(found, JsonFile):
             return UNREADABLE
-        now = parse_json(path, packed(here) if name == "mcp.json" else here)
+        now = parse_json(path, here)
         return SAME if isinstance(now, JsonFile) and now.value == found.value else CHANGED
+
+    def _with_secrets(self, servers: bytes) -> bytes:
+        """Return `mcp.json` with what a person wrote into the one that is here, and no backup holds."""
+        with contextlib.suppress(OSError):
+            return unpacked(servers, self._paths.mcp.read_bytes())
+        return servers
 
     def _log(self, name: str) -> bytes:
         return upgraded(name, self._zip.read(name), self._schema)

@@ -64,6 +64,9 @@ PLAIN = [
     {"args": ("--auth", "none", "--key-file=/tmp/evil.sh", "--key", "./evil.sh", "--token", "--verbose")},
     # No name of a package can pass for a key and so be hidden from who is asked to allow it.
     {"args": ("sk-evil-package-1234567890abc", "evil-1234567890-abcdefghij1234")},
+    # Nothing that may be what runs is hidden either.
+    {"args": ("--auth-command=evil", "--session-hook", "curl", "--token", "curl x | sh", "X-Auth-Cmd: evil")},
+    {"args": ("https://evil.example.org/package-1234567890abcdef.tgz?ref=1234567890abcdef12345678",)},
     {"url": "https://mcp.example.org/mcp?project=notes&limit=20#top"},
     {"url": "https://h/mcp?api_key=${secret:url.api_key}"},
 ]

@@ -165,6 +165,7 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         await until(lambda: person.sees("server_dialog"))
         dialog = person.find("server_dialog")
         assert "canary" not in dialog.line.text() + dialog.variables.text()
+        assert "${secret:args.token}" in dialog.line.text() and "${secret:" in dialog.kept.text()
         await person.click("server_add")
         await until(lambda: not person.sees("server_dialog"))
         (status,) = person.window.desk.engine.servers()
@@ -253,6 +254,7 @@ async def test_limits_are_kept(person):
         ('{"a": {"command": "x", "url": "https://y"}}', "server_entry_bad"),
         ('{"a": {"command": ["x"]}}', "server_entry_bad"),
         ('{"a": {"url": "file:///etc"}}', "server_entry_bad"),
+        ('{"a": {"url": "https://me:pw@h"}}', "server_address_user"),
         ('{"a": {"command": "x", "args": "y"}}', "server_entry_bad"),
         ('{"a": {"command": "x", "env": {"A": 1}}}', "server_entry_bad"),
     ],
@@ -275,10 +277,12 @@ def test_a_line_is_taken_apart_as_a_shell_would():
         ("a", "", "", "server_line_empty"),
         ("a", "x 'y", "", "server_line_unreadable"),
         ("a", "x", "nonsense", "server_variable_bad"),
+        ("a", "https://me:canary@h/mcp", "", "server_address_user"),
     ):
         with pytest.raises(BadInput) as caught:
             server_of(name, line, variables)
         assert caught.value.code == code
+        assert not {"nonsense", "canary"} & set(str(caught.value.details).split("'"))
 
 
 @pytest.mark.threat("T11")

@@ -8,7 +8,7 @@ import pytest
 from app.core.errors import StorageError
 from app.core.tool import McpServer
 from app.storage.documents import JsonDocuments
-from app.storage.mcp_file import packed
+from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DataPaths
 
 
@@ -227,6 +227,10 @@ async def test_a_backup_has_no_secret_somebody_wrote_by_hand(paths):
     assert document["inputs"] == []
     assert packed(kept) == kept
     assert b"canary" not in packed(data[:-5])
+    # Where they still stand, bringing the backup back loses none of them.
+    assert json.loads(unpacked(kept, data)) == json.loads(data)
+    for other in (b"", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"files": 1}}'):
+        assert unpacked(kept, other) == kept
     plain = b'{"mcpServers":   {"files": {"command": "x"}}}'
     assert packed(plain) == plain
 

@@ -19,6 +19,7 @@ import pytest
 
 from app.arguments import DOCTOR, Arguments
 from app.core.agent import Agent
+from app.core.archive import SAME
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import secret_fields
 from app.core.tool import ASKING, CONNECTED, DOWN, NO_VALUE, McpServer, ToolError
@@ -265,7 +266,9 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         await engine.save_servers(
             (*(one.server for one in engine.servers()), McpServer(name="b", command="c"))
         )
-        await engine.archive.back_up()
+        backup = await engine.archive.back_up()
+        contents = await engine.archive.contents(backup.path)
+        assert {one.name: one.state for one in contents.documents}["mcp.json"] == SAME
         said += [found, *(text for name, text in written(data_dir) if "mcp.json" not in Path(name).name)]
         said += [text for name, text in written(data_dir) if ".zip/" in name]
         assert [text for text in said if leaks(text)] == []

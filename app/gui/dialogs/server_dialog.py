@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.errors import BadInput
+from app.core.server_secrets import has_reference
 from app.core.tool import McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.i18n import Language
@@ -101,9 +102,11 @@ class ServerDialog(QDialog):
         self.name.setText(server.name)
         self.line.setText(line)
         self.variables.setPlainText(variables)
-        if secret:
-            self.kept.setText(self._words("server.kept", names=", ".join(secret)))
-            self.kept.show()
+        said = [self._words("server.kept", names=", ".join(secret))] if secret else []
+        if has_reference(line):
+            said.append(self._words("server.kept_line"))
+        self.kept.setText(" ".join(said))
+        self.kept.setVisible(bool(said))
 
     def _on_add(self) -> None:
         servers: tuple[McpServer, ...]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.errors import BadInput
-from app.core.server_secrets import is_reference, parted, resolved
+from app.core.server_secrets import has_user, is_reference, parted, resolved
 from app.core.tool import McpServer
 
 WEB = ("http://", "https://")
@@ -22,6 +22,7 @@ def server_of(name: str, line: str, variables: str) -> McpServer:
         raise BadInput("server_name_empty")
     pairs = _pairs(variables)
     if line.startswith(WEB):
+        _check_address(line)
         return McpServer(name=name, url=line, headers=pairs, disabled=True)
     try:
         words = shlex.split(line)
@@ -94,6 +95,7 @@ def _server(name: str, entry: object) -> McpServer:
     )
     if not fits or not pairs or bool(command) == bool(url) or (url and not url.startswith(WEB)):
         raise BadInput("server_entry_bad", name=name)
+    _check_address(url)
     return McpServer(
         name=name,
         command=command,
@@ -104,6 +106,11 @@ def _server(name: str, entry: object) -> McpServer:
         headers=headers,
         disabled=True,
     )
+
+
+def _check_address(address: str) -> None:
+    if has_user(address):
+        raise BadInput("server_address_user")
 
 
 def _pairs(text: str) -> dict[str, str]:
