@@ -1,6 +1,6 @@
 """The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -290,8 +290,13 @@ class ArchiveFiles(Protocol):
     Everything raises BadInput for a file that is not what it should be, and StorageError.
     """
 
-    async def back_up(self, why: str, target: str = "") -> Backup:
-        """Pack everything that is the user's into one file, in the data directory or where `target` says."""
+    async def back_up(
+        self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack everything that is the user's into one file, in the data directory or where `target` says.
+
+        `progress` is told how many files of how many are packed; cancelled, there is no new file.
+        """
         ...
 
     async def back_up_if_due(self) -> Backup | None:
@@ -307,11 +312,18 @@ class ArchiveFiles(Protocol):
         ...
 
     async def restore(
-        self, path: str, sessions: Collection[str], *, documents: bool, replace: bool
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool,
+        replace: bool,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
         """Bring these sessions back, and with `documents` what else is missing; nothing here is lost.
 
-        With `replace` a document that is another one here is replaced as well.
+        With `replace` a document that is another one here is replaced as well. `progress` is told how
+        many sessions are done.
         """
         ...
 

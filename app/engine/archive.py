@@ -52,9 +52,14 @@ class Archive:
 
     # Backups
 
-    async def back_up(self, target: str = "") -> Backup:
-        """Pack everything that is the user's into one file, where `target` says or among the backups."""
-        return await self._files.back_up(BY_HAND, target)
+    async def back_up(
+        self, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack everything that is the user's into one file, where `target` says or among the backups.
+
+        `progress` is told how many files of how many are packed. Cancelled, it leaves what was there.
+        """
+        return await self._files.back_up(BY_HAND, target, progress)
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the backup of the day; None where there is one, or nothing has changed since the last."""
@@ -69,14 +74,23 @@ class Archive:
         return await self._files.contents(path)
 
     async def restore(
-        self, path: str, sessions: Collection[str], *, documents: bool = True, replace: bool = False
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool = True,
+        replace: bool = False,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
         """Bring these sessions of a backup back, and with `documents` what else is missing.
 
         The present state is backed up first. A session that is here and differs comes back as a copy
-        beside it; with `replace` the other documents are replaced where they differ.
+        beside it; with `replace` the other documents are replaced where they differ. `progress` is told
+        how many sessions are done.
         """
-        restored = await self._files.restore(path, sessions, documents=documents, replace=replace)
+        restored = await self._files.restore(
+            path, sessions, documents=documents, replace=replace, progress=progress
+        )
         await self._usage.bring_in(restored.usage)
         self._announce(*restored.sessions, *restored.copies)
         if restored.documents:

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from app.core.archive import (
@@ -42,6 +43,10 @@ _PARTS = ("sessions", "drafts", "assistants", "groups", "workflows", "trash", "q
 OTHER = "other"
 
 
+class _GivenUpError(Exception):
+    """Nobody waits any more for what is being packed."""
+
+
 class FileArchive:
     """Keeps copies of a data directory and brings them back, beside the store and the documents that use it."""
 
@@ -63,10 +68,32 @@ class FileArchive:
             "workflow_file": paths.workflows,
         }
 
-    async def back_up(self, why: str, target: str = "") -> Backup:
-        """Pack everything that is the user's into one file. Raises StorageError."""
+    async def back_up(
+        self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack everything that is the user's into one file; cancelled, none. Raises StorageError."""
         place = Path(target) if target else None
-        return await self._do(lambda: write_backup(self._paths, self._disk, why, place))
+        loop = asyncio.get_running_loop()
+        stopped = Event()
+
+        def tell(done: int, total: int) -> None:
+            if stopped.is_set():
+                raise _GivenUpError
+            loop.call_soon_threadsafe(progress, done, total)
+
+        def pack() -> Backup | None:
+            try:
+                return write_backup(self._paths, self._disk, why, place, tell)
+            except _GivenUpError:
+                return None
+
+        try:
+            backup = await self._do(pack)
+        finally:
+            # The thread goes on to its next file where its task was cancelled.
+            stopped.set()
+        assert backup is not None, "only a backup that is cancelled is given up"
+        return backup
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the backup of the day, where one is due. Raises StorageError."""
@@ -91,7 +118,13 @@ class FileArchive:
         return await self._do(look)
 
     async def restore(
-        self, path: str, sessions: Collection[str], *, documents: bool, replace: bool
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool,
+        replace: bool,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
         """Bring back what is wanted, after the present state was backed up. Raises BadInput, StorageError."""
         backup = await self._do(lambda: self._opened(path))
@@ -99,8 +132,9 @@ class FileArchive:
             kept = await self.back_up(BEFORE_RESTORE)
             back: list[str] = []
             copies: list[str] = []
-            for session_id in sessions:
+            for done, session_id in enumerate(sessions, 1):
                 await self._bring_back(backup, session_id, back, copies)
+                progress(done)
             names: tuple[str, ...] = ()
             if documents:
                 names = await self._do(lambda: self._bring_documents(backup, replace=replace))

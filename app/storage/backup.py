@@ -9,7 +9,7 @@ import json
 import time
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -127,8 +127,12 @@ def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes
                 info.external_attr = 0o600 << 16
                 file.writestr(info, data, _way_of(data))
         disk.sync(descriptor)
-    finally:
+    except BaseException:
         disk.close(descriptor)
+        with contextlib.suppress(OSError):
+            disk.remove(fresh)
+        raise
+    disk.close(descriptor)
     disk.replace(fresh, target)
     disk.sync_folder(target.parent)
     return sink.size
@@ -141,10 +145,17 @@ def _way_of(data: bytes) -> int:
     return zipfile.ZIP_STORED if min(len(data), 1_000_000) > MOST_RATIO * len(small) else zipfile.ZIP_DEFLATED
 
 
-def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | None = None) -> Backup:
+def write_backup(
+    paths: DataPaths,
+    disk: FileSystem,
+    why: str,
+    target: Path | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Backup:
     """Write a backup, in `backups/` or where the user wants it; there the newest seven of each kind stay.
 
-    Raises StorageError; then there is no new file.
+    `progress` is told how many files of how many are packed. Raises StorageError, and what `progress`
+    raises; then there is no new file.
     """
     files = packed_files(paths, disk)
     made_at = utc_now()
@@ -160,7 +171,7 @@ def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | No
         "state": state_of(files),
     }
     try:
-        size = write_zip(disk, target, _entries(disk, manifest, files))
+        size = write_zip(disk, target, _entries(disk, manifest, files, progress))
         if own:
             _forget_oldest(paths, disk, why)
     except OSError as error:
@@ -169,10 +180,14 @@ def write_backup(paths: DataPaths, disk: FileSystem, why: str, target: Path | No
 
 
 def _entries(
-    disk: FileSystem, manifest: dict[str, Any], files: list[tuple[str, Path]]
+    disk: FileSystem,
+    manifest: dict[str, Any],
+    files: list[tuple[str, Path]],
+    progress: Callable[[int, int], None],
 ) -> Iterator[tuple[str, bytes]]:
     count = 0
-    for name, file in files:
+    for done, (name, file) in enumerate(files):
+        progress(done, len(files))
         try:
             data = disk.read(file.resolve())
         except FileNotFoundError:

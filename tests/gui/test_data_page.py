@@ -1,5 +1,6 @@
 """The data in the settings: backed up, restored after a look, brought in, exported, thrown away and put back."""
 
+import asyncio
 import json
 import zipfile
 from pathlib import Path
@@ -171,3 +172,69 @@ async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp
 )
 def test_sizes_are_short(count, text):
     assert size_text(int(count)) == text
+
+
+async def test_an_import_that_is_stopped_keeps_whole_what_came_in(person, tmp_path):
+    page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(150)))
+    await person.click("import_go")
+    await until(lambda: person.sees("data_cancel"))
+    assert "of 150" in page.said.text()
+    await person.click("data_cancel")
+    await settled(person)
+    count = len(sessions(person))
+    assert 0 < count < 150
+    assert page.said.text() == person.window.language("data.imported", count=count)
+    assert not person.sees("data_cancel")
+
+
+async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path):
+    page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(40)))
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 40, 60)
+    await settled(person)
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "out.zip").write_bytes(b"the old one")
+    engine, told = person.window.desk.engine, []
+
+    def tell(done: int, total: int) -> None:
+        told.append((done, total))
+        packing.cancel()
+
+    packing = asyncio.create_task(engine.archive.back_up(str(folder / "out.zip"), tell))
+    with pytest.raises(asyncio.CancelledError):
+        await packing
+    assert told[0][1] >= 40
+    await until(lambda: [one.name for one in folder.iterdir()] == ["out.zip"], 60)
+    # The page says so, and that it takes time.
+    page._tasks.start("back up", page._back_up(folder / "new.zip"))
+    await until(lambda: person.sees("data_cancel"))
+    await person.click("data_cancel")
+    await settled(person)
+    assert not person.sees("data_cancel")
+    words = person.window.language
+    assert page.said.text() in (words("data.cancelled"), words("data.backed_up", name="new.zip"))
+    assert (folder / "out.zip").read_bytes() == b"the old one"
+    await until(lambda: not [one for one in folder.iterdir() if one.name.endswith(".tmp")], 60)
+
+
+async def test_restoring_tells_how_far_it_is(person, tmp_path):
+    page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    engine = person.window.desk.engine
+    await engine.archive.back_up(str(tmp_path / "b.zip"))
+    ids = [one.id for one in engine.sessions()]
+    for session_id in ids:
+        await engine.delete(session_id)
+    told: list[int] = []
+    await engine.archive.restore(str(tmp_path / "b.zip"), ids, progress=told.append)
+    assert told == [1, 2]
+    assert len(sessions(person)) == 2
+    page._begin(3)
+    page._count(2, 3)
+    words = person.window.language
+    assert page.said.text() == words("data.progress", done=2, total=3)
+    second = words("transcript.group.elapsed", seconds=1)
+    await until(lambda: page.said.text().endswith(f" · {second}"))
+    assert not person.sees("data_cancel")

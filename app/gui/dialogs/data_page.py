@@ -1,5 +1,6 @@
 """The data in the settings: where it is and how large, backups, import and export, the bin, faulty files."""
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.gui.dialogs.file_sizes import size_text
 from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.kept_list import KeptList
 from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.dialogs.work_line import WorkLine
 from app.gui.i18n import Language
 from app.gui.shared_files import ask_for_file, ask_where
 from app.gui.style import Look
@@ -29,6 +31,7 @@ Found = TypeVar("Found")
 
 ZIP = "ZIP (*.zip)"
 FOREIGN = "JSON, ZIP (*.json *.zip)"
+AT_ONCE = 20
 
 
 class DataPage(QWidget):
@@ -52,8 +55,9 @@ class DataPage(QWidget):
         self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._open_folder = button("", "data_open_folder")
         self._sizes = plain_label("hint", wrap=True)
-        self.said = plain_label("hint", wrap=True)
-        self.said.setObjectName("data_said")
+        self._line = WorkLine(language, "data")
+        self.said = self._line.said
+        self._enough = False
         self.backups = KeptList(
             look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
         )
@@ -146,7 +150,7 @@ class DataPage(QWidget):
         inner.addStretch(1)
         foot = QHBoxLayout()
         foot.setContentsMargins(22, 4, 22, 0)
-        foot.addWidget(self.said, 1)
+        foot.addWidget(self._line, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -222,10 +226,14 @@ class DataPage(QWidget):
             )
 
     async def _back_up(self, path: Path) -> None:
-        self._say(self._language("data.working"))
-        await self._do(
-            self._engine.archive.back_up(str(path)), self._language("data.backed_up", name=path.name)
-        )
+        self._begin(cancel=lambda: self._tasks.cancel("back up"))
+        words = self._language
+        try:
+            work = self._engine.archive.back_up(str(path), self._count)
+            await self._do(work, words("data.backed_up", name=path.name))
+        except CancelledError:
+            self._say(words("data.cancelled"))
+            raise
 
     async def _look_into(self, path: str) -> None:
         contents = await self._looked_at(self._engine.archive.contents(path))
@@ -246,10 +254,14 @@ class DataPage(QWidget):
         self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
     ) -> None:
         words = self._language
-        self._say(words("data.working"))
+        self._begin(len(sessions))
         try:
             back = await self._engine.archive.restore(
-                contents.backup.path, sessions, documents=documents, replace=replace
+                contents.backup.path,
+                sessions,
+                documents=documents,
+                replace=replace,
+                progress=lambda done: self._count(done, len(sessions)),
             )
         except MootError as error:
             self._say(words.problem(error.code, **error.details))
@@ -285,10 +297,23 @@ class DataPage(QWidget):
         dialog.open()
 
     async def _bring_in(self, chosen: list[Arrival]) -> None:
-        await self._do(
-            self._engine.archive.bring_in(chosen, self._progress(len(chosen))),
-            self._language("data.imported", count=len(chosen)),
-        )
+        self._enough = False
+        self._begin(len(chosen), cancel=self._stop_bringing_in)
+        kept = 0
+        try:
+            while kept < len(chosen) and not self._enough:
+                await self._engine.archive.bring_in(chosen[kept : kept + 1])
+                kept += 1
+                self._count(kept, len(chosen))
+        except MootError as error:
+            self._say(self._language.problem(error.code, **error.details))
+        else:
+            self._say(self._language("data.imported", count=kept))
+        self.refresh()
+
+    def _stop_bringing_in(self) -> None:
+        """Bring in what is being brought in, and nothing more."""
+        self._enough = True
 
     def _on_export_all(self) -> None:
         self._ask_where(
@@ -298,14 +323,12 @@ class DataPage(QWidget):
         )
 
     async def _export_everything(self, path: Path) -> None:
-        progress = self._progress(len(self._engine.sessions()))
+        total = len(self._engine.sessions())
+        self._begin(total)
         await self._do(
-            self._engine.archive.export_all(str(path), progress),
+            self._engine.archive.export_all(str(path), lambda done: self._count(done, total)),
             self._language("export.done", name=path.name),
         )
-
-    def _progress(self, total: int) -> Callable[[int], None]:
-        return lambda done: self._say(self._language("data.progress", done=done, total=total))
 
     # The bin
 
@@ -335,8 +358,13 @@ class DataPage(QWidget):
                 self.restored.emit()
 
     async def _remove(self, files: list[str]) -> None:
-        words = self._language
-        await self._do(self._engine.archive.remove_thrown(files), words("data.bin.removed", count=len(files)))
+        self._begin(len(files))
+        await self._do(self._remove_all(files), self._language("data.bin.removed", count=len(files)))
+
+    async def _remove_all(self, files: list[str]) -> None:
+        for start in range(0, len(files), AT_ONCE):
+            await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
+            self._count(min(start + AT_ONCE, len(files)), len(files))
 
     # What all have in common
 
@@ -364,6 +392,14 @@ class DataPage(QWidget):
     def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
         ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
 
+    def _begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
+        if not self._gone:
+            self._line.begin(total, cancel)
+
+    def _count(self, done: int, total: int) -> None:
+        if not self._gone:
+            self._line.show_count(done, total)
+
     def _say(self, text: str) -> None:
         if not self._gone:
-            self.said.setText(text)
+            self._line.say(text)
