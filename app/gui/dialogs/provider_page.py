@@ -79,6 +79,11 @@ class ProviderPage(QWidget):
         """The provider's id."""
         return self._status.config.id
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is waited for that will be shown here."""
+        return not self._test.isEnabled()
+
     def config(self) -> ProviderConfig:
         """Return the provider as it is written here."""
         models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
@@ -179,7 +184,8 @@ class ProviderPage(QWidget):
             await work()
         finally:
             self._hold(False)
-            if focus is not None and self.isAncestorOf(focus):
+            now: QWidget | None = self.window().focusWidget()
+            if focus is not None and self.isAncestorOf(focus) and (now is None or self.isAncestorOf(now)):
                 focus.setFocus()
             if self.result.text() == waiting:
                 self._say("hint", "")

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.provider import FoundServer, ProviderConfig
+from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.dialogs.provider_page import ProviderPage
@@ -89,22 +89,34 @@ class ProvidersPage(QWidget):
 
     def refresh(self) -> None:
         """Show the providers there are now."""
+        busy: dict[str, ProviderPage] = {}
         while self._pages.count():
-            if page := self._pages.widget(0):
-                self._pages.removeWidget(page)
+            page = self._pages.widget(0)
+            assert isinstance(page, ProviderPage)
+            self._pages.removeWidget(page)
+            if page.busy:
+                busy[page.provider_id] = page
+            else:
                 page.deleteLater()
         self.list.clear()
         for status in self._engine.providers():
             item = QListWidgetItem(status.label)
             item.setData(Qt.ItemDataRole.UserRole, status.config.id)
             self.list.addItem(item)
-            provider = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
-            provider.changed.connect(self._on_changed)
-            provider.removed.connect(self._on_removed)
-            provider.undo_offered.connect(self.undo_offered)
-            self._pages.addWidget(provider)
+            # What a page waits for comes to its end, and finds it still there.
+            known = status.config.id in busy
+            self._pages.addWidget(busy.pop(status.config.id) if known else self._new_page(status))
+        for page in busy.values():
+            page.deleteLater()
         self.list.setCurrentRow(0)
         self._mark()
+
+    def _new_page(self, status: ProviderStatus) -> ProviderPage:
+        page = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
+        page.changed.connect(self._on_changed)
+        page.removed.connect(self._on_removed)
+        page.undo_offered.connect(self.undo_offered)
+        return page
 
     def retranslate(self) -> None:
         """Draw every word anew."""
