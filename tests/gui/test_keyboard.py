@@ -37,6 +37,8 @@ def middle(person: Person, stop: QWidget) -> int:
 
 
 async def test_tab_goes_through_setup_from_top_to_bottom(person):
+    # So high that nothing is scrolled out of sight: the foot stays where it is.
+    person.window.resize(1440, 1200)
     person.window.desk.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
     setup = person.window.desk.panel.setup
