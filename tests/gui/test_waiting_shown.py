@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.agent import Group, Leader
-from app.core.session import IDLE
+from app.core.session import COMPLETED, IDLE
+from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.group_scenes import leads
@@ -33,7 +34,7 @@ class Server:
             return Answer(calls=(call("subAgent", name=ONE.id, task="Look."),))
         if leads(request) and "Yes." not in str(request.body["messages"]):  # type: ignore[arg-type, attr-defined]
             return Answer(calls=(call("switchAssistant", assistant=ONE.name, instruction="Look."),))
-        return Answer("Yes.")
+        return Answer(DONE if "Do it." in words else "Yes.")
 
 
 @pytest.fixture
@@ -93,3 +94,34 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
     assert not listed(person, page.session_id).endswith("Waiting its turn")
+
+
+async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held, wire_servers):  # noqa: F811
+    person, server, holder = held
+    engine = person.window.desk.engine
+    await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
+    steps = (
+        WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
+        WorkflowStep(id="two", name="Second", role="Tester", prompt="Do it.", depends_on=("one",)),
+    )
+    await engine.workflows.save(WorkflowDefinition(id="pair", name="Pair", keywords=("pair",), steps=steps))
+    await person.click("workflow_button")
+    session_id = await engine.workflows.start("Do the pair", "pair")
+    desk = person.window.desk
+    await until(lambda: desk.views.summary(session_id) is not None)
+    desk.show_session(session_id)
+
+    def waits() -> bool:
+        row = desk.workflows.panel.work.steps.rows.get("one")
+        return row is not None and "Waits until" in row.accessibleDescription()
+
+    await until(waits)
+    rows = desk.workflows.panel.work.steps.rows
+    words = person.window.language("step.do.skip")
+    next(action for action in rows["one"].menu.actions() if action.text() == words).trigger()
+    await until(lambda: status(person, session_id) == COMPLETED)
+    server.slow = False
+    await engine.stop(holder)
+    await until(lambda: not jobs(person))
+    asked = [said_last(one) for one in wire_servers["openai"].requests if "Do it." in said_last(one)]
+    assert len(asked) == 1 and "Second" in asked[0]
