@@ -56,7 +56,7 @@ from app.engine.debates import Debates
 from app.engine.drafts import Drafts
 from app.engine.estimates import Estimates
 from app.engine.event_lines import session_document
-from app.engine.export import export
+from app.engine.export import export_in_turns
 from app.engine.group_run import GroupRun
 from app.engine.groups import Groups
 from app.engine.live_session import LiveSession
@@ -231,7 +231,7 @@ class Engine:
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        return export(await self.open(session_id), file_format, self._prompts)
+        return await export_in_turns(await self.open(session_id), file_format, self._prompts)
 
     def session_document(self, live: LiveSession) -> dict[str, object]:
         """Return a session as `moot show --json` prints it."""
