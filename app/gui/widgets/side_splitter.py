@@ -21,7 +21,9 @@ class SideSplitter(QSplitter):
     def widths(self) -> list[int]:
         """Return how wide each part is to be, in pixels; 0 for the one in the middle."""
         sizes = self.sizes()
-        return [0 if place == MAIN else self._widths.get(place, sizes[place]) for place in range(self.count())]
+        return [
+            0 if place == MAIN else self._widths.get(place, sizes[place]) for place in range(self.count())
+        ]
 
     def set_widths(self, widths: Sequence[int]) -> None:
         """Make the parts as wide as that, in pixels; the one in the middle has the rest, whatever stands there."""
