@@ -2,37 +2,35 @@
 
 from collections import Counter
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from app.engine.importing.sessions import Arrival, Arrivals
-from app.gui.dialogs.tick_list import TickList
+from app.gui.dialogs.choosing_dialog import ChoosingDialog
 from app.gui.i18n import Language
 from app.gui.style import Look
-from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
 FAULTS_SHOWN = 3
 
 
-class ImportDialog(QDialog):
+class ImportDialog(ChoosingDialog):
     """Lets the user choose which conversations come in; emits `agreed` with them."""
 
     agreed = Signal(object)
 
     def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("import_dialog")
-        self._words = words
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="import",
+            title=words("import.title"),
+            choice=words("import.title"),
+            go=words("import.go"),
+        )
         self._arrivals = arrivals
-        self.setWindowTitle(words("import.title"))
-        heading = plain_label("page_title")
-        heading.setText(words("import.title"))
-        self.facts = plain_label("card_text", wrap=True)
-        self.facts.setObjectName("import_facts")
-        self.facts.setText("\n".join(self._facts()))
-        self.list = TickList(words, look, "import_sessions", words("import.title"))
+        self._say(self._facts())
         self.list.show_rows(
             [
                 (
@@ -48,26 +46,8 @@ class ImportDialog(QDialog):
         faults.setObjectName("import_faults")
         faults.setText("\n".join(self._faults()))
         faults.setVisible(bool(arrivals.faults))
-        cancel = button("", "import_cancel")
-        cancel.setText(words("dialog.cancel"))
-        self._go = button("primary", "import_go")
-        self._go.setText(words("import.go"))
-        self._go.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self._go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        column.addWidget(heading)
-        column.addWidget(self.facts)
-        column.addWidget(self.list, 1)
-        column.addWidget(faults)
-        column.addLayout(foot)
+        self._lay_out(faults)
         self.resize(560, 460 if arrivals.fresh else 200)
-        cancel.clicked.connect(self.reject)
-        self._go.clicked.connect(self._on_go)
         self.list.changed.connect(self._show_go)
         self._show_go()
 

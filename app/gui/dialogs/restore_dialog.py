@@ -2,66 +2,44 @@
 
 from collections import Counter
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from app.core.archive import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
-from app.gui.dialogs.tick_list import TickList
+from app.gui.dialogs.choosing_dialog import ChoosingDialog
 from app.gui.i18n import Language
 from app.gui.session_list import KIND_ICONS
 from app.gui.style import Look
-from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import plain_label
 
 
-class RestoreDialog(QDialog):
+class RestoreDialog(ChoosingDialog):
     """Lets the user choose what comes back; emits `agreed`. What is here already is only counted."""
 
     agreed = Signal()
 
     def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("restore_dialog")
-        self._words = words
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="restore",
+            title=words("restore.title", day=words.day_and_time(contents.backup.made_at)),
+            choice=words("restore.sessions"),
+            go=words("data.restore_now"),
+        )
         self._contents = contents
-        title = words("restore.title", day=words.day_and_time(contents.backup.made_at))
-        self.setWindowTitle(title)
-        heading = plain_label("page_title", wrap=True)
-        heading.setText(title)
-        self.facts = plain_label("card_text", wrap=True)
-        self.facts.setObjectName("restore_facts")
-        self.facts.setText("\n".join(self._facts()))
-        self.list = TickList(words, look, "restore_sessions", words("restore.sessions"))
+        self._say(self._facts())
         self._missing = TickBox(look)
         self._missing.setObjectName("restore_documents")
         self._changed = TickBox(look)
         self._changed.setObjectName("restore_replace")
-        self._go = button("primary", "restore_go")
-        self._go.setText(words("data.restore_now"))
-        cancel = button("", "restore_cancel")
-        cancel.setText(words("dialog.cancel"))
         note = plain_label("hint", wrap=True)
         note.setText(words("restore.note"))
         self._fill()
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self._go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        for widget in (heading, self.facts):
-            column.addWidget(widget)
-        column.addWidget(self.list, 1)
-        for box in (self._missing, self._changed, note):
-            column.addWidget(box)
-        column.addStretch(0)
-        column.addLayout(foot)
+        self._lay_out(self._missing, self._changed, note)
         self.resize(560, 480 if self.list.chosen() else 260)
-        self._go.setDefault(True)
-        cancel.clicked.connect(self.reject)
-        self._go.clicked.connect(self._on_go)
         self.list.changed.connect(self._show_go)
         for box in (self._missing, self._changed):
             box.toggled.connect(lambda _on: self._show_go())
