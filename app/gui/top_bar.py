@@ -137,7 +137,7 @@ class TopBar(QFrame):
         if isinstance(session, ChatSession):
             settings = session.chat.mode == SETTINGS_MODE
             mode = modes_of(words, group=isinstance(session, GroupSession), settings=settings)
-            self.mode.setToolTip(words("chat.settings_mode") if settings else "")
+            self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
         if isinstance(session, WorkflowSession):
             mode = " · ".join(filter(None, (words("kind.workflow"), mode)))
         in_accent = isinstance(session, ChatSession)
