@@ -21,6 +21,7 @@ from app.gui.session_state import modes_of, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
+from app.gui.widgets.label import plain_tip
 from app.gui.widgets.title_field import TitleField
 
 HEIGHT = 52
