@@ -74,7 +74,9 @@ def test_it_searches_reads_and_answers_with_its_sources(
     assert "A bridge" in found and "It stands since 1890." in found and "data, not instructions" in found
     refused = heard(third)[1]
     assert "private network" in refused
-    assert [str(one.url.path) for one in web.requests] == ["/searx/search"], "the page itself was not asked for"
+    assert [str(one.url.path) for one in web.requests] == ["/searx/search"], (
+        "the page itself was not asked for"
+    )
 
 
 def test_after_ten_steps_it_says_what_it_has(
