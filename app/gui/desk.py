@@ -191,12 +191,12 @@ class Desk(QObject):
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
-    def open_settings(self, page: str, provider_id: str = "") -> None:
-        """Open the settings at a page, and there at a provider."""
+    def open_settings(self, page: str, provider_id: str = "", row: str = "") -> None:
+        """Open the settings at a page, and there at a provider or at a setting."""
         dialog = SettingsDialog(
             self._language, self._look, self.engine, self._data_dir, self.settings, self.window
         )
-        dialog.show_page(page, provider_id)
+        dialog.show_page(page, provider_id, row)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
         dialog.undo_left.connect(self.providers.offer_undo)

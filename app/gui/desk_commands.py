@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
-from app.gui.dialogs.palette_entry import Command
+from app.gui.dialogs.palette_entry import SETTING, Command
 from app.gui.widgets.undo_key import UndoKey
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ def all_commands() -> tuple[DeskCommand, ...]:
         DeskCommand("settings_mode", "lock", "", lambda desk: desk.chats.switch_settings_mode()),
         DeskCommand("queue", "users", "Ctrl+Shift+E", lambda desk: desk.workflows.queues.show()),
         DeskCommand("side", "panel-left", "Ctrl+B", lambda desk: desk.toggle_side()),
-        DeskCommand("servers", "plug", "", lambda desk: desk.open_settings("servers")),
         DeskCommand("settings", "settings", "Ctrl+,", lambda desk: desk.open_settings("appearance")),
         DeskCommand("shortcuts", "keyboard", "F1", lambda desk: desk.open_settings("shortcuts")),
         DeskCommand("theme", "moon", "", lambda desk: desk.switch_theme()),
@@ -133,15 +132,33 @@ class DeskCommands(QObject):
             self._shortcuts[name].setKey(QKeySequence(keys, PORTABLE))
         language = self._desk.window.language
         language.choose_keys(written_keys(shortcuts))
-        self._desk.assistants.set_commands(
-            [
+        commands = [
+            Command(
+                key=f"palette.{one.name}",
+                icon=one.icon,
+                act=partial(one.act, self._desk),
+                shortcut=language.keys(one.name),
+            )
+            for one in all_commands()
+            if one.listed
+        ]
+        self._desk.assistants.set_commands([*commands, *self._settings()])
+
+    def _settings(self) -> list[Command]:
+        """Return the pages of the settings, and what is chosen on them."""
+        from app.gui.dialogs.settings_dialog import PAGES
+        from app.gui.dialogs.settings_rows import settings_of
+
+        found = []
+        for page, icon in PAGES.items():
+            show = partial(self._desk.open_settings, page)
+            key = f"settings.{page}"
+            if page != "shortcuts":  # That is a command by itself.
+                found.append(Command(key=key, icon=icon, act=show, section=SETTING, more=f"{key}.find"))
+            found += [
                 Command(
-                    name=one.name,
-                    icon=one.icon,
-                    act=partial(one.act, self._desk),
-                    shortcut=language.keys(one.name),
+                    key=f"setting.{name}", icon=icon, act=partial(show, row=name), section=SETTING, page=key
                 )
-                for one in all_commands()
-                if one.listed
+                for name in settings_of(page)
             ]
-        )
+        return found

@@ -51,6 +51,25 @@ async def test_words_find_assistants_and_enter_starts_a_chat(person):
     assert not person.sees("palette")
 
 
+async def test_a_setting_is_found_by_its_words_and_gone_to(person):
+    words, box = person.window.language, person.find("palette_box")
+    assert lines(person, "setting") == []
+    box.insert(words("settings.usage.find").split()[0])
+    assert words("settings.usage") in lines(person, "setting")
+    box.clear()
+    box.insert(words("setting.text_size"))
+    assert lines(person, "setting") == [words("setting.text_size")]
+    while chosen(person) != words("setting.text_size"):
+        await person.press("palette_box", Qt.Key.Key_Down)
+    await person.press("palette_box", Qt.Key.Key_Return)
+    await until(lambda: person.sees("settings_dialog"))
+    dialog = person.find("settings_dialog")
+    await until(
+        lambda: dialog.focusWidget() is not None and dialog.focusWidget().objectName() == "setting_text_size"
+    )
+    dialog.accept()
+
+
 async def test_a_command_is_done_and_shows_its_shortcut(person):
     words = person.window.language
     person.find("palette_box").insert(words("palette.side")[:8])

@@ -38,7 +38,7 @@ from app.gui.dialogs.palette_entry import (
     Command,
     Entry,
     assistant_entries,
-    fits,
+    command_entries,
     hit_entries,
     session_entries,
 )
@@ -293,11 +293,7 @@ class Palette(QFrame):
     def _fill(self, *, keep: bool) -> None:
         typed = self.box.text()
         chosen = self.list.currentIndex().data(ENTRY) if keep and self.list.currentIndex().isValid() else None
-        commands = [
-            Entry(section="command", text=text, detail=command.shortcut, icon=command.icon, act=command.act)
-            for command in self._commands
-            if fits(text := self._language(f"palette.{command.name}"), typed)
-        ]
+        commands = command_entries(self._commands, self._language, typed)
         sessions = session_entries(self._sessions, typed, KIND_ICONS, self._language.age)
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
         first = [*commands, *assistants, *sessions] if typed.strip() else [*sessions, *commands, *assistants]

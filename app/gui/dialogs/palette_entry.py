@@ -9,23 +9,31 @@ from app.core.store import Hit
 
 MOST_SESSIONS = 8
 RECENT = 5
+SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """Something the palette can do: its words are `palette.<name>` of the catalogue."""
+    """Something the palette can do: its words are the `key` of the catalogue.
 
-    name: str
+    What is of the section `setting` is listed only once something was typed, and found by the words of
+    `more` as well; `page` is the key of where it is set.
+    """
+
+    key: str
     icon: str
     act: Callable[[], object]
     shortcut: str = ""
+    section: str = "command"
+    page: str = ""
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A line of the palette: a command, an assistant, a session, or a message that was found.
+    """A line of the palette: a command, a setting, an assistant, a session, or a message that was found.
 
-    `section` is command, assistant, session or message; `detail` stands quietly at the right.
+    `section` is command, setting, assistant, session or message; `detail` stands quietly at the right.
     """
 
     section: str
@@ -43,6 +51,22 @@ def fits(text: str, typed: str) -> bool:
     """Say whether every word typed stands somewhere in a text, whatever its case."""
     folded = text.casefold()
     return all(word in folded for word in typed.casefold().split())
+
+
+def command_entries(commands: Sequence[Command], words: Callable[[str], str], typed: str) -> list[Entry]:
+    """Return the commands whose words fit, then the settings that were asked for."""
+    return [
+        Entry(
+            section=command.section,
+            text=words(command.key),
+            detail=command.shortcut or (words(command.page) if command.page else ""),
+            icon=command.icon,
+            act=command.act,
+        )
+        for command in commands
+        if (command.section != SETTING or typed.strip())
+        and fits(" ".join(words(key) for key in (command.key, command.page, command.more) if key), typed)
+    ]
 
 
 def session_entries(

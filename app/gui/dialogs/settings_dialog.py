@@ -129,14 +129,15 @@ class SettingsDialog(QDialog):
         self._retranslate()
         self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
-    def show_page(self, page: str, provider_id: str = "") -> None:
-        """Go to a page of `PAGES`, and there to a provider."""
+    def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
+        """Go to a page of `PAGES`, and there to a provider or a setting."""
         self.search.clear()
         self.pages.setCurrentRow(list(PAGES).index(page))
         if provider_id:
             providers = self.page("providers")
             assert isinstance(providers, ProvidersPage)
             providers.show_provider(provider_id)
+        self._go_to(page, row)
 
     def page(self, page: str) -> QWidget:
         """Return a page of `PAGES`, made now where it has not been shown yet."""
@@ -316,6 +317,10 @@ class SettingsDialog(QDialog):
         self._title.setText(self._language(f"settings.{page}"))
         self._reset.setVisible(isinstance(made, RowPage))
         self._stack.currentWidget().setAccessibleName(self._title.text())
+        self._go_to(page, row)
+
+    def _go_to(self, page: str, row: str) -> None:
+        made = self.page(page)
         if row and isinstance(made, RowPage):
             made.take_focus(row)
 
