@@ -129,8 +129,11 @@ class AvailabilityMachine(RuleBasedStateMachine):
         self.held.symmetric_difference_update({agent_id})
         self._take(self.core.set_busy(agent_id, busy, self.now))
 
-    @rule(agent_id=st.sampled_from(sorted(POLICIES)), policy=st.sampled_from(sorted(POLICIES)))
-    def has_another_policy(self, agent_id: str, policy: str) -> None:
+    @rule(number=st.integers(0, 99), policy=st.sampled_from(sorted(POLICIES)))
+    def has_another_policy(self, number: int, policy: str) -> None:
+        # Of somebody who is waited for, where anybody is: there it matters.
+        agents = sorted(one for one in POLICIES if self.order[one]) or sorted(POLICIES)
+        agent_id = agents[number % len(agents)]
         running = {one for one in self.running if self.tasks[one].agent_id == agent_id}
         order, deadlines = list(self.order[agent_id]), dict(self.waiting)
         self.most[agent_id] = len(running), len(order)

@@ -58,7 +58,7 @@ def test_the_invariants_hold() -> None:
 @pytest.mark.parametrize(("old", "new", "broken"), MUTANTS)
 def test_a_seeded_fault_is_caught(old: str, new: str, broken: str) -> None:
     with mutant(MODULE, old, new), pytest.raises((AssertionError, KeyError), match=broken):
-        _play(0, 400)
+        _play(0, 1_500)
 
 
 @pytest.mark.parametrize(
