@@ -1,5 +1,6 @@
 """The real program read over the real accessibility bus: names, roles, states, and what is announced."""
 
+import signal
 import time
 
 import pytest
@@ -33,7 +34,7 @@ def items(program: Node) -> list[Node]:
 
 def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):  # noqa: F811
     wire_home["openai"].script("openai-wire", reply)
-    with desktop() as (bus, environment), Running("--lang", "en", environment=environment):
+    with desktop() as (bus, environment), Running("--lang", "en", environment=environment) as running:
         program = wait(lambda: bus.desktop.children, "the program")[0]
         assert (program.role, program.name) == ("application", "Moot")
         # Roles and names.
@@ -75,3 +76,6 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         card = next(one for one in items(program) if "get_pages" in one.name)
         assert {"expandable", "collapsed"} <= card.states
         assert "expanded" not in card.states
+        # What a screen reader was given ends in order, too.
+        running.send(signal.SIGTERM)
+        assert running.finish().status == 0

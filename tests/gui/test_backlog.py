@@ -129,7 +129,7 @@ def test_a_long_chat_comes_in_between_frames_and_moves_nothing(
     assert view._scroller.heights.total == pytest.approx(whole._scroller.heights.total, rel=0.2)
 
 
-def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView) -> None:
+def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView, qtbot: QtBot) -> None:
     messages = a_chat(500)
 
     def opened() -> None:
@@ -141,10 +141,13 @@ def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView) -> None:
     assert view.place == ("m300", 3)
     assert held(view) < len(messages)
     opened()
-    assert view.go_to("r7", 0) is False
+    assert view.go_to("r7", 0), "a result is gone to in the card of its call"
+    assert "m7/0" in seen(view)
+    opened()
     assert view.go_to("m7/0", 0)
     opened()
-    assert view.find("Looking, 7.") == 1
+    with qtbot.waitSignal(view.found, timeout=30_000, check_params_cb=lambda *told: told == (1, 1)):
+        view.find("Looking, 7.")
     assert "m7" in seen(view)
     opened()
     view.select_all()

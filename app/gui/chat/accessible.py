@@ -14,8 +14,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 from app.gui.chat.transcript_canvas import TranscriptCanvas
+from app.gui.widgets.painted_text import keep
 
-_KEPT: dict[int, "TranscriptAccessible"] = {}
 _INSTALLED: list[bool] = []
 
 
@@ -35,12 +35,7 @@ def announce(view: TranscriptCanvas, message_id: str) -> None:
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
     if not isinstance(owner, TranscriptCanvas):
         return None
-    interface = _KEPT.get(id(owner))
-    if interface is None:
-        interface = _KEPT[id(owner)] = TranscriptAccessible(owner)
-        key = id(owner)
-        owner.destroyed.connect(lambda: _KEPT.pop(key, None))
-    return interface
+    return keep(TranscriptAccessible(owner))
 
 
 class TranscriptAccessible(QAccessibleWidget):
@@ -50,6 +45,7 @@ class TranscriptAccessible(QAccessibleWidget):
         super().__init__(view, QAccessible.Role.List)
         self._view = view
         self._items: dict[str, MessageAccessible] = {}
+        view.destroyed.connect(self._end_items)
 
     def childCount(self) -> int:
         return len(self._view.message_ids)
@@ -62,7 +58,13 @@ class TranscriptAccessible(QAccessibleWidget):
         """Return the item of a message."""
         if message_id not in self._items:
             self._items[message_id] = MessageAccessible(self._view, self, message_id)
+            keep(self._items[message_id])
         return self._items[message_id]
+
+    def _end_items(self) -> None:
+        # They have no widget of their own that Qt would end them with.
+        for item in self._items.values():
+            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         ids = self._view.message_ids

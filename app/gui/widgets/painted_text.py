@@ -3,8 +3,9 @@
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from shiboken6 import isValid
 
-_KEPT: dict[int, QAccessibleWidget] = {}
+_KEPT: list[QAccessibleInterface] = []
 _INSTALLED: list[bool] = []
 
 
@@ -19,10 +20,15 @@ class PaintedText(QWidget):
 
 
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
-    if not isinstance(owner, PaintedText):
-        return None
-    key = id(owner)
-    if key not in _KEPT:
-        _KEPT[key] = QAccessibleWidget(owner, QAccessible.Role.StaticText)
-        owner.destroyed.connect(lambda: _KEPT.pop(key, None))
-    return _KEPT[key]
+    return (
+        keep(QAccessibleWidget(owner, QAccessible.Role.StaticText))
+        if isinstance(owner, PaintedText)
+        else None
+    )
+
+
+def keep(interface: QAccessibleInterface) -> QAccessibleInterface:
+    """Return an interface that Qt will end, with its widget: Python must not end it before."""
+    _KEPT[:] = [one for one in _KEPT if isValid(one)]
+    _KEPT.append(interface)
+    return interface
