@@ -206,7 +206,7 @@ class Availability:
         its order and with the time it was promised; a larger limit lets the next of it begin.
         """
         effects: list[Effect] = []
-        for agent_id, desk in self._desks.items():
+        for agent_id, desk in list(self._desks.items()):
             policy = self._policy(agent_id)
             if policy != desk.policy:
                 desk.policy = policy
@@ -244,7 +244,7 @@ class Availability:
                 left[agent_id] = None
         for agent_id in left:
             effects += self._go_on(agent_id, now)
-        for gate in self._gates.values():
+        for gate in list(self._gates.values()):
             effects += self._freed(gate, now)
         return tuple(effects)
 

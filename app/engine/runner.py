@@ -54,11 +54,18 @@ class Run(ABC):
         """Whether the loop has ended and its end is written down."""
         return self._task is None or (self._task.done() and self._settled.is_set())
 
+    @property
+    def looping(self) -> bool:
+        """Whether the loop has not ended; it may have stopped, and still be writing that down."""
+        return self._task is not None and not self._task.done() and self._settled.is_set()
+
     def start(self) -> None:
-        """Begin, or go on after a pause."""
+        """Begin, or go on after a pause; a loop that still writes down that it stopped goes on by itself."""
         self._unsaved = self._live.session.reason == SAVE_FAILED
+        self._pausing = False
         self._begin()
-        self._task = asyncio.create_task(self._loop(), name=f"session {self._live.id}")
+        if not self.looping:
+            self._task = asyncio.create_task(self._loop(), name=f"session {self._live.id}")
 
     async def wait(self) -> None:
         """Return when the loop has ended; raises what ended it when that was a fault of the program."""

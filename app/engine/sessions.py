@@ -73,9 +73,12 @@ class Sessions:
 
     def run(self, live: LiveSession) -> None:
         """Let a session run."""
-        run = self._run_of(live)
-        self._runs = {key: one for key, one in self._runs.items() if not one.over}
-        self._runs[live.id] = run
+        run = self._runs.get(live.id)
+        if run is None or not run.looping:
+            # Never two at once: one that has just stopped is still there while that is written down.
+            run = self._run_of(live)
+            self._runs = {key: one for key, one in self._runs.items() if not one.over}
+            self._runs[live.id] = run
         run.start()
 
     def running(self, session_id: str) -> Run | None:

@@ -10,6 +10,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import ProviderError
+from app.core.events import Event, SessionChanged
 from app.core.message import APPROVAL, ASSISTANT, DONE, FAILED, STOPPED, TEXT, TOOL, USER, Message, Prompt
 from app.core.provider import CallPiece, Finished
 from app.core.session import IDLE, PAUSED, WAITING
@@ -414,3 +415,30 @@ async def test_a_turn_whose_calls_nothing_answered_keeps_its_signed_thoughts(
     await made.engine.wait(session_id)
     [asked] = [one for one in made.models.requests[-1].messages if "tool_calls" in one]
     assert ("thinking_blocks" in asked) == (ends != [ANSWER])
+
+
+async def test_who_writes_in_the_moment_it_becomes_idle_gets_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench(tmp_path, [[ANSWER], [ANSWER]])
+    flush = made.store.flush
+
+    async def slow_disk(session_id: str) -> None:
+        await asyncio.sleep(0.05)
+        await flush(session_id)
+
+    monkeypatch.setattr(made.store, "flush", slow_disk)
+    sent: list[asyncio.Task[None]] = []
+
+    def write_at_once(events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, SessionChanged) and event.session.status == IDLE and not sent:
+                sent.append(asyncio.create_task(made.engine.chats.send(event.session_id, "And?")))
+
+    made.engine.bus.subscribe(write_at_once)
+    session_id = await ask(made)
+    await asyncio.gather(*sent)
+    await made.engine.wait(session_id)
+    assert [one.role for one in made.messages(session_id)] == [USER, ASSISTANT, USER, ASSISTANT]
+    assert len(made.models.requests) == 2
+    assert status(made, session_id) == IDLE

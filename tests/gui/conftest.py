@@ -14,24 +14,32 @@ from tests import host_stub
 from tests.loaded_host import READY
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _loaded_host() -> Iterator[None]:
-    """Keep a loaded model host as long as there are tests of the window; Linux alone can split it."""
-    if sys.platform != "linux":
-        yield
-        return
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+@pytest.fixture(scope="session")
+def _loaded_host() -> Iterator[str]:
+    """Keep a loaded model host from the first test of the window on; yield where it is asked."""
+    with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "socket")
         command = [sys.executable, "-m", "tests.loaded_host", path]
         with subprocess.Popen(command, env=child_environment(), stdout=subprocess.PIPE) as loaded:
             assert loaded.stdout is not None
             assert loaded.stdout.readline() == READY
-
-            def split_off(program: str) -> list[str]:
-                if program == MODEL_HOST:
-                    return [sys.executable, "-I", "-S", host_stub.__file__, path]
-                return child_command(program)
-
-            patch.setattr(host_process, "child_command", split_off)
-            yield
+            yield path
             loaded.kill()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _split_hosts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let windows have their model hosts from the loaded one; Linux alone can split it."""
+    if sys.platform != "linux":
+        yield
+        return
+    path = request.getfixturevalue("_loaded_host")
+
+    def split_off(program: str) -> list[str]:
+        if program == MODEL_HOST:
+            return [sys.executable, "-I", "-S", host_stub.__file__, path]
+        return child_command(program)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_process, "child_command", split_off)
+        yield

@@ -159,7 +159,7 @@ async def test_one_that_never_answers_can_be_left(person, monkeypatch):
         await person.write("connect_key", server.key)
         await person.click("connect_go")
         await until(lambda: server.requests)
-        assert "Asking OpenAI" in dialog.answer.text()
+        await until(lambda: "Asking OpenAI" in dialog.answer.text())
         await person.press("connect_dialog", Qt.Key.Key_Escape)
         await until(lambda: server.requests[0].closed_at is not None)
         assert not status(person, "openai").ready

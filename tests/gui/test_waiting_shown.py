@@ -93,7 +93,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     await until(lambda: status(person, page.session_id) == IDLE)
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
-    assert not listed(person, page.session_id).endswith("Waiting its turn")
+    await until(lambda: not listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
 
 
 async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held, wire_servers):  # noqa: F811
