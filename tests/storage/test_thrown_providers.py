@@ -14,7 +14,13 @@ from tests.storage.test_restore import put
 
 PROVIDER_ROWS = [
     {"id": "openai", "kind": "openai"},
-    {"id": "work", "kind": "openai-compatible", "label": "Work", "base_url": "https://work/v1", "ours": [1]},
+    {
+        "id": "work",
+        "kind": "openai-compatible",
+        "label": "Work",
+        "base_url": "https://box.example/v1",
+        "ours": [1],
+    },
     {"id": "ollama", "kind": "ollama", "models": ["a"], "enabled": False},
 ]
 
