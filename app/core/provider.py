@@ -130,7 +130,8 @@ class CallPiece:
 class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
-    `estimated` says that the provider named no tokens and somebody else has counted. `state` is what the provider must be sent back as it came, with the answer, while tools run.
+    `estimated` says that the provider named no tokens and somebody else has counted. `state` is what the
+    provider must be sent back as it came, with the answer, while tools run.
     """
 
     reason: str = STOP
@@ -144,19 +145,16 @@ class Finished:
 Delta = Text | CallPiece | Finished
 
 
-class Askable(Protocol):
-    """Whoever lets a model answer. Closing the iterator or cancelling its task ends the request."""
+class Models(Protocol):
+    """Whoever knows the providers and can ask their models."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Ask; yield Text and CallPiece pieces, then exactly one Finished.
+        """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or
+        cancelling its task ends the request.
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """
         ...
-
-
-class Models(Askable, Protocol):
-    """Whoever knows the providers and can ask their models."""
 
     async def warm(self) -> None:
         """Return when whoever asks is ready for the first request; start it where it does not run."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.core.message import Usage
+from app.core.message import Author, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,25 @@ class UsageEntry:
     output_tokens: int = 0
     cost_usd: float | None = None
     estimated: bool = False
+
+    @classmethod
+    def of(
+        cls, usage: Usage, *, message_id: str, at: str, session_id: str, author: Author | None
+    ) -> "UsageEntry":
+        """Return the entry of what a message, or a call that made none, used."""
+        return cls(
+            message_id=message_id,
+            at=at,
+            session_id=session_id,
+            author_id=author.id if author else "",
+            author=author.name if author else "",
+            provider=usage.provider,
+            model=usage.model,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_usd=usage.cost_usd,
+            estimated=usage.estimated,
+        )
 
     @property
     def month(self) -> str:

@@ -33,19 +33,7 @@ class MeteredModels:
         usage = call.usage
         if usage is None:
             return None
-        entry = UsageEntry(
-            message_id=new_id(),
-            at=utc_now(),
-            session_id=session_id,
-            author_id=author.id if author else "",
-            author=author.name if author else "",
-            provider=usage.provider,
-            model=usage.model,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost_usd=usage.cost_usd,
-            estimated=usage.estimated,
-        )
+        entry = UsageEntry.of(usage, message_id=new_id(), at=utc_now(), session_id=session_id, author=author)
         self._usage.note(entry)
         return entry
 

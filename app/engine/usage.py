@@ -131,20 +131,14 @@ class UsageBook:
             return
         for event in events:
             if isinstance(event, MessageFinished) and event.message.usage is not None:
-                message, usage = event.message, event.message.usage
+                message = event.message
                 self.note(
-                    UsageEntry(
+                    UsageEntry.of(
+                        event.message.usage,
                         message_id=message.id,
                         at=reported.at,
                         session_id=event.session_id,
-                        author_id=message.author.id,
-                        author=message.author.name,
-                        provider=usage.provider,
-                        model=usage.model,
-                        input_tokens=usage.input_tokens,
-                        output_tokens=usage.output_tokens,
-                        cost_usd=usage.cost_usd,
-                        estimated=usage.estimated,
+                        author=message.author,
                     )
                 )
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerIt
 
 from app.core.catalog import EMBEDDED_BYTES
 from app.gui.i18n import Language
-from app.gui.panels.chat.chat_composer import LONGEST_NAME, ChatComposer, unmarked
+from app.gui.panels.chat.chat_composer import ChatComposer, short_name
 from app.gui.style import Look
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
@@ -296,7 +296,7 @@ class WelcomePage(QWidget):
         self._debate.button.setText(words("welcome.debate.local" if local else "welcome.debate.start"))
         self._group.title.setText(words("welcome.group.title"))
         self._group.text.setText(words("welcome.group.text"))
-        name = unmarked(self._group_name[:LONGEST_NAME] + "…" * (len(self._group_name) > LONGEST_NAME))
+        name = short_name(self._group_name)
         self._group.button.setText(words("welcome.group.open", name=name) if name else words("group.ready"))
         self._group.button.setToolTip(plain_tip(self._group_name) if name.endswith("…") else "")
         self._connect.title.setText(words("welcome.connect.title"))

@@ -58,7 +58,6 @@ class TranscriptAccessible(QAccessibleWidget):
         """Return the item of a message."""
         if message_id not in self._items:
             self._items[message_id] = MessageAccessible(self._view, self, message_id)
-            keep(self._items[message_id])
         return self._items[message_id]
 
     def _end_items(self) -> None:

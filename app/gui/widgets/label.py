@@ -3,7 +3,7 @@
 import html
 import math
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt
+from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import (
     QFontMetrics,
     QFontMetricsF,
@@ -64,11 +64,6 @@ class ElidedLabel(PaintedText):
     def minimumSizeHint(self) -> QSize:
         return QSize(24, QFontMetrics(self.font()).height() + 2)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.updateGeometry()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         self.ensurePolished()
         painter = QPainter(self)
@@ -128,11 +123,6 @@ class Paragraph(PaintedText):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.updateGeometry()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self.ensurePolished()

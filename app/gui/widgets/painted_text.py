@@ -1,6 +1,6 @@
 """Widgets that paint their own text, which a screen reader is to read as a label."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 from shiboken6 import isValid
@@ -17,6 +17,11 @@ class PaintedText(QWidget):
             _INSTALLED.append(True)
             QAccessible.installFactory(_factory)
         super().__init__(parent)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
 
 
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:

@@ -115,7 +115,7 @@ class ChatComposer(Composer):
         """Offer these assistants; `name` is shown where the chosen one is gone."""
         self._assistant_id = chosen.id if chosen else ""
         shown = " ".join((chosen.name if chosen else name).split())
-        self.assistant.show_words(unmarked(shown[:LONGEST_NAME] + "…" * (len(shown) > LONGEST_NAME)))
+        self.assistant.show_words(short_name(shown))
         self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
         menu = self.assistant.choices
         menu.clear()
@@ -135,7 +135,7 @@ class ChatComposer(Composer):
         """
         self._in_group = bool(name)
         self._stops = stops or not name
-        self.group.show_words(unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME)))
+        self.group.show_words(short_name(name))
         self.group.setAccessibleName(self._language("chat.group.of", name=name))
         self.group.choices.clear()
         for member in members:
@@ -285,6 +285,11 @@ class ChatComposer(Composer):
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
+
+
+def short_name(name: str) -> str:
+    """Return a name as a button shows it: not too long of it, and no mark of a key."""
+    return unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME))
 
 
 def unmarked(text: str) -> str:
