@@ -1,6 +1,6 @@
 """What was written and not sent yet; kept a file each by the storage, shown by the window."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.core.message import Attachment
 from app.core.session import DEFAULT_ROUNDS, ROUND_ROBIN
@@ -60,3 +60,8 @@ class Draft:
     rewriting: Rewriting | None = None
     answers: dict[str, str] = field(default_factory=dict)
     setup: SetupDraft | None = None
+
+    def led_by(self, text: str, attachments: tuple[Attachment, ...] = ()) -> "Draft":
+        """Return it with what could not be sent before what has been written since."""
+        text = "\n\n".join(part for part in (text, self.text) if part)
+        return replace(self, text=text, attachments=(*attachments, *self.attachments))

@@ -288,10 +288,7 @@ class ChatDesk(QObject):
     def _give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Put what could not be sent before what has been written since, wherever the user is by now."""
         draft = self._engine.drafts.of(session_id or NEW)
-        text = "\n\n".join(part for part in (text, draft.text) if part)
-        self._show_draft(
-            session_id, replace(draft, text=text, attachments=(*attachments, *draft.attachments))
-        )
+        self._show_draft(session_id, draft.led_by(text, attachments))
 
     def _show_draft(self, session_id: str, draft: Draft) -> None:
         self._engine.drafts.keep(session_id or NEW, draft)

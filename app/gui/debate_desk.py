@@ -232,8 +232,7 @@ class DebateDesk(QObject):
         try:
             await self._engine.debates.say(session_id, text)
         except MootError:
-            since = self._engine.drafts.of(session_id).text
-            draft = Draft(text="\n\n".join(part for part in (text, since) if part))
+            draft = self._engine.drafts.of(session_id).led_by(text)
             self._engine.drafts.keep(session_id, draft)
             for view in (self._panel.discussion, self._page):
                 if view.session_id == session_id:
