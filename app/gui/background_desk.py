@@ -4,7 +4,6 @@ Made by the desk; does as the settings `notifications` and `tray` say.
 """
 
 import sys
-from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QSystemTrayIcon
@@ -39,7 +38,6 @@ class BackgroundDesk(QObject):
         super().__init__(window)
         self._window, self._engine, self._tasks = window, engine, tasks
         self._language = window.language
-        self._numbers = count(1)
         self._notifies = True
         self._noted = ""
         self._wants_tray: bool | None = None
@@ -94,7 +92,7 @@ class BackgroundDesk(QObject):
             self._note("", words("app.name"), words("tray.goes_on"))
 
     def _note(self, session_id: str, title: str, text: str) -> None:
-        self._tasks.start(f"note {next(self._numbers)}", self._show_note(session_id, title, text))
+        self._tasks.add("note", self._show_note(session_id, title, text))
 
     async def _show_note(self, session_id: str, title: str, text: str) -> None:
         title, action = " ".join(title[:MOST_TITLE].split()), self._language("tray.open")

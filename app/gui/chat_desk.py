@@ -6,7 +6,6 @@ Made by the desk; holds whom a new chat is for.
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import replace
-from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -65,7 +64,6 @@ class ChatDesk(QObject):
         self._tasks = tasks
         self._toasts = toasts
         self._state = state
-        self._numbers = count(1)
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
         self._begun = ""
@@ -234,8 +232,8 @@ class ChatDesk(QObject):
         self.files.ready.connect(self._on_ready)
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
-        """Run a command; each has a name of its own, so that none is dropped for another."""
-        self._tasks.start(f"chat {next(self._numbers)}", work)
+        """Run a command beside those that run."""
+        self._tasks.add("chat", work)
 
     def _assistant(self) -> Agent | None:
         """Return who is written to: the session's, for a new chat the last used, else the first."""

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -58,7 +57,6 @@ class DebateDesk(QObject):
         self._window, self._engine, self._panel, self._page = window, engine, panel, page
         self._views, self._commands, self._tasks = views, commands, tasks
         self._state = window.state
-        self._numbers = count(1)
         # Who judges which debate, and since when.
         self._asked: dict[str, tuple[str, float]] = {}
         self._wire()
@@ -225,7 +223,7 @@ class DebateDesk(QObject):
         self._commands.resume(session_id)
 
     def _on_say(self, session_id: str, text: str) -> None:
-        self._tasks.start(f"say {next(self._numbers)}", self._say(session_id, text))
+        self._tasks.add("say", self._say(session_id, text))
 
     async def _say(self, session_id: str, text: str) -> None:
         """Step in; what could not be said is in the box again, before what has been written since."""

@@ -1,7 +1,6 @@
 """What the desks of groups and of workflows have in common: the page they look at, and a panel beside it."""
 
 from collections.abc import Coroutine
-from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -28,7 +27,6 @@ class PanelDesk(QObject):
         self._page = page
         self._pages = pages
         self._tasks = tasks
-        self._numbers = count(1)
 
     def _add_panel(self, panel: QWidget) -> None:
         """Put a panel beside the main area."""
@@ -37,5 +35,5 @@ class PanelDesk(QObject):
         splitter.setCollapsible(splitter.indexOf(panel), False)
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
-        """Run a command; each has a name of its own, so that none is dropped for another."""
-        self._tasks.start(f"{type(self).__name__} {next(self._numbers)}", work)
+        """Run a command beside those that run."""
+        self._tasks.add(type(self).__name__, work)

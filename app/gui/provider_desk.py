@@ -62,7 +62,7 @@ class ProviderDesk(QObject):
         """Go on offering what the settings offered to take back when they were closed."""
 
         def act() -> None:
-            self._tasks.start(f"undo {id(undo)}", self._take_back(undo))
+            self._tasks.add("undo", self._take_back(undo))
 
         self._window.toasts.show_toast(text, self._language("toast.undo"), act)
 
@@ -81,7 +81,7 @@ class ProviderDesk(QObject):
         self._window.toasts.show_toast(text, words("toast.undo"), undo)
 
     def _on_undo(self, provider_id: str, before: ProviderConfig | None) -> None:
-        self._tasks.start("undo", self._undo(provider_id, before))
+        self._tasks.add("undo", self._undo(provider_id, before))
 
     async def _undo(self, provider_id: str, before: ProviderConfig | None) -> None:
         if before is not None:

@@ -1,8 +1,9 @@
-"""The window's background work: named tasks, each running once at a time, errors told to the user."""
+"""The window's background work: named tasks, each once at a time unless added; errors told to the user."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from itertools import count
 
 from app.core.errors import MootError
 
@@ -17,6 +18,7 @@ class Tasks:
         self._running: dict[str, asyncio.Task[None]] = {}
         # Those too that have been replaced and are still on their way out.
         self._all: set[asyncio.Task[None]] = set()
+        self._numbers = count(1)
         self._closed = False
         self._then: Callable[[], object] | None = None
 
@@ -31,6 +33,10 @@ class Tasks:
         self._all.add(task)
         task.add_done_callback(self._all.discard)
         self._running[name] = task
+
+    def add(self, name: str, work: Coroutine[object, object, object]) -> None:
+        """Run `work` beside whatever else has that name: none is dropped for another."""
+        self.start(f"{name} {next(self._numbers)}", work)
 
     def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
         """Run `work` as the task `name` instead of the one that runs."""
