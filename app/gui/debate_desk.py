@@ -110,7 +110,7 @@ class DebateDesk(QObject):
     def _wire(self) -> None:
         panel, top, commands = self._panel, self._window.top_bar, self._commands
         self._window.welcome.debate_requested.connect(self.show_setup)
-        top.panel_toggled.connect(panel.setVisible)
+        top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)

@@ -47,15 +47,13 @@ class GroupDesk(PanelDesk):
     ) -> None:
         super().__init__(window, engine, page, pages, tasks)
         self.panel = PlanPanel(window.language, window.look)
-        self._add_panel(self.panel)
+        self._add_panel(self.panel, window.top_bar.plan_button, PLAN_SHOWN)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(SILENT_MS)
         self._silence.timeout.connect(lambda: page.box.show_silent(True))
         self._wire(bridge)
         page.box.unfold(self._state.flag(UNFOLDED, False))
-        window.top_bar.plan_button.setChecked(self._state.flag(PLAN_SHOWN, False))
-        self.panel.setVisible(window.top_bar.plan_button.isChecked())
         self.refresh()
 
     def refresh(self) -> None:
@@ -76,7 +74,7 @@ class GroupDesk(PanelDesk):
         self._show_waiting()
 
     def _wire(self, bridge: Bridge) -> None:
-        box, top = self._page.box, self._window.top_bar
+        box = self._page.box
         # Where something of the session shown has changed; what streams is only a sign of life.
         for changed in (
             bridge.session_changed,
@@ -104,12 +102,7 @@ class GroupDesk(PanelDesk):
         box.given_up.connect(self._on_given_up)
         self.panel.plan_requested.connect(lambda plan: self._change(self._planned_id, plan))
         self.panel.item_removed.connect(lambda item, place: self._offer_back(self._planned_id, item, place))
-        self.panel.close_requested.connect(lambda: top.plan_button.setChecked(False))
-        top.plan_toggled.connect(self._on_plan_toggled)
-        top.panel_toggled.connect(
-            lambda on: top.plan_button.setChecked(top.plan_button.isChecked() and not on)
-        )
-        top.needs_you.question_requested.connect(self._on_question_requested)
+        self._window.top_bar.needs_you.question_requested.connect(self._on_question_requested)
         self._start(self._look_for_waiting())
 
     # What has happened
@@ -152,12 +145,6 @@ class GroupDesk(PanelDesk):
         session = live.session if live else session
         chat = session if isinstance(session, ChatSession) else None
         self.panel.show_session(chat, read_only=live is None or live.read_only)
-
-    def _on_plan_toggled(self, shown: bool) -> None:
-        if shown:
-            self._window.top_bar.debate_button.setChecked(False)
-        self.panel.setVisible(shown)
-        self._state.keep(PLAN_SHOWN, shown)
 
     def _change(self, session_id: str, plan: Plan) -> None:
         if session_id:

@@ -3,12 +3,14 @@
 from collections.abc import Coroutine
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton
 
 from app.engine.engine import Engine
 from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.panels.plan_panel import PlanPanel
+from app.gui.panels.right_panel import RightPanel
 from app.gui.tasks import Tasks
 
 
@@ -28,11 +30,16 @@ class PanelDesk(QObject):
         self._pages = pages
         self._tasks = tasks
 
-    def _add_panel(self, panel: QWidget) -> None:
-        """Put a panel beside the main area."""
+    def _add_panel(self, panel: PlanPanel | RightPanel, button: QAbstractButton, kept: str) -> None:
+        """Put a panel beside the main area, shown by a button, as it was left under the name `kept`."""
         splitter = self._window.splitter
         splitter.addWidget(panel)
         splitter.setCollapsible(splitter.indexOf(panel), False)
+        button.setChecked(self._state.flag(kept, False))
+        panel.setVisible(button.isChecked())
+        button.toggled.connect(panel.setVisible)
+        button.toggled.connect(lambda on: self._state.keep(kept, on))
+        panel.close_requested.connect(lambda: button.setChecked(False))
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command beside those that run."""

@@ -1,5 +1,7 @@
 """The bar over the main area: what is open, its state and cost, and the way to the panels."""
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
@@ -29,12 +31,9 @@ TITLE_ROOM = 150
 
 
 class TopBar(QFrame):
-    """Title, chips and the buttons of the panels; emits what the user wants."""
+    """Title, chips and the buttons of the panels, one of which is on at most; emits what the user wants."""
 
     side_requested = Signal()
-    plan_toggled = Signal(bool)
-    panel_toggled = Signal(bool)
-    workflow_toggled = Signal(bool)
     export_requested = Signal(str)
     rename_requested = Signal(str)
 
@@ -61,6 +60,7 @@ class TopBar(QFrame):
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
         self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
+        self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
         self._page_tools: QWidget | None = None
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(18, 0, 18, 0)
@@ -73,13 +73,10 @@ class TopBar(QFrame):
         row.addWidget(self.needs_you)
         row.addWidget(self.cost)
         row.addWidget(self._export)
-        row.addWidget(self.debate_button)
-        row.addWidget(self.workflow_button)
-        row.addWidget(self.plan_button)
+        for one in self._panel_buttons:
+            row.addWidget(one)
+            one.toggled.connect(partial(self._on_panel_toggled, one))
         self.side_button.clicked.connect(self.side_requested)
-        self.debate_button.toggled.connect(self.panel_toggled)
-        self.workflow_button.toggled.connect(self.workflow_toggled)
-        self.plan_button.toggled.connect(self.plan_toggled)
         self._title.renamed.connect(self.rename_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -101,9 +98,7 @@ class TopBar(QFrame):
                     *([self._page_tools] if self._page_tools else []),
                     self.needs_you,
                     self._export,
-                    self.debate_button,
-                    self.workflow_button,
-                    self.plan_button,
+                    *self._panel_buttons,
                 )
                 if not tool.isHidden()
             )
@@ -171,6 +166,11 @@ class TopBar(QFrame):
             self._title.end()
             for chip in (self.mode, self.status, self.cost):
                 chip.set_text("")
+
+    def _on_panel_toggled(self, button: QAbstractButton, on: bool) -> None:
+        for other in self._panel_buttons if on else ():
+            if other is not button:
+                other.setChecked(False)
 
     def _retranslate(self) -> None:
         name_button(self.side_button, self._language("side.toggle"), self._language.keys("side"))

@@ -57,13 +57,11 @@ class WorkflowDesk(PanelDesk):
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
         self.queues = QueueDesk(window, engine, bridge)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
-        self._add_panel(self.panel)
+        self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self)
         self._clock.setInterval(TICK_MS)
         self._clock.timeout.connect(self._show_work)
         self._wire(bridge)
-        window.top_bar.workflow_button.setChecked(self._state.flag(SHOWN, False))
-        self.panel.setVisible(window.top_bar.workflow_button.isChecked())
         self.refresh()
 
     @property
@@ -100,7 +98,7 @@ class WorkflowDesk(PanelDesk):
     # Wiring
 
     def _wire(self, bridge: Bridge) -> None:
-        top, panel, work = self._window.top_bar, self.panel, self.panel.work
+        work = self.panel.work
         for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
             changed.connect(self._on_changed)
         self.queues.changed.connect(self._show_busy)
@@ -112,12 +110,7 @@ class WorkflowDesk(PanelDesk):
         self._pages.shown.connect(lambda _page: self._show_work())
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
         self._language.changed.connect(self.refresh)
-        panel.close_requested.connect(lambda: top.workflow_button.setChecked(False))
-        top.workflow_toggled.connect(self._on_toggled)
-        for other in (top.panel_toggled, top.plan_toggled):
-            other.connect(
-                lambda on: top.workflow_button.setChecked(top.workflow_button.isChecked() and not on)
-            )
+        self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         box = work.start_box.box
         box.setPlainText(self._engine.drafts.of(COMMAND).text)
         box.textChanged.connect(lambda: self._engine.drafts.keep(COMMAND, Draft(text=box.toPlainText())))
@@ -234,12 +227,6 @@ class WorkflowDesk(PanelDesk):
             self._show_work()
 
     def _on_toggled(self, shown: bool) -> None:
-        top = self._window.top_bar
-        if shown:
-            top.debate_button.setChecked(False)
-            top.plan_button.setChecked(False)
-        self.panel.setVisible(shown)
-        self._state.keep(SHOWN, shown)
         if shown and self.session is None:
             self.panel.take_focus()
 
