@@ -129,6 +129,9 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         ready_groups=resources_dir() / "groups",
         language=language,
     )
+    # A file that is only linked to belongs to another program as well, and a keyring that is locked takes nothing.
+    if lock is not None and not secrets.keyring_problem and not paths.mcp.is_symlink():
+        await engine.mcp.secure()
     # After the engine, so that what a call used is on the disk before the message that says so.
     if lock is not None:
         autosave(bus, store)

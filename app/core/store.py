@@ -214,6 +214,13 @@ class Documents(Protocol):
         """Write `mcp.json`, keeping unknown fields and a previous copy."""
         ...
 
+    async def throw_server(self, name: str) -> str:
+        """Move an MCP server to the bin, without its secrets, and return its file there, for the archive.
+
+        Raises NotFound, StorageError.
+        """
+        ...
+
     def consents(self) -> frozenset[str]:
         """Return the fingerprints the user has allowed."""
         ...

@@ -167,6 +167,7 @@ class Engine:
             tools,
             changed=lambda: bus.publish(ServersChanged(session_id="")),
             save_agent=self.assistants.save,
+            take_out=self.archive.take_out,
         )
         self.groups = Groups(
             documents,

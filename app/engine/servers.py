@@ -1,6 +1,7 @@
 """MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; `engine.mcp`."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from app.core.agent import Agent
@@ -13,7 +14,8 @@ from app.core.tool import CONNECTED, DOWN, McpServer, Tools
 class Servers:
     """Saves, replaces and removes servers; each command says whether their secrets outlast this run.
 
-    `changed` is called after each; `save_agent` keeps an assistant that has a server under its new name.
+    `changed` is called after each; `save_agent` keeps an assistant that has a server under its new name;
+    `take_out` brings back what is in the bin.
     """
 
     def __init__(
@@ -24,12 +26,14 @@ class Servers:
         *,
         changed: Callable[[], None],
         save_agent: Callable[[Agent], Awaitable[object]],
+        take_out: Callable[[str], Awaitable[None]],
     ) -> None:
         self._documents = documents
         self._secrets = secrets
         self._tools = tools
         self._changed = changed
         self._save_agent = save_agent
+        self._take_out = take_out
 
     async def save(self, servers: tuple[McpServer, ...]) -> bool:
         """Write `mcp.json`; the secrets of those servers that are new or others now go to the keyring.
@@ -37,6 +41,14 @@ class Servers:
         False where a secret lives for this run only. Raises BadInput, StorageError.
         """
         return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
+
+    async def secure(self) -> None:
+        """Move what stands in `mcp.json` for everyone to read to the keyring; what it does not take stays there."""
+        servers = self._documents.mcp_servers()
+        open_ones = [one.name for one in servers if parted(one)[1]]
+        if open_ones:
+            with contextlib.suppress(MootError):
+                await self._save(servers, {one.name: one for one in servers}, open_ones)
 
     async def replace(self, name: str, server: McpServer) -> bool:
         """Put a server in place of the one of this name, also under another one; what is kept for it goes along.
@@ -47,7 +59,7 @@ class Servers:
         if server.name == name:
             known = {one.name: one for one in servers}
             return await self._save(
-                tuple(server if one.name == name else one for one in servers), known, name
+                tuple(server if one.name == name else one for one in servers), known, (name,)
             )
         if any(one.name == server.name for one in servers):
             raise BadInput("server_name_taken", name=server.name)
@@ -61,33 +73,39 @@ class Servers:
         return kept
 
     async def remove(self, name: str) -> Callable[[], Awaitable[bool]]:
-        """Remove a server and its secrets; return what brings both back, and answers as `save` does.
+        """Move a server to the bin and forget its secrets; return what brings both back, and answers as `save` does.
 
         Until that is let go of, the secrets are in memory and nowhere else. Raises NotFound, and StorageError
         where the keyring does not let go of them; the server is still there then.
         """
-        server, servers = self._find(name), self._documents.mcp_servers()
+        server = self._find(name)
         values = self._values(name, server)
         if not await self._forget(_places((server,))):
             await self._keep_all(name, values)
             raise StorageError("key_not_removed")
         try:
-            await self.save(tuple(one for one in servers if one.name != name))
+            file = await self._documents.throw_server(name)
         except MootError:
             await self._keep_all(name, values)
             raise
+        self._changed()
 
         async def bring_back() -> bool:
-            others = tuple(one for one in self._documents.mcp_servers() if one.name != name)
+            await self._take_out(file)
             kept = await self._keep_all(name, values)
-            return await self._save((*others, server), {one.name: one for one in (*others, server)}) and kept
+            if self._find(name) != server:
+                # A secret stood in the file, and in the bin stands in none.
+                servers = tuple(server if one.name == name else one for one in self._documents.mcp_servers())
+                await self._documents.save_mcp_servers(servers)
+                self._changed()
+            return kept
 
         return bring_back
 
     async def _save(
-        self, servers: tuple[McpServer, ...], known: Mapping[str, McpServer], edited: str = ""
+        self, servers: tuple[McpServer, ...], known: Mapping[str, McpServer], edited: Collection[str] = ()
     ) -> bool:
-        """Write the servers; of the one `edited` and of those that are not as they are `known`, the secrets go
+        """Write the servers; of those `edited` and of those that are not as they are `known`, the secrets go
         to the keyring.
         """
         before = self._documents.mcp_servers()
@@ -96,7 +114,7 @@ class Servers:
         kept = True
         try:
             for server in servers:
-                if known.get(server.name) == server and server.name != edited:
+                if known.get(server.name) == server and server.name not in edited:
                     saved.append(server)
                 else:
                     secured, stays = await self._secured(server, known.get(server.name), changed)

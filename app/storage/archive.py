@@ -159,8 +159,8 @@ class FileArchive:
         found = next((one for one in await self.thrown() if one.file == file), None)
         if found is None:
             raise NotFound("bin_not_found", name=file[:120])
-        if found.kind == "provider":
-            await self._documents.put_provider_back(file)
+        if found.kind in ("provider", "server"):
+            await self._documents.put_entry_back(file, found.kind)
             return ""
         if found.session_id:
             target = self._paths.session(found.session_id)

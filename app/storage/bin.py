@@ -9,6 +9,7 @@ from app.core.archive import Thrown
 from app.core.ids import is_id
 from app.storage.file_system import FileStat, FileSystem
 from app.storage.json_file import JsonFile, read_json_file
+from app.storage.mcp_file import SERVERS
 from app.storage.paths import DataPaths
 from app.storage.providers_file import PROVIDERS, read_providers
 from app.storage.replay import read_summary
@@ -62,6 +63,8 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
     if PROVIDERS in value:
         configs = [config for _, config in read_providers(found, [])]
         return (configs[0].label or name if configs else name), "provider"
+    if isinstance(servers := value.get(SERVERS), dict):
+        return next(iter(servers), name), "server"
     kind = "workflow_file" if "steps" in value else "group_file" if "members" in value else "assistant"
     title = value.get("name")
     return title if isinstance(title, str) else name, kind

@@ -5,7 +5,6 @@ A person may write them: what is wrong is reported and never touched. Used by th
 
 import contextlib
 import dataclasses
-import time
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from app.core.agent import Agent, Busy, Group, Leader
 from app.core.errors import BadInput, StorageError
 from app.core.store import Problem
 from app.core.workflow import WorkflowDefinition, faults
-from app.storage.document_file import MAX_ID, as_bytes, is_name, refusal, validated
+from app.storage.document_file import MAX_ID, as_bytes, is_name, place_in_bin, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
 from app.storage.records import plain
@@ -99,7 +98,7 @@ class DefinitionFolder(Generic[Definition]):
         try:
             self._keep(agent_id, found)
             self._disk.make_folder(self._trash)
-            self._disk.replace(path, self._trash / f"{agent_id}.{int(time.time())}.json")
+            self._disk.replace(path, place_in_bin(self._trash, agent_id))
             self._disk.sync_folder(self._trash)
             self._disk.sync_folder(self._folder)
         except OSError as error:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from app.storage.json_file import Field, JsonFile
 
 VERSION = 1
 MAX_ID = 64
+# Where in its list or object an entry of the bin was.
+PLACE = "place"
 
 # Windows takes these for devices, with any ending.
 _DEVICES = frozenset(
@@ -48,6 +51,14 @@ def replace_document(
         write_whole(disk, path, as_bytes(document))
     except OSError as error:
         raise storage_error(error, path) from error
+
+
+def place_in_bin(trash: Path, name: str) -> Path:
+    """Return where in the bin something of this name goes that is thrown away now."""
+    moment = int(time.time())
+    while (path := trash / f"{name}.{moment}.json").exists():
+        moment += 1
+    return path
 
 
 def refusal(problem: Problem) -> StorageError:

@@ -9,6 +9,7 @@ import asyncio
 import dataclasses
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from app.core.agent import Agent, Group
@@ -30,7 +31,14 @@ from app.storage.document_file import (
 )
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error
 from app.storage.json_file import JsonFile, parse_json, read_json_file
-from app.storage.mcp_file import SERVERS, read_servers, with_servers, without_secrets
+from app.storage.mcp_file import (
+    read_mcp,
+    read_servers,
+    throw_server,
+    with_servers,
+    with_thrown_server,
+    without_secrets,
+)
 from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
 from app.storage.providers_file import PROVIDERS, put_entry_back, read_providers, throw_entry, with_providers
@@ -126,9 +134,9 @@ class JsonDocuments:
         """Move an entry of `providers.json` to the bin, and return its file there. Raises StorageError."""
         return await self._write_in_thread(lambda: self._throw_provider(provider_id))
 
-    async def put_provider_back(self, file: str) -> None:
-        """Put an entry back where it was. Raises StorageError, BadInput where there is one of that id."""
-        await self._write_in_thread(lambda: self._put_provider_back(file))
+    async def put_entry_back(self, file: str, kind: str) -> None:
+        """Put a provider or a server back where it was. Raises StorageError, BadInput where there is one of that id."""
+        await self._write_in_thread(lambda: self._put_entry_back(self._paths.trash / file, kind))
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models that were fetched from the providers."""
@@ -233,6 +241,10 @@ class JsonDocuments:
         Raises StorageError, also where the file as it is could not be read: it is not overwritten.
         """
         await self._write_in_thread(lambda: self._save_servers(servers))
+
+    async def throw_server(self, name: str) -> str:
+        """Move an entry of `mcp.json` to the bin, and return its file there. Raises NotFound, StorageError."""
+        return await self._write_in_thread(lambda: self._throw_server(name))
 
     def consents(self) -> frozenset[str]:
         """Return the fingerprints the user has allowed."""
@@ -345,16 +357,19 @@ class JsonDocuments:
         self._load_providers()
         return file
 
-    def _put_provider_back(self, file: str) -> None:
-        document, known = self._read_provider_entries()
-        put_entry_back(self._paths.trash / file, document, known)
-        replace_document(self._disk, self._paths.providers, document)
-        try:
-            self._disk.remove(self._paths.trash / file)
-        except OSError as error:
-            raise storage_error(error, self._paths.trash / file) from error
-        finally:
+    def _put_entry_back(self, path: Path, kind: str) -> None:
+        if kind == "provider":
+            document, known = self._read_provider_entries()
+            put_entry_back(path, document, known)
+            replace_document(self._disk, self._paths.providers, document)
             self._load_providers()
+        else:
+            before, _ = read_mcp(self._paths.mcp)
+            self._replace_servers(before, with_thrown_server(path, before))
+        try:
+            self._disk.remove(path)
+        except OSError as error:
+            raise storage_error(error, path) from error
 
     def _read_provider_entries(self) -> tuple[dict[str, Any], dict[str, int]]:
         """Return `providers.json` and the place of each provider in its list. Raises StorageError."""
@@ -369,22 +384,26 @@ class JsonDocuments:
         return found.value, {config.id: place for place, config in read_providers(found, [])}
 
     def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
-        path = self._paths.mcp
-        found = read_json_file(path)
-        if isinstance(found, Problem):
-            raise refusal(found)
-        before = document = found.value if found is not None else {}
-        if found is not None and not isinstance(document.get(SERVERS, {}), dict):
-            raise refusal(found.problem("wrong_type", (SERVERS,)))
-        known = read_servers(found, []) if found is not None else {}
-        document = with_servers(document, known, servers)
+        before, known = read_mcp(self._paths.mcp)
+        document = with_servers(before, known, servers)
         problems: list[Problem] = []
-        usable = read_servers(JsonFile(path, document, {}), problems)
+        usable = read_servers(JsonFile(self._paths.mcp, document, {}), problems)
         if any(server.name not in usable for server in servers):
-            raise StorageError("invalid_record", path=str(path), detail=problems[-1].field)
+            raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
+        self._replace_servers(before, document)
+
+    def _throw_server(self, name: str) -> str:
+        before, known = read_mcp(self._paths.mcp)
+        if name not in known:
+            raise NotFound("mcp_server_not_found", name=name)
+        file, document = throw_server(self._disk, self._paths.trash, before, name)
+        self._replace_servers(before, document)
+        return file
+
+    def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # A secret that has gone to the keyring is in no copy either.
         previous = without_secrets(before, unless=document)
-        replace_document(self._disk, path, document, None if previous == before else previous)
+        replace_document(self._disk, self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 
     def _save_consents(self, consents: frozenset[str]) -> None:

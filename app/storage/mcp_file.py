@@ -1,18 +1,30 @@
 """`mcp.json`: the `mcpServers` object that other MCP clients use, read and written.
 
-Used by the documents, and by backups, which leave out the secrets that somebody wrote into it by hand.
+Used by the documents, and by backups, which leave out the secrets that somebody wrote into it by hand. In the
+bin an entry, without them too, is an `mcp.json` of its own that knows its place.
 """
 
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from app.core.errors import BadInput
 from app.core.server_secrets import hidden_address, parted, resolved
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.document_file import MAX_ID, as_bytes, is_web_address
-from app.storage.json_file import Field, JsonFile
+from app.storage.document_file import (
+    MAX_ID,
+    PLACE,
+    as_bytes,
+    is_name,
+    is_web_address,
+    place_in_bin,
+    refusal,
+)
+from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.json_file import Field, JsonFile, read_json_file
 
 SERVERS = "mcpServers"
 
@@ -21,6 +33,18 @@ _PAIRS = ("env", "headers")
 # How other clients call the two ways of talking that there are.
 _BY_COMMAND = frozenset(("stdio",))
 _BY_ADDRESS = frozenset(("http", "streamable-http", "streamablehttp", "streamable_http"))
+
+
+def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
+    """Return `mcp.json`, empty where there is none, and the servers of it that can be used. Raises StorageError."""
+    found = read_json_file(path)
+    if isinstance(found, Problem):
+        raise refusal(found)
+    if found is None:
+        return {}, {}
+    if not isinstance(found.value.get(SERVERS, {}), dict):
+        raise refusal(found.problem("wrong_type", (SERVERS,)))
+    return found.value, read_servers(found, [])
 
 
 def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer]:
@@ -77,6 +101,40 @@ def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = No
         for name, entry in entries.items()
     }
     return {**document, SERVERS: cleared}
+
+
+def throw_server(
+    disk: FileSystem, trash: Path, document: dict[str, Any], name: str
+) -> tuple[str, dict[str, Any]]:
+    """Write an entry to the bin, without its secrets; return its file there and a document without the entry.
+
+    Raises StorageError.
+    """
+    entries = document[SERVERS]
+    path = place_in_bin(trash, name if is_name(name) else "server")
+    alone = {PLACE: list(entries).index(name), SERVERS: {name: _cleared(name, entries[name])}}
+    try:
+        write_whole(disk, path, as_bytes(alone))
+    except OSError as error:
+        raise storage_error(error, path) from error
+    return path.name, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
+
+
+def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with the entry of a file of the bin. Raises StorageError, BadInput for a name that is taken."""
+    problems: list[Problem] = []
+    file = read_json_file(path)
+    found = read_servers(file, problems) if isinstance(file, JsonFile) else {}
+    if not isinstance(file, JsonFile) or not found:
+        raise refusal(file if isinstance(file, Problem) else problems[0])
+    name, entries = next(iter(found)), list(document.get(SERVERS, {}).items())
+    if any(name == other for other, _ in entries):
+        raise BadInput("bin_place_taken", name=name)
+    place = file.value.get(PLACE)
+    entries.insert(
+        place if type(place) is int and place >= 0 else len(entries), (name, file.value[SERVERS][name])
+    )
+    return {**document, SERVERS: dict(entries)}
 
 
 def packed(data: bytes) -> bytes:

@@ -5,7 +5,6 @@ In the bin an entry is a `providers.json` of its own that knows its place. A key
 
 import copy
 import dataclasses
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,22 @@ from app.core.errors import BadInput
 from app.core.provider import ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
-from app.storage.document_file import VERSION, as_bytes, is_name, is_newer, is_web_address, refusal, validated
+from app.storage.document_file import (
+    PLACE,
+    VERSION,
+    as_bytes,
+    is_name,
+    is_newer,
+    is_web_address,
+    place_in_bin,
+    refusal,
+    validated,
+)
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import Field, JsonFile, read_json_file
 from app.storage.records import plain
 
 PROVIDERS = "providers"
-PLACE = "place"
 
 
 def read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, ProviderConfig]]:
@@ -64,9 +72,7 @@ def with_providers(
 
 def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: int, provider_id: str) -> str:
     """Take an entry out of a document and write it to the bin; return its file there. Raises StorageError."""
-    moment = int(time.time())
-    while (path := trash / f"{provider_id}.{moment}.json").exists():
-        moment += 1
+    path = place_in_bin(trash, provider_id)
     alone = {"version": VERSION, PLACE: place, PROVIDERS: [document[PROVIDERS].pop(place)]}
     try:
         write_whole(disk, path, as_bytes(alone))

@@ -90,7 +90,19 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     await person.click("toast_action")
     await until(lambda: set(states(person)) == {"files", "web"})
     lines = [server_line(one.server) for one in person.window.desk.engine.servers()]
-    assert "no-such -y" in lines
+    assert lines == ["no-such -y", "https://x.test/mcp"]
+    await until(lambda: page(person).list.count() == 2)
+    page(person).list.setCurrentRow(0)
+    await person.click("server_remove")
+    await until(lambda: list(states(person)) == ["web"])
+    person.find("settings_dialog").show_page("data")
+    data = person.find("settings_dialog").page("data")
+    await until(lambda: data.bin.list.count() == 1)
+    assert data.bin.list.item(0).text().startswith("files")
+    data.bin.list.setCurrentRow(0)
+    await person.click("data_bin_restore")
+    await until(lambda: list(states(person)) == ["files", "web"])
+    await until(lambda: page(person).list.count() == 2)
 
 
 @pytest.mark.threat("T1")
