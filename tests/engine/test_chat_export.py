@@ -27,6 +27,7 @@ from app.core.message import (
 )
 from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
 from app.core.store import StoredSession
+from app.engine import export as export_module
 from app.engine.call_tree import in_tree
 from app.engine.export import export, export_in_turns
 from app.engine.export_parts import closed
@@ -247,8 +248,11 @@ def test_what_a_debate_read_is_written_whole() -> None:
 
 
 @pytest.mark.parametrize("file_format", ["md", "html", "json"])
-async def test_others_have_a_turn_while_a_long_chat_is_written(file_format: str) -> None:
-    messages = [said(f"m{number}", "u1", ME, "word " * 60, follows="") for number in range(800)]
+async def test_others_have_a_turn_while_a_long_chat_is_written(
+    file_format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_module, "TURN_S", 0.0)  # a turn is over after every piece, however fast it was
+    messages = [said(f"m{number}", "u1", ME, "word " * 60, follows="") for number in range(80)]
     chat = with_files()
     long = LiveSession(StoredSession(session=chat.session, messages=messages), EventBus())
     ticks = 0
@@ -262,7 +266,7 @@ async def test_others_have_a_turn_while_a_long_chat_is_written(file_format: str)
     other = asyncio.create_task(tick())
     written = asyncio.create_task(export_in_turns(long, file_format, PROMPTS))
     text = await written
-    assert ticks > 2
+    assert ticks > 80
     assert text == export(long, file_format, PROMPTS)
     given_up = asyncio.create_task(export_in_turns(long, file_format, PROMPTS))
     await asyncio.sleep(0)
