@@ -52,13 +52,15 @@ class Draft:
     """What is left unsent in one place.
 
     While an earlier message is rewritten, `text` and `attachments` are what was being written before.
-    `answers` are half-written answers by the ids of their questions.
+    `answers` are half-written answers by the ids of their questions, `queued` what messages that wait are
+    to say instead, by theirs.
     """
 
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
     rewriting: Rewriting | None = None
     answers: dict[str, str] = field(default_factory=dict)
+    queued: dict[str, str] = field(default_factory=dict)
     setup: SetupDraft | None = None
 
     def led_by(self, text: str, attachments: tuple[Attachment, ...] = ()) -> "Draft":

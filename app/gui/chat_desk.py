@@ -14,8 +14,16 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
+from app.core.events import SessionChanged
 from app.core.message import ALLOW, APPROVAL, Attachment
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE, GroupSession, QueuedMessage, WorkflowSession
+from app.core.session import (
+    DEFAULT_MODE,
+    SETTINGS_MODE,
+    ChatSession,
+    GroupSession,
+    QueuedMessage,
+    WorkflowSession,
+)
 from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.amounts import most_text
@@ -73,6 +81,7 @@ class ChatDesk(QObject):
         self._wire()
         self._show_new_draft()
         bridge.session_deleted.connect(lambda _event: self._show_new_draft())
+        bridge.session_changed.connect(self._on_session_changed)
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
@@ -219,13 +228,13 @@ class ChatDesk(QObject):
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)
         queue.edited.connect(
-            lambda queued_id, text: self._start(chats.edit_queued(page.session_id, queued_id, text))
+            lambda queued_id, text: self._start(self._edit_queued(page.session_id, queued_id, text))
         )
         queue.moved.connect(
             lambda queued_id, place: self._start(chats.move_queued(page.session_id, queued_id, place))
         )
         queue.sent.connect(lambda queued_id: self._start(chats.send_now(page.session_id, queued_id)))
-        queue.removed.connect(self._on_queued_removed)
+        queue.removed.connect(lambda queued_id: self._start(self._remove_queued(page.session_id, queued_id)))
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
@@ -355,16 +364,32 @@ class ChatDesk(QObject):
         else:
             self.refresh()
 
-    def _on_queued_removed(self, queued_id: str) -> None:
-        session = self._page.session
-        if session is None:
-            return
-        for place, queued in enumerate(session.chat.queue):
-            if queued.id == queued_id:
-                self._start(self._remove_queued(session.id, queued, place))
+    # The queue
 
-    async def _remove_queued(self, session_id: str, queued: QueuedMessage, place: int) -> None:
-        await self._engine.chats.remove_queued(session_id, queued.id)
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        """What a message that is sent by now was to say instead is not lost: it can be said next."""
+        draft = self._engine.drafts.of(event.session_id)
+        if not draft.queued or not isinstance(event.session, ChatSession):
+            return
+        waits = {one.id for one in event.session.chat.queue}
+        late = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
+        if late:
+            rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
+            self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))
+
+    async def _edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
+        """Let a message that waits say something else; where that cannot be, it is in the composer."""
+        try:
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        except MootError:
+            self._give_back(session_id, text, ())
+            raise
+
+    async def _remove_queued(self, session_id: str, queued_id: str) -> None:
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        await self._engine.chats.remove_queued(session_id, queued_id)
+        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
         self._toasts.show_toast(
             self._language("queue.removed"),
             self._language("toast.undo"),

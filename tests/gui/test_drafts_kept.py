@@ -6,12 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.core.draft import NEW, SETUP
 from app.core.message import USER as BY_USER
 from app.core.message import Author, Message, Prompt
-from app.core.session import WAITING, Chat, ChatSession
+from app.core.session import PAUSED, WAITING, Chat, ChatSession, QueuedMessage
 from app.storage.paths import DataPaths
 from app.storage.session_log import log_of
 from tests import app_driver
@@ -25,11 +26,17 @@ MINE = Author(id="user", name="User", kind="user")
 THEIRS = Author(id="assistant", name="Assistant")
 
 
-def keep_chat(data_dir: Path, session_id: str, *more: Message, status: str = "idle") -> None:
+def keep_chat(
+    data_dir: Path,
+    session_id: str,
+    *more: Message,
+    status: str = "idle",
+    queue: tuple[QueuedMessage, ...] = (),
+) -> None:
     """Write a chat as an earlier run left it."""
     paths = DataPaths(data_dir)
     paths.sessions.mkdir(parents=True, exist_ok=True)
-    chat = Chat(assistant_id="assistant", assistant_name="Assistant", head="t2")
+    chat = Chat(assistant_id="assistant", assistant_name="Assistant", head="t2", queue=queue)
     session = ChatSession(id=session_id, title=f"Chat {session_id[-1]}", status=status, chat=chat)
     asked = Message(
         id="asked", turn_id="t1", role=BY_USER, author=MINE, content="Tabs?", follows="", state="done"
@@ -195,6 +202,45 @@ async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_di
         assert person.find("workflow_command").toPlainText() == "Fix the"
         await person.click("prompt_skip")
         await until(lambda: person.window.desk.engine.drafts.of(ONE).answers == {})
+
+
+async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, data_dir, tmp_path):
+    killed = tmp_path / "killed"
+    queue = tuple(QueuedMessage(id=f"q{number}", text=f"Point {number}.") for number in (1, 2, 3))
+    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    keep_chat(data_dir, TWO)
+    async with at_window(data_dir) as person:
+        page = await show(person, ONE)
+        rows = page.queue._rows
+        rows["q1"].edit.click()
+        rows["q2"].edit.click()
+        assert person.window.focusWidget() is rows["q2"]._box
+        rows["q2"]._box.setPlainText("Point 2, and")
+        # Only opened, and opened and left: nothing of these is kept.
+        rows["q3"].edit.click()
+        rows["q3"]._box.setPlainText("No.")
+        QTest.keyClick(rows["q3"]._box, Qt.Key.Key_Escape)
+        await until(lambda: on_disk(data_dir, ONE).get("queued") == {"q2": "Point 2, and"})
+        shutil.copytree(data_dir, killed, ignore=shutil.ignore_patterns("lock*", "control"))
+        await show(person, TWO)
+        assert page.draft.queued == {}
+        await show(person, ONE)
+        assert page.queue._rows["q2"]._box.toPlainText() == "Point 2, and"
+        page.queue._rows["q2"]._box.setPlainText("Point 2, and 4")
+    await sends_what_was_written(data_dir, "Point 2, and 4")
+    await sends_what_was_written(killed, "Point 2, and")
+
+
+async def sends_what_was_written(data_dir: Path, text: str) -> None:
+    """Find the second message that waits being rewritten, and be done with that."""
+    async with at_window(data_dir) as person:
+        page = await show(person, ONE)
+        rows = page.queue._rows
+        assert [row._box.isVisible() for row in rows.values()] == [False, True, False]
+        assert rows["q2"]._box.toPlainText() == text
+        QTest.keyClick(rows["q2"]._box, Qt.Key.Key_Return)
+        await until(lambda: [one.text for one in page.session.chat.queue][1] == text)
+        await until(lambda: not on_disk(data_dir, ONE).get("queued"))
 
 
 async def test_a_debates_words_are_the_same_in_the_panel_and_the_page(qapp, data_dir):

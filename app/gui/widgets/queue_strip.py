@@ -1,6 +1,6 @@
 """What waits until the assistant is free (row P6): each message can be rewritten, moved, taken out or sent at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -30,9 +30,13 @@ class EditBox(TextBox):
 
 
 class QueueRow(QFrame):
-    """One message that waits. Emits edited(text), removed(), moved(step) and sent()."""
+    """One message that waits. Emits edited(text), removed(), moved(step) and sent().
+
+    Emits written(text) while it is being rewritten, "" once that has ended or changes nothing.
+    """
 
     edited = Signal(str)
+    written = Signal(str)
     removed = Signal()
     moved = Signal(int)
     sent = Signal()
@@ -67,9 +71,12 @@ class QueueRow(QFrame):
         self.edit.clicked.connect(self._begin)
         self.up.clicked.connect(lambda: self.moved.emit(-1))
         self.down.clicked.connect(lambda: self.moved.emit(1))
-        self.remove.clicked.connect(self.removed)
-        self.send.clicked.connect(self.sent)
+        for leaving, left in ((self.remove, self.removed), (self.send, self.sent)):
+            # It goes as it reads, and comes back so.
+            leaving.clicked.connect(self._on_submitted)
+            leaving.clicked.connect(left)
         self._box.submitted.connect(self._on_submitted)
+        self._box.textChanged.connect(self._on_text)
         self._box.cancelled.connect(self._end)
 
     @property
@@ -104,22 +111,29 @@ class QueueRow(QFrame):
         if step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.moved.emit(step)
         elif event.key() == keys.Key_Delete:
-            self.removed.emit()
+            self.remove.click()
         elif event.key() in (keys.Key_Return, keys.Key_Enter) and not event.isAutoRepeat():
             self._begin()
         else:
             super().keyPressEvent(event)
 
+    def write(self, text: str) -> None:
+        """Go on rewriting it, with what was written before."""
+        if self._box.isHidden() or text != self._box.toPlainText():
+            self._show_box(True)
+            self._box.setPlainText(text)
+            self._box.moveCursor(self._box.textCursor().MoveOperation.End)
+
     def _begin(self) -> None:
         if self._queued is not None:
-            self._box.setPlainText(self._queued.text)
-            self._show_box(True)
+            if self._box.isHidden():
+                self.write(self._queued.text)
             self._box.setFocus()
-            self._box.moveCursor(self._box.textCursor().MoveOperation.End)
 
     def _end(self) -> None:
         focused = self._box.hasFocus()
         self._show_box(False)
+        self.written.emit("")
         if focused:
             self.setFocus()
 
@@ -127,7 +141,14 @@ class QueueRow(QFrame):
         self._text.setVisible(not shown)
         self._box.setVisible(shown)
 
+    def _on_text(self) -> None:
+        text = self._box.toPlainText()
+        changed = self._queued is not None and text != self._queued.text
+        self.written.emit(text if changed else "")
+
     def _on_submitted(self) -> None:
+        if self._box.isHidden():
+            return
         text = self._box.text()
         self._end()
         if self._queued is not None and text and text != self._queued.text:
@@ -137,10 +158,12 @@ class QueueRow(QFrame):
 class QueueStrip(QScrollArea):
     """The queue of a chat, hidden while it is empty.
 
-    Signals, each with the queued message's id: edited(id, text), removed(id), moved(id, place), sent(id).
+    Signals, each with the queued message's id: edited(id, text), removed(id), moved(id, place), sent(id),
+    written(id, text) while it is being rewritten, with no text once that has ended.
     """
 
     edited = Signal(str, str)
+    written = Signal(str, str)
     removed = Signal(str)
     moved = Signal(str, int)
     sent = Signal(str)
@@ -190,10 +213,17 @@ class QueueStrip(QScrollArea):
         self.setVisible(bool(queue))
         self.setFixedHeight(min(MOST_HEIGHT, tall(24) + len(queue) * (tall(ROW_HEIGHT) + 4)))
 
+    def write(self, texts: Mapping[str, str]) -> None:
+        """Let messages go on being rewritten, by their ids."""
+        for queued_id, text in texts.items():
+            if queued_id in self._rows:
+                self._rows[queued_id].write(text)
+
     def _add(self, queued_id: str) -> QueueRow:
         row = QueueRow(self._language, self._look)
         self._rows[queued_id] = row
         row.edited.connect(lambda text: self.edited.emit(queued_id, text))
+        row.written.connect(lambda text: self.written.emit(queued_id, text))
         row.removed.connect(lambda: self.removed.emit(queued_id))
         row.moved.connect(lambda step: self._on_moved(queued_id, step))
         row.sent.connect(lambda: self.sent.emit(queued_id))

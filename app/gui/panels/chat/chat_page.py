@@ -76,6 +76,7 @@ class ChatPage(ConversationView):
         self._editing = ""
         self._set_aside = Draft()
         self._answers: dict[str, str] = {}
+        self._queued: dict[str, str] = {}
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
@@ -250,8 +251,10 @@ class ChatPage(ConversationView):
         text, attachments = self.composer.box.toPlainText(), self.chat_composer.attachments()
         if self._editing:
             written = Rewriting(message_id=self._editing, text=text, attachments=attachments)
-            return replace(self._set_aside, rewriting=written, answers=dict(self._answers))
-        return Draft(text=text, attachments=attachments, answers=dict(self._answers))
+            draft = replace(self._set_aside, rewriting=written)
+        else:
+            draft = Draft(text=text, attachments=attachments)
+        return replace(draft, answers=dict(self._answers), queued=dict(self._queued))
 
     def change_draft(self, draft: Draft) -> None:
         """Show another draft for this session, and keep it."""
@@ -261,13 +264,14 @@ class ChatPage(ConversationView):
     def _show_draft(self, draft: Draft) -> None:
         self._editing = draft.rewriting.message_id if draft.rewriting else ""
         self._set_aside = replace(draft, rewriting=None)
-        self._answers = dict(draft.answers)
+        self._answers, self._queued = dict(draft.answers), dict(draft.queued)
         written = draft.rewriting or draft
         self.chat_composer.show_editing(bool(self._editing))
         self.chat_composer.strip.show_attachments(written.attachments)
         self._write(written.text)
         for card in self.transcript.findChildren(QuestionCard):
             card.write(self._answers.get(card.message.id, ""))
+        self.queue.write(self._queued)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -310,6 +314,7 @@ class ChatPage(ConversationView):
         composer.setVisible(not self._read_only)
         composer.set_busy(status in (RUNNING, WAITING))
         self.queue.show_queue(session.chat.queue if session else ())
+        self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
         self._retranslate()
         self._show_empty()
@@ -336,9 +341,9 @@ class ChatPage(ConversationView):
             done.connect(lambda *_: self._leave_card(card))
         if isinstance(card, QuestionCard):
             card.write(self._answers.get(message.id, ""))
-            card.written.connect(lambda answer: self._on_written(message.id, answer))
+            card.written.connect(lambda answer: self._on_written(self._answers, message.id, answer))
             for done in (card.answered, card.dismissed):
-                done.connect(lambda *_: self._on_written(message.id, ""))
+                done.connect(lambda *_: self._on_written(self._answers, message.id, ""))
         # The first time only: scrolled into sight again, it takes the focus from nobody.
         card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
@@ -396,6 +401,7 @@ class ChatPage(ConversationView):
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
+        self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         transcript.action_requested.connect(
             lambda message_id, action: self.message_action_requested.emit(self.session_id, message_id, action)
@@ -419,12 +425,12 @@ class ChatPage(ConversationView):
     def _leave_editing(self) -> None:
         self.change_draft(replace(self.draft, rewriting=None))
 
-    def _on_written(self, message_id: str, answer: str) -> None:
-        """Keep a half-written answer; nothing is kept of one that is empty or was given."""
-        if answer:
-            self._answers[message_id] = answer
+    def _on_written(self, kept: dict[str, str], message_id: str, text: str) -> None:
+        """Keep what is half-written; nothing is kept of what is empty or was given."""
+        if text:
+            kept[message_id] = text
         else:
-            self._answers.pop(message_id, None)
+            kept.pop(message_id, None)
         self._on_text_changed()
 
     def _retranslate(self) -> None:
