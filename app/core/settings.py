@@ -36,7 +36,7 @@ class Settings:
     `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
     `notifications` says what needs the user while another window is in front. `shortcuts` are
     `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
-    side bar lists them. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
+    side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
     of a SearXNG server. The other `max_…` are the budget of one user message, for the whole tree it sets
     off; `max_month_usd` is that of a calendar month, all sessions together; 0 means no limit.
     """
@@ -51,6 +51,7 @@ class Settings:
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()
     group_order: tuple[str, ...] = ()
+    held_back: tuple[str, ...] = ()
     search_engine: str = "duckduckgo"
     max_model_calls: int = _setting(100, "limits", most=10_000)
     max_tool_rounds: int = _setting(60, "limits", most=10_000)

@@ -140,13 +140,19 @@ class _Gate:
 
 
 class Availability:
-    """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once."""
+    """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once,
+    `held` whether an assistant is held back from the start.
+    """
 
     def __init__(
-        self, policy: Callable[[str], Busy], limit: Callable[[str], int | None] = lambda _: None
+        self,
+        policy: Callable[[str], Busy],
+        limit: Callable[[str], int | None] = lambda _: None,
+        held: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._policy = policy
         self._limit = limit
+        self._held = held
         self._desks: dict[str, _Desk] = {}
         self._gates: dict[str, _Gate] = {}
         self._tasks: dict[str, Task] = {}
@@ -310,7 +316,7 @@ class Availability:
     def _desk(self, agent_id: str) -> _Desk:
         desk = self._desks.get(agent_id)
         if desk is None:
-            desk = self._desks[agent_id] = _Desk(self._policy(agent_id))
+            desk = self._desks[agent_id] = _Desk(self._policy(agent_id), held=self._held(agent_id))
         return desk
 
     def _gate(self, provider: str) -> _Gate:

@@ -137,14 +137,14 @@ class Engine:
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in, self._language)
         self._slots = Slots(
-            Availability(self._policy),
+            Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
             clock=clock,
             sleep=sleep,
             changed=lambda agent_id: self.queues.tell(agent_id),
         )
         bus.subscribe(self._on_events)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
-        self.queues = Queues(self._slots, self._cast, bus)
+        self.queues = Queues(self._slots, self._cast, documents, bus)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
         self.archive = Archive(
             archive,

@@ -1,8 +1,12 @@
 """What each assistant does and what waits for it (rows W1, W2); `engine.queues` for the faces."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
+from app.core.store import Documents
 from app.engine.availability import MADE_FOR, role_of
 from app.engine.cast import Cast
 from app.engine.slots import Job, Slots
@@ -14,9 +18,10 @@ class Queues:
     All raise NotFound for a task that has begun or ended meanwhile.
     """
 
-    def __init__(self, slots: Slots, cast: Cast, bus: EventBus) -> None:
+    def __init__(self, slots: Slots, cast: Cast, documents: Documents, bus: EventBus) -> None:
         self._slots = slots
         self._cast = cast
+        self._documents = documents
         self._bus = bus
 
     def jobs(self, agent_id: str = "") -> list[Job]:
@@ -62,17 +67,28 @@ class Queues:
         if not self._slots.send(job_id, agent_id):
             raise BadInput("job_stays")
 
-    def hold(self, agent_id: str, held: bool) -> None:
-        """Let an assistant begin nothing more, or go on; what it does now goes on."""
+    async def hold(self, agent_id: str, held: bool) -> None:
+        """Let an assistant begin nothing more, also after a restart, or go on; what it does now goes on.
+
+        Raises StorageError; then all is as before.
+        """
+        settings = self._documents.settings()
+        others = tuple(one for one in settings.held_back if one != agent_id)
+        held_back = (*others, agent_id) if held else others
+        await self._documents.save_settings(replace(settings, held_back=held_back))
         self._slots.hold(agent_id, held)
 
     def is_held(self, agent_id: str) -> bool:
         """Say whether the user holds an assistant back."""
         return self._slots.is_held(agent_id)
 
+    def held(self) -> Sequence[str]:
+        """Return the ids of those the user holds back, without who is gone."""
+        return [one for one in self._documents.settings().held_back if self._is_somebody(one)]
+
     def tell(self, agent_id: str) -> None:
         """Publish how an assistant stands; whoever is none, such as a debate's speaker, is nobody's news."""
-        if self._cast.agent(agent_id) is None and not agent_id.startswith(MADE_FOR):
+        if not self._is_somebody(agent_id):
             return
         running, queued, waiting = self._slots.counts(agent_id)
         self._bus.publish(
@@ -80,6 +96,9 @@ class Queues:
                 session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
             )
         )
+
+    def _is_somebody(self, agent_id: str) -> bool:
+        return self._cast.agent(agent_id) is not None or agent_id.startswith(MADE_FOR)
 
     def _waiting(self, job_id: str) -> None:
         if not any(job.id == job_id and job.place is not None for job in self._slots.jobs()):

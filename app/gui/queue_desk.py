@@ -18,6 +18,7 @@ from app.gui.dialogs.queue_dialog import QueueDialog, QueueRow, QueueSection
 from app.gui.main_window import MainWindow
 from app.gui.panels.workflow.busy_list import busy_text
 from app.gui.panels.workflow.step_looks import time_text
+from app.gui.tasks import Tasks
 
 TICK_MS = 1_000
 
@@ -31,18 +32,20 @@ class QueueDesk(QObject):
     changed = Signal()
     session_requested = Signal(str)
 
-    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
-        self._window, self._engine = window, engine
+        self._window, self._engine, self._tasks = window, engine, tasks
         self._language = window.language
-        self._known: set[str] = set()
+        # Those of whom the side bar says how busy they are.
+        self._known = set(engine.queues.held())
         self._agent_id = ""
         self._dialog: QueueDialog | None = None
         self._clock = QTimer(self)
         self._clock.setInterval(TICK_MS)
         self._clock.timeout.connect(self._refresh)
         bridge.availability_changed.connect(self._on_availability)
-        self._language.changed.connect(self._on_language_changed)
+        self._language.changed.connect(self._say_all)
+        self._say_all()
 
     def show(self, agent_id: str = "") -> None:
         """Open the dialog: for one assistant, or for all that have something to do."""
@@ -53,13 +56,19 @@ class QueueDesk(QObject):
         queues = self._engine.queues
         dialog.opened.connect(self._on_opened)
         dialog.moved_up.connect(lambda job_id: self._try(lambda: queues.move_to_front(job_id)))
-        dialog.taken_out.connect(lambda job_id: self._try(lambda: queues.take_out(job_id)))
+        dialog.taken_out.connect(self._on_taken_out)
         dialog.given.connect(lambda job_id, who: self._try(lambda: queues.send(job_id, who)))
-        dialog.held.connect(lambda who, held: self._try(lambda: queues.hold(who, held)))
+        dialog.held.connect(lambda who, held: self._tasks.add("hold", queues.hold(who, held)))
         dialog.finished.connect(self._on_closed)
         self._refresh()
         self._clock.start()
         dialog.open()
+
+    def text_of(self, agent_id: str) -> str:
+        """Return how an assistant stands: held back, idle, or how much runs and waits."""
+        if self._engine.queues.is_held(agent_id):
+            return self._language("queue.held")
+        return busy_text(self._engine.queues.counts(agent_id), self._language)
 
     def close(self) -> None:
         """Stop looking."""
@@ -69,8 +78,24 @@ class QueueDesk(QObject):
         try:
             command()
         except MootError as error:
-            self._window.toasts.show_toast(self._language.problem(error.code, **error.details))
+            toasts = self._dialog.toasts if self._dialog is not None else self._window.toasts
+            toasts.show_toast(self._language.problem(error.code, **error.details))
         self._refresh()
+
+    def _on_taken_out(self, job_id: str) -> None:
+        """Whoever asked for it is told at once and can ask again there: the way there is offered."""
+        session_id = next((job.work.session_id for job in self._engine.queues.jobs() if job.id == job_id), "")
+        self._try(lambda: self._take_out(job_id, session_id))
+
+    def _take_out(self, job_id: str, session_id: str) -> None:
+        self._engine.queues.take_out(job_id)
+        if self._dialog is not None:
+            self._dialog.toasts.show_toast(
+                self._language("queue.taken_out"),
+                self._language("queue.open"),
+                lambda: self._on_opened(session_id),
+                undoes=False,
+            )
 
     def _on_opened(self, session_id: str) -> None:
         if self._dialog is not None:
@@ -87,15 +112,14 @@ class QueueDesk(QObject):
         self.changed.emit()
         self._refresh()
 
-    def _on_language_changed(self) -> None:
+    def _say_all(self) -> None:
         for assistant_id in self._known:
             self._say_busy(assistant_id)
 
     def _say_busy(self, assistant_id: str) -> None:
-        counts = self._engine.queues.counts(assistant_id)
-        text = busy_text(counts, self._language) if any(counts) else ""
-        if self._engine.queues.is_held(assistant_id):
-            text = self._language("queue.held")
+        queues = self._engine.queues
+        worth_saying = any(queues.counts(assistant_id)) or queues.is_held(assistant_id)
+        text = self.text_of(assistant_id) if worth_saying else ""
         self._window.side_bar.assistants.show_busy(assistant_id, text)
 
     def _refresh(self) -> None:
@@ -103,21 +127,20 @@ class QueueDesk(QObject):
             self._dialog.show_queues(self._sections())
 
     def _sections(self) -> list[QueueSection]:
-        queues, words = self._engine.queues, self._language
+        queues = self._engine.queues
         agents = {agent.id: agent for agent in self._engine.assistants.all()}
         colours = colours_of(tuple(agents.values()))
         jobs: dict[str, list[Job]] = {self._agent_id: []} if self._agent_id else {}
         for job in queues.jobs(self._agent_id):
             jobs.setdefault(job.agent_id, []).append(job)
-        for one in self._known if not self._agent_id else ():
-            if queues.is_held(one):
-                jobs.setdefault(one, [])
+        for one in queues.held() if not self._agent_id else ():
+            jobs.setdefault(one, [])
         titles = {one.id: one.title for one in self._engine.sessions()}
         return [
             QueueSection(
                 agent_id=agent_id,
                 name=agents[agent_id].name if agent_id in agents else _role_name(agent_id),
-                text=busy_text(queues.counts(agent_id), words),
+                text=self.text_of(agent_id),
                 held=queues.is_held(agent_id),
                 colour=colours.get(agent_id),
                 rows=tuple(self._row(job, titles.get(job.work.session_id, "")) for job in own),

@@ -13,7 +13,7 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import COMMAND, Draft
 from app.core.errors import MootError
 from app.core.events import Event
-from app.core.session import WorkflowSession
+from app.core.session import ChatSession, WorkflowSession
 from app.core.workflow import StepState
 from app.engine.availability import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
@@ -28,7 +28,7 @@ from app.gui.main_pages import MainPages
 from app.gui.main_window import MainWindow
 from app.gui.panel_desk import PanelDesk
 from app.gui.panels.chat.chat_page import ChatPage
-from app.gui.panels.workflow.busy_list import BusyRow, busy_text
+from app.gui.panels.workflow.busy_list import BusyRow
 from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
 from app.gui.queue_desk import QueueDesk
@@ -55,7 +55,7 @@ class WorkflowDesk(PanelDesk):
     ) -> None:
         super().__init__(window, engine, page, pages, tasks)
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
-        self.queues = QueueDesk(window, engine, bridge)
+        self.queues = QueueDesk(window, engine, bridge, tasks)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
         self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self)
@@ -105,6 +105,7 @@ class WorkflowDesk(PanelDesk):
         self.queues.session_requested.connect(self.session_requested)
         self._window.side_bar.assistants.queue_requested.connect(self.queues.show)
         work.busy.queue_requested.connect(self.queues.show)
+        self._page.state_line.let_go_requested.connect(self._on_let_go)
         bridge.workflows_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
         self._pages.shown.connect(lambda _page: self._show_work())
@@ -230,6 +231,11 @@ class WorkflowDesk(PanelDesk):
         if shown and self.session is None:
             self.panel.take_focus()
 
+    def _on_let_go(self) -> None:
+        session = self._page.session
+        if isinstance(session, ChatSession):
+            self._start(self._engine.queues.hold(session.chat.assistant_id, False))
+
     # Showing
 
     @property
@@ -254,7 +260,10 @@ class WorkflowDesk(PanelDesk):
         self._show_busy()
 
     def _show_busy(self) -> None:
-        """Show how those of the workflow in front stand who do its steps."""
+        """Show how those of the workflow in front stand who do its steps, and whether a chat's is held back."""
+        shown = self._page.session
+        chat = shown.chat if isinstance(shown, ChatSession) else None
+        self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
         session = self.session
         if session is None:
             return
@@ -273,7 +282,7 @@ class WorkflowDesk(PanelDesk):
                 rows[agent.id] = BusyRow(
                     name=agent.name,
                     strategy=self._language(f"busy.strategy.{policy.strategy}"),
-                    text=busy_text(self._engine.queues.counts(agent.id), self._language),
+                    text=self.queues.text_of(agent.id),
                     colour=colours.get(agent.id),
                 )
         self.panel.work.busy.show_rows(list(rows.values()))

@@ -177,11 +177,11 @@ async def test_one_that_has_too_much_to_do_takes_nothing(tmp_path: Path) -> None
 async def test_held_back_it_begins_nothing_and_then_goes_on(tmp_path: Path) -> None:
     made, gate = gated(tmp_path, agent("po", busy=QUEUE))
     gate.set()
-    made.engine.queues.hold("po", True)
+    await made.engine.queues.hold("po", True)
     session_id = await made.engine.chats.start("po", "One")
     await until(lambda: bool(waiting(made)))
     assert made.engine.queues.is_held("po") and not made.models.requests
-    made.engine.queues.hold("po", False)
+    await made.engine.queues.hold("po", False)
     await made.engine.wait(session_id)
     assert len(made.models.requests) == 1
 

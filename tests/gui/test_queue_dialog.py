@@ -69,6 +69,7 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     assert [one for one, place in jobs(person) if place is not None] == [fourth[0], second[0], third[0]]
     await person.click(f"queue_out_{third[0]}")
     await until(lambda: status(person, sessions[2]) == IDLE)
+    assert person.sees("toast_action"), "the way to where it can be tried again is offered over the dialog"
     give = person.find(f"queue_give_{second[0]}")
     next(action for action in give.menu().actions() if action.text() == "Other").trigger()
     await until(lambda: engine.queues.jobs("other"))
@@ -83,6 +84,54 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     other = engine.live(sessions[1])
     assert other is not None
     assert other.messages[-1].author.id == "other"
+
+
+async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
+    person, pace = busy
+    engine = person.window.desk.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two")]
+    await until(lambda: len(jobs(person)) == 2)
+    person.window.desk.workflows.queues.show(ONE.id)
+    await person.settle()
+    await person.click(f"queue_out_{jobs(person)[1][0]}")
+    await person.click("toast_action")
+    page = person.window.desk.chat_page
+    await until(lambda: page.session_id == sessions[1] and not person.sees("queue_dialog"))
+    await until(lambda: status(person, sessions[1]) == IDLE)
+    pace.slow = False
+    live = engine.live(sessions[1])
+    page.transcript.action_requested.emit(live.messages[-1].id, "retry")
+    await until(lambda: live.messages[-1].state == "done" and status(person, sessions[1]) == IDLE)
+
+
+async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    wire_servers["openai"].script(MODEL, lambda _: Answer(DONE))
+    async with at_window(data_dir) as person:
+        await person.window.desk.engine.assistants.save(ONE)
+        person.window.desk.workflows.queues.show(ONE.id)
+        await person.click(f"queue_hold_{ONE.id}")
+        await until(lambda: person.window.desk.engine.queues.is_held(ONE.id))
+    async with at_window(data_dir) as person:
+        desk, side = person.window.desk, person.window.side_bar.assistants
+        assert "held back" in side.item(side.ids().index(ONE.id)).toolTip()
+        session_id = await desk.engine.chats.start(ONE.id, "One")
+        desk.show_session(session_id)
+        line = desk.chat_page.state_line
+        await until(lambda: line.isVisible() and "held back" in line._text.text())
+        assert not wire_servers["openai"].requests
+        desk.workflows.queues.show()
+        await person.settle()
+        assert person.sees(f"queue_hold_{ONE.id}")
+        await person.click("queue_close")
+        await person.click("chat_resume")
+        await until(lambda: status(person, session_id) == IDLE)
+        assert len(wire_servers["openai"].requests) == 1
+        assert desk.engine.settings().held_back == ()
 
 
 async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_cancelled(busy):

@@ -13,6 +13,7 @@ from app.gui.style import Look
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.toast import Toasts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ class QueueDialog(QDialog):
         whole.addWidget(scrolling(self._body), 1)
         whole.addLayout(foot)
         self.resize(620, 420)
+        # The window's own cannot be clicked while this is open.
+        self.toasts = Toasts(self)
 
     def show_queues(self, sections: Sequence[QueueSection]) -> None:
         """Show these; what stands under a pointer stays where it is while only the time goes on."""
@@ -117,7 +120,7 @@ class QueueDialog(QDialog):
         avatar, name, text = Avatar(self._look, 20), ElidedLabel("name"), plain_label("hint")
         avatar.set_speaker(shown.name, shown.colour)
         name.setText(visible(shown.name))
-        text.setText(words("queue.held") if shown.held else shown.text)
+        text.setText(shown.text)
         hold = button("link", f"queue_hold_{shown.agent_id}")
         key = "queue.go_on" if shown.held else "queue.hold"
         hold.setText(words(key))

@@ -9,14 +9,19 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout
 from app.core.events import RetryScheduled
 from app.core.session import ERROR, PAUSED, RUNNING, ChatSession
 from app.gui.i18n import Language
+from app.gui.session_state import waits_its_turn
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
 
 class StateLine(QFrame):
-    """Says why a chat does not go on; hidden while it does. Emits `resume_requested`."""
+    """Says why a chat does not go on; hidden while it does.
+
+    Signals: resume_requested(), let_go_requested() of an assistant that is held back.
+    """
 
     resume_requested = Signal()
+    let_go_requested = Signal()
 
     def __init__(self, language: Language) -> None:
         super().__init__()
@@ -26,6 +31,7 @@ class StateLine(QFrame):
         self._session: ChatSession | None = None
         self._read_only = False
         self._damaged = 0
+        self._held = False
         self._retry: tuple[str, str, float] | None = None
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume")
@@ -36,7 +42,7 @@ class StateLine(QFrame):
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._countdown.timeout.connect(self._refresh)
-        self.resume.clicked.connect(self.resume_requested)
+        self.resume.clicked.connect(self._on_clicked)
         language.changed.connect(self._refresh)
         self._refresh()
 
@@ -53,6 +59,12 @@ class StateLine(QFrame):
         self._session = session
         self._refresh()
 
+    def show_held(self, held: bool) -> None:
+        """Say whether the assistant is held back: nothing else keeps a chat waiting without an end."""
+        if held != self._held:
+            self._held = held
+            self._refresh()
+
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try."""
         self._retry = (event.author.name, event.reason, time.monotonic() + event.seconds)
@@ -67,8 +79,8 @@ class StateLine(QFrame):
     def _refresh(self) -> None:
         tone, text = self._words()
         paused = self._session is not None and self._session.status == PAUSED
-        self.resume.setText(self._language("chat.resume"))
-        self.resume.setVisible(paused and not self._read_only)
+        self.resume.setText(self._language("queue.go_on" if self._is_held_up else "chat.resume"))
+        self.resume.setVisible((paused or self._is_held_up) and not self._read_only)
         self._text.setText(text)
         self.setVisible(bool(text))
         if self.property("tone") != tone:
@@ -81,6 +93,13 @@ class StateLine(QFrame):
         elif not self._countdown.isActive():
             self._countdown.start()
 
+    @property
+    def _is_held_up(self) -> bool:
+        return self._held and self._session is not None and waits_its_turn(self._session)
+
+    def _on_clicked(self) -> None:
+        (self.let_go_requested if self._is_held_up else self.resume_requested).emit()
+
     def _words(self) -> tuple[str, str]:
         words, session = self._language, self._session
         if session is None:
@@ -91,6 +110,8 @@ class StateLine(QFrame):
             name, reason, at = self._retry
             left = max(0, math.ceil(at - time.monotonic()))
             return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
+        if self._is_held_up:
+            return "warn", words("chat.held_back", name=session.chat.assistant_name)
         reason = words.problem(session.reason) if session.reason else ""
         if session.status == PAUSED:
             return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
