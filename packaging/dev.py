@@ -81,7 +81,8 @@ def main(arguments: Sequence[str]) -> int:
     if command == "run":
         return run_moot(rest, virtual_screen)
     if command == "test":
-        return call([PYTHON, "-m", "pytest", *rest])
+        # All of them take long: every core takes a share. A few named ones start sooner without.
+        return call([PYTHON, "-m", "pytest", *(rest or ["-n", "auto", "--dist", "worksteal"])])
     if command == "bench":
         return call([PYTHON, "-m", "tests.benchmarks", *rest])
     if command == "build":
