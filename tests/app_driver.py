@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.gui.chat.transcript_view import TranscriptView
 from app.gui.main_window import MainWindow
@@ -84,6 +84,12 @@ class Person:
         box.setCurrentIndex(index)
         box.activated.emit(index)
         await asyncio.sleep(0)
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a file in the dialog that asks for one, which then goes."""
+        [dialog] = self.window.findChildren(QFileDialog)
+        dialog.fileSelected.emit(str(path))
+        dialog.reject()
 
     def transcript(self, name: str = "debate_transcript") -> list[str]:
         """Return what a screen reader reads of each message."""

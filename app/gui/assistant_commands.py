@@ -4,7 +4,6 @@ Made by the desk, which listens to its signals for what concerns sessions.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -22,14 +21,8 @@ from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.partner_list import assistant_partners
 from app.gui.save_queue import SaveQueue
-from app.gui.shared_files import (
-    ask_for_file,
-    ask_where,
-    free_name,
-    holds_group,
-    read_shared_file,
-    write_shared_file,
-)
+from app.gui.shared_files import free_name
+from app.gui.sharing import Sharing
 from app.gui.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -51,7 +44,6 @@ class AssistantCommands(QObject):
 
     chat_requested = Signal(str)
     session_requested = Signal(str)
-    group_file_given = Signal(object)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
 
@@ -61,6 +53,7 @@ class AssistantCommands(QObject):
         self._language = window.language
         self._engine = engine
         self._tasks = Tasks(self._on_task_failed)
+        self.sharing = Sharing(window, engine, self._tasks)
         self._page: AssistantsPage | None = None
         self._palette: Palette | None = None
         self._commands: Sequence[Command] = ()
@@ -148,37 +141,11 @@ class AssistantCommands(QObject):
 
     def share(self, agent_id: str) -> None:
         """Ask where to, then write an assistant as a file."""
-        name = self._engine.assistants.find(agent_id).name
-        ask_where(
-            self._window,
-            self._language("assistant.share"),
-            name,
-            lambda path: self._tasks.start(f"share {agent_id}", self._share(agent_id, path)),
-        )
+        self.sharing.give(self._engine.assistants.find(agent_id).name, lambda: self._shared(agent_id))
 
     def bring_in(self) -> None:
         """Ask for a file, then show what it would bring in."""
-        ask_for_file(
-            self._window,
-            self._language("assistant.bring_in"),
-            lambda path: self._tasks.replace("bring in", self.bring_in_file(path)),
-        )
-
-    async def bring_in_file(self, path: Path) -> None:
-        """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
-        from app.gui.dialogs.bring_in_dialog import BringInDialog, assistant_preview
-
-        text = await read_shared_file(path)
-        if holds_group(text):
-            self.group_file_given.emit(path)
-            return
-        shared = self._engine.assistants.read_shared(text)
-        preview = assistant_preview(shared, self._language)
-        dialog = BringInDialog(self._language, self._window.look, preview, self._window)
-        dialog.agreed.connect(
-            lambda: self._tasks.start("keep what came in", self._save_and_show(shared.agent))
-        )
-        dialog.open()
+        self.sharing.ask(self._language("assistant.bring_in"))
 
     # How it is done
 
@@ -193,6 +160,9 @@ class AssistantCommands(QObject):
         side.assistants.share_requested.connect(self.share)
         side.assistants.delete_requested.connect(self.delete)
         side.assistants.order_chosen.connect(self._on_order)
+        self.sharing.assistant_agreed.connect(
+            lambda agent: self._tasks.start("keep what came in", self._save_and_show(agent))
+        )
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self._on_servers_changed)
         self._language.changed.connect(self._on_language_changed)
@@ -277,9 +247,9 @@ class AssistantCommands(QObject):
             lambda: self._tasks.start(f"restore {agent_id}", assistants.restore(agent)),
         )
 
-    async def _share(self, agent_id: str, path: Path) -> None:
+    async def _shared(self, agent_id: str) -> str:
         await self.settle()
-        await write_shared_file(self._window, path, self._engine.assistants.share(agent_id))
+        return self._engine.assistants.share(agent_id)
 
     async def _show_versions(self, editor: "AssistantEditor", agent_id: str) -> None:
         await self.settle()

@@ -5,7 +5,6 @@ Made by the desk, which listens to its signal for what concerns sessions.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -20,14 +19,7 @@ from app.gui.bridge import Bridge
 from app.gui.main_window import MainWindow
 from app.gui.partner_list import group_partners
 from app.gui.save_queue import SaveQueue
-from app.gui.shared_files import (
-    ask_for_file,
-    ask_where,
-    free_name,
-    holds_group,
-    read_shared_file,
-    write_shared_file,
-)
+from app.gui.shared_files import free_name
 from app.gui.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -120,34 +112,12 @@ class GroupCommands(QObject):
 
     def share(self, group_id: str) -> None:
         """Ask where to, then write a group with its members as a file."""
-        ask_where(
-            self._window,
-            self._language("assistant.share"),
-            self._engine.groups.find(group_id).name,
-            lambda path: self._tasks.start(f"share {group_id}", self._share_to(group_id, path)),
-        )
+        name = self._engine.groups.find(group_id).name
+        self._assistants.sharing.give(name, lambda: self._shared(group_id))
 
     def bring_in(self) -> None:
         """Ask for a file, then show what it would bring in."""
-        ask_for_file(
-            self._window,
-            self._language("group.bring_in"),
-            lambda path: self._tasks.replace("bring in", self.bring_in_file(path)),
-        )
-
-    async def bring_in_file(self, path: Path) -> None:
-        """Show what a file would bring in; it is saved when the user agrees. Raises BadInput."""
-        from app.gui.dialogs.bring_in_dialog import BringInDialog, group_preview
-
-        text = await read_shared_file(path)
-        if not holds_group(text):
-            await self._assistants.bring_in_file(path)
-            return
-        shared = self._engine.groups.read_shared(text)
-        preview = group_preview(shared, self._language)
-        dialog = BringInDialog(self._language, self._window.look, preview, self._window)
-        dialog.agreed.connect(lambda: self._tasks.start("keep what came in", self._take(shared)))
-        dialog.open()
+        self._assistants.sharing.ask(self._language("group.bring_in"))
 
     # How it is done
 
@@ -164,8 +134,8 @@ class GroupCommands(QObject):
         side.groups.order_chosen.connect(
             lambda ids: self._tasks.replace("order", self._engine.groups.reorder(ids))
         )
-        self._assistants.group_file_given.connect(
-            lambda path: self._tasks.replace("bring in", self.bring_in_file(path))
+        self._assistants.sharing.group_agreed.connect(
+            lambda shared: self._tasks.start("keep what came in", self._take(shared))
         )
         bridge.groups_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
@@ -237,9 +207,9 @@ class GroupCommands(QObject):
             lambda: self._tasks.start(f"restore {group_id}", self._engine.groups.restore(group)),
         )
 
-    async def _share_to(self, group_id: str, path: Path) -> None:
+    async def _shared(self, group_id: str) -> str:
         await self.settle()
-        await write_shared_file(self._window, path, self._engine.groups.share(group_id))
+        return self._engine.groups.share(group_id)
 
     async def _make_member(self, group_id: str) -> None:
         """Make an assistant that is a member at once, its name ready to be written."""

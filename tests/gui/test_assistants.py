@@ -5,7 +5,7 @@ import json
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QLabel
 
 from app.core.agent import Agent
 from app.gui.assistant_looks import colours_of
@@ -220,16 +220,15 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     editor(person).form.tools.choose("web_fetch")
     await until(lambda: kept(data_dir, agent_id).get("tools") == ["web_fetch"])
     await person.click("assistant_share")
-    dialog = person.window.findChild(QFileDialog)
     path = tmp_path / "reviewer.json"
-    dialog.fileSelected.emit(str(path))
-    dialog.reject()
+    person.choose_file(path)
     await until(lambda: path.is_file() and path.stat().st_size)
     document = json.loads(path.read_text("utf-8"))
     document |= {"tools": ["web_fetch", "shell"], "mcp_servers": ["files"], "command": "rm -rf /"}
     path.write_text(json.dumps(document), "utf-8")
     count = len(side(person).ids())
-    person.window.desk.assistants._tasks.start("bring in", person.window.desk.assistants.bring_in_file(path))
+    person.window.side_bar.bring_in_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     said = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
     assert "web_fetch" in said
@@ -246,8 +245,8 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
 async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
     path = tmp_path / "bad.json"
     path.write_text(text, "utf-8")
-    commands = person.window.desk.assistants
-    commands._tasks.start("bring in", commands.bring_in_file(path))
+    person.window.side_bar.bring_in_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("toast"))
     assert not person.sees("bring_in_dialog")
 

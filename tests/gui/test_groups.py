@@ -5,7 +5,7 @@ import json
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit
+from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.agent import Group
 from tests.app_driver import Person, at_window, until
@@ -297,10 +297,8 @@ async def test_a_group_of_nobody_opens_its_editor(person):
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
     group_id = await take_ready(person, 1)
     await person.click("group_share")
-    dialog = person.window.findChild(QFileDialog)
     path = tmp_path / "crew.json"
-    dialog.fileSelected.emit(str(path))
-    dialog.reject()
+    person.choose_file(path)
     await until(lambda: path.is_file() and path.stat().st_size)
     document = json.loads(path.read_text("utf-8"))
     assert [one["name"] for one in document["members"]] == ["Architect", "Backend", "QA", "Release notes"]
@@ -308,7 +306,8 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     document["members"][2] |= {"name": "QA 2", "tools": ["web_fetch", "shell"], "mcp_servers": ["files"]}
     path.write_text(json.dumps(document), "utf-8")
     agents = person.window.side_bar.assistants.ids()
-    commands(person)._tasks.start("bring in", commands(person).bring_in_file(path))
+    person.window.side_bar.bring_in_group_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     shown = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
     assert "Architect, Backend, QA 2, Release notes" in shown
@@ -340,24 +339,27 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
 async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
     path = tmp_path / "bad.json"
     path.write_text(text, "utf-8")
-    commands(person)._tasks.start("bring in", commands(person).bring_in_file(path))
+    person.window.side_bar.bring_in_group_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("toast"))
     assert not person.sees("bring_in_dialog")
     assert side(person).ids() == ()
 
 
 async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_path):
-    assistants, engine = person.window.desk.assistants, person.window.desk.engine
+    engine = person.window.desk.engine
     path = tmp_path / "one.json"
     path.write_text(engine.assistants.share("browser"), "utf-8")
-    commands(person)._tasks.start("bring in", commands(person).bring_in_file(path))
+    person.window.side_bar.bring_in_group_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Bring in an assistant"
     await person.click("bring_in_cancel")
     await until(lambda: not person.sees("bring_in_dialog"))
     group_id = await take_ready(person, 1)
     path.write_text(engine.groups.share(group_id), "utf-8")
-    assistants._tasks.start("bring in", assistants.bring_in_file(path))
+    person.window.side_bar.bring_in_requested.emit()
+    person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Bring in a group"
     await person.click("bring_in_keep")
