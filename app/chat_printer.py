@@ -29,7 +29,6 @@ from app.core.message import (
     SYSTEM,
     TEXT,
     TOOL,
-    USER,
     YESNO,
     Message,
     Prompt,
@@ -215,7 +214,7 @@ class ChatPrinter:
             self._questions.add((message.turn_id, message.tool_call_id))
 
     def _label(self, message: Message) -> str:
-        name = self._texts("cli.you") if message.role == USER else message.author.name
+        name = self._texts("cli.you") if message.by_user else message.author.name
         return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
 
     def _depth(self, message: Message) -> int:

@@ -170,6 +170,11 @@ class Message:
         return self.prompt is not None and self.prompt.open
 
     @property
+    def by_user(self) -> bool:
+        """Whether the user wrote it: what a workflow asks a step once more has the user's role alone."""
+        return self.role == USER and self.author.kind != "orchestrator"
+
+    @property
     def is_tool_call(self) -> bool:
         """Whether the message asks for tools."""
         return bool(self.tool_calls)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, USER, Attachment, Message, Prompt, ToolCall
+from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, Attachment, Message, Prompt, ToolCall
 from app.core.session import GroupSession, WorkflowSession
 from app.engine.branches import shown
 from app.engine.call_tree import in_tree
@@ -139,7 +139,7 @@ class ChatDocument:
             elif message.role == TOOL:
                 yield _Part(depth, *self._result(message))
             elif (message.answers or "") not in self._approvals and _says_something(message):
-                heading = self._lines["user"] if message.role == USER else message.author.name
+                heading = self._lines["user"] if message.by_user else message.author.name
                 below = marks(message, self._lines)
                 yield _Part(depth, heading, message.content, below, message.attachments)
 

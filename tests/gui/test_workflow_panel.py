@@ -221,6 +221,10 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         await until(lambda: isinstance(page.session, WorkflowSession))
         assert person.window.top_bar.mode.text() == "Workflow"
         await until(lambda: row(person, "two")._shown.action == "accept", what="the step that gave no end")
+        asked = [one for one in engine.live(page.session_id).messages if one.role == "user"][-1]
+        assert asked.turn_id != engine.live(page.session_id).messages[0].turn_id
+        assert page.transcript._model.name(asked, person.window.language) == "Trio", "nobody wrote that"
+        assert (await engine.export(page.session_id, "md")).count("You") == 1
         assert "patch.diff" in row(person, "one")._why.text()
         assert row(person, "one").indent() < row(person, "two").indent() < row(person, "three").indent()
         assert row(person, "two").accessibleName() == "Second, Architect, waiting"

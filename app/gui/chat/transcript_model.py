@@ -314,17 +314,18 @@ class TranscriptModel:
 
     def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
         """Return how a speaker is painted."""
+        if author.kind == ORCHESTRATOR:
+            name = shown_name(author, texts)
+            return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
         name = texts("transcript.you") if role == USER else shown_name(author, texts)
         if role == USER:
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
-        if author.kind == ORCHESTRATOR:
-            return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
         colour, background = tokens.speaker(self._see(author))
         return Speaker(name, name[:1].upper(), colour, background)
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return who speaks, as it is shown."""
-        return texts("transcript.you") if message.role == USER else shown_name(message.author, texts)
+        return texts("transcript.you") if message.by_user else shown_name(message.author, texts)
 
     def _see(self, author: Author) -> int:
         if self.chat and author.id in self.colours:
