@@ -66,7 +66,7 @@ async def test_what_is_said_while_the_assistant_works_queues_and_is_changed_move
     for text in ("one", "two", "three"):
         await say(person, text)
     await until(lambda: queued(page) == ["one", "two", "three"])
-    assert person.sees("queue")
+    assert person.sees("queue") and page.queue._title.text() == "3 messages wait"
     rows = list(page.queue._rows.values())
     QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
     box = rows[0]._box

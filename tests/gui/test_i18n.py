@@ -26,6 +26,11 @@ def test_both_languages_have_the_same_texts():
     assert set(CATALOGUES["en"]) == set(CATALOGUES["ko"])
 
 
+def test_no_text_hides_those_that_differ_by_number():
+    names = set(CATALOGUES["en"])
+    assert not {name for name in names if names & {f"{name}.one", f"{name}.other"}}
+
+
 @pytest.mark.parametrize("name", sorted(CATALOGUES["en"]))
 def test_a_text_has_the_same_blanks_in_both_languages(name):
     assert blanks(CATALOGUES["en"][name]) == blanks(CATALOGUES["ko"][name])

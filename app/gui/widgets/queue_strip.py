@@ -209,7 +209,7 @@ class QueueStrip(QScrollArea):
         if self.after is not None:
             stops = [stop for queued in queue for stop in self._rows[queued.id].stops]
             put_in_tab_order([self.after, *stops])
-        self._title.setText(self._language("queue.title", count=len(queue)))
+        self._title.setText(self._language("queue.messages", count=len(queue)))
         self.setVisible(bool(queue))
         self.setFixedHeight(min(MOST_HEIGHT, tall(24) + len(queue) * (tall(ROW_HEIGHT) + 4)))
 
