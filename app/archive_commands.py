@@ -60,6 +60,7 @@ async def restore(call: Call) -> int:
     if call.arguments.json:
         await call.out.write(json_line(asdict(back)))
         return OK
-    counts = {name: len(getattr(back, name)) for name in ("sessions", "copies", "documents")}
-    await call.out.write(call.texts("data.restored", **counts) + "\n")
+    what = ", ".join(call.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
+    said = call.texts("data.restored", what=what) if what else call.texts("data.restored.none")
+    await call.out.write(said + "\n")
     return OK

@@ -78,6 +78,12 @@ class Restored:
     backup: str
     usage: tuple[UsageEntry, ...] = ()
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many came back of each kind, by its name; without those of which none did."""
+        found = {"sessions": self.sessions, "copies": self.copies, "documents": self.documents}
+        return {name: len(some) for name, some in found.items() if some}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thrown:

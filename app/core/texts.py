@@ -9,6 +9,12 @@ from pathlib import Path
 
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
+# A Korean particle in both its forms, behind what a blank was filled with: `‘비평가’을(를)`.
+_PARTICLE = re.compile(r"([가-힣\d])([’”'\"]?)(은\(는\)|이\(가\)|을\(를\)|\(으\)로|\(이\)라)")
+# How each digit ends when it is read: 영 일 이 삼 사 오 육 칠 팔 구.
+_DIGITS = "영일이삼사오육칠팔구"
+_SYLLABLES, _FINALS, _RIEUL = 0xAC00, 28, 8
+
 
 class Texts:
     """The texts of one language: `texts("debate.start")`, `texts("debate.round", round=2, rounds=3)`.
@@ -32,10 +38,26 @@ class Texts:
         if "count" in values and key not in self._catalogue:
             key = f"{key}.one" if values["count"] == 1 else f"{key}.other"
         text = self._catalogue[key]
-        return text.format(**values) if values else text
+        if not values:
+            return text
+        filled = text.format(**values)
+        return _PARTICLE.sub(_particle, filled) if self.language == "ko" else filled
 
     def __contains__(self, key: str) -> bool:
         return key in self._catalogue
+
+
+def _particle(match: re.Match[str]) -> str:
+    """Return the form that fits what is before it; behind Latin letters both stay, as nobody knows how they are read."""
+    last, quote, both = match.groups()
+    syllable = _DIGITS[int(last)] if last.isdigit() else last
+    final = (ord(syllable) - _SYLLABLES) % _FINALS
+    if both.startswith("("):
+        closed = final and (final != _RIEUL or both != "(으)로")
+        form = both.replace("(", "").replace(")", "") if closed else both[-1]
+    else:
+        form = both[0] if final else both[2]
+    return last + quote + form
 
 
 def has_hangul(text: str) -> bool:

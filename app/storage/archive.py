@@ -30,7 +30,7 @@ from app.storage.backup import is_due, own_backups, write_backup, write_zip
 from app.storage.bin import remove_for_good, thrown, thrown_at
 from app.storage.documents import JsonDocuments
 from app.storage.exported import read_exported
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
+from app.storage.file_system import FileSystem, RealFileSystem, not_written, storage_error, write_whole
 from app.storage.foreign_file import read_foreign
 from app.storage.paths import DataPaths
 from app.storage.restore import OpenBackup, renamed
@@ -207,7 +207,14 @@ class FileArchive:
 
     async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
         """Write a zip, whole or not at all. Raises StorageError."""
-        await self._do(lambda: write_zip(self._disk, Path(path), entries))
+
+        def write() -> None:
+            try:
+                write_zip(self._disk, Path(path), entries)
+            except OSError as error:
+                raise not_written(error, Path(path)) from error
+
+        await self._do(write)
 
     def _opened(self, path: str) -> OpenBackup:
         return OpenBackup(self._paths, self._disk, Path(path))

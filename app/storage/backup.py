@@ -19,7 +19,7 @@ from app.core.errors import StorageError
 from app.core.events import utc_now
 from app.core.ids import is_id
 from app.storage.document_file import as_bytes
-from app.storage.file_system import FileSystem, storage_error, write_all
+from app.storage.file_system import FileSystem, not_written, storage_error, write_all
 from app.storage.mcp_file import packed
 from app.storage.paths import DataPaths
 
@@ -175,7 +175,7 @@ def write_backup(
         if own:
             _forget_oldest(paths, disk, why)
     except OSError as error:
-        raise storage_error(error, target) from error
+        raise storage_error(error, target) if own else not_written(error, target) from error
     return Backup(path=str(target), made_at=made_at, why=why, size=size)
 
 

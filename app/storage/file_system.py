@@ -203,6 +203,11 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     return StorageError("disk_error", path=str(path), detail=detail)
 
 
+def not_written(error: OSError, path: Path) -> StorageError:
+    """Turn an error at a place outside the data directory into one with a text: nothing is tried again there."""
+    return StorageError("export_failed", name=path.name, detail=error.strerror or type(error).__name__)
+
+
 def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
     """Write every byte or raise OSError; a short write is continued."""
     view = memoryview(data)

@@ -100,7 +100,7 @@ async def test_a_backup_brings_back_what_is_missing(person, tmp_path):
     await person.click("restore_go")
     await until(lambda: len(sessions(person)) == 2)
     await settled(person)
-    assert "1 sessions" in page.said.text()
+    assert page.said.text() == "Back again: 1 session."
     assert len(rows(page.backups.list)) == 1
     assert "Before a restore" in rows(page.backups.list)[0]
 
@@ -111,6 +111,12 @@ async def test_a_file_that_is_no_backup_is_said_to_be_none(person, tmp_path):
     await person.click("data_backups_from_file")
     await choose(person, tmp_path / "x.zip")
     assert "x.zip is damaged" in page.said.text()
+    assert page.said.property("kind") == "error"
+    (tmp_path / "file").write_text("")
+    await page._back_up(tmp_path / "file" / "mine.zip")
+    assert page.said.text().startswith("Could not write mine.zip: ")
+    await page._back_up(tmp_path / "mine.zip")
+    assert (page.said.text(), page.said.property("kind")) == ("Backed up to mine.zip.", "hint")
     assert not person.sees("restore_dialog")
 
 

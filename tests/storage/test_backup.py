@@ -130,8 +130,14 @@ async def test_a_backup_by_hand_goes_where_it_is_wanted(
     assert backup.size == target.stat().st_size
     assert await archive.backups() == ()
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError):
-        await archive.back_up(BY_HAND, str(tmp_path / "file" / "mine.zip"))
+    # Where it was to go is named, and nothing is said of trying again there.
+    for work in (
+        archive.back_up(BY_HAND, str(tmp_path / "file" / "mine.zip")),
+        archive.write_zip(str(tmp_path / "file" / "mine.zip"), iter([])),
+    ):
+        with pytest.raises(StorageError, match="export_failed") as caught:
+            await work
+        assert caught.value.details["name"] == "mine.zip"
 
 
 async def test_what_packs_too_well_to_be_believed_can_still_be_read(paths: DataPaths, store: JsonLogStore):

@@ -166,7 +166,7 @@ class DataPage(QWidget):
                 await archive.sizes(),
             )
         except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+            self._say_problem(error)
             return
         if not self._gone:
             self._show_kept()
@@ -264,15 +264,11 @@ class DataPage(QWidget):
                 progress=lambda done: self._count(done, len(sessions)),
             )
         except MootError as error:
-            self._say(words.problem(error.code, **error.details))
+            self._say_problem(error)
         else:
+            counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
             self._say(
-                words(
-                    "data.restored",
-                    sessions=len(back.sessions),
-                    copies=len(back.copies),
-                    documents=len(back.documents),
-                )
+                words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
             )
             if back.documents:
                 self.restored.emit()
@@ -306,7 +302,7 @@ class DataPage(QWidget):
                 kept += 1
                 self._count(kept, len(chosen))
         except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+            self._say_problem(error)
         else:
             self._say(self._language("data.imported", count=kept))
         self.refresh()
@@ -373,7 +369,7 @@ class DataPage(QWidget):
         try:
             await work
         except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+            self._say_problem(error)
         else:
             self._say(done)
         self.refresh()
@@ -384,7 +380,7 @@ class DataPage(QWidget):
         try:
             found = await work
         except MootError as error:
-            self._say(self._language.problem(error.code, **error.details))
+            self._say_problem(error)
             return None
         self._say("")
         return None if self._gone else found
@@ -400,6 +396,9 @@ class DataPage(QWidget):
         if not self._gone:
             self._line.show_count(done, total)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, kind: str = "hint") -> None:
         if not self._gone:
-            self._line.say(text)
+            self._line.say(text, kind)
+
+    def _say_problem(self, error: MootError) -> None:
+        self._say(self._language.problem(error.code, **error.details), "error")

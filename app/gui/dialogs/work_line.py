@@ -39,6 +39,7 @@ class WorkLine(QWidget):
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
         """Say that work is under way, of so many parts where that is known; `cancel` ends it."""
         self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
+        self._dress("hint")
         self._cancel.setText(self._words("dialog.cancel"))
         self._cancel.setVisible(cancel is not None)
         self._beat.start()
@@ -50,12 +51,19 @@ class WorkLine(QWidget):
             self._count = (done, total)
             self._show()
 
-    def say(self, text: str) -> None:
-        """Say something else: nothing is under way any more."""
+    def say(self, text: str, kind: str = "hint") -> None:
+        """Say something else, an `error` in its colour: nothing is under way any more."""
         self._beat.stop()
         self._on_cancel = None
         self._cancel.hide()
+        self._dress(kind)
         self.said.setText(text)
+
+    def _dress(self, kind: str) -> None:
+        if self.said.property("kind") != kind:
+            self.said.setProperty("kind", kind)
+            self.said.style().unpolish(self.said)
+            self.said.style().polish(self.said)
 
     def _show(self) -> None:
         words, (done, total) = self._words, self._count
