@@ -3,6 +3,7 @@
 A row has one for its message and one for what was thought; a card has one for what it unfolds.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRect
@@ -44,9 +45,7 @@ class SegmentStack:
 
     def set_blocks(self, blocks: Sequence[Block], first: int) -> None:
         """Bring the pieces up to date from the first changed block on."""
-        kept = 0
-        while kept < len(self.segments) - 1 and self.segments[kept + 1].first_block <= first:
-            kept += 1
+        kept = max(0, bisect_right(self.segments, first, key=lambda segment: segment.first_block) - 1)
         start_block = self.segments[kept].first_block if self.segments else 0
         position = self.segments[kept].start if self.segments else 0
         self.blocks = list(blocks)
@@ -67,21 +66,22 @@ class SegmentStack:
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out what is stale or moved; return the lower edge, `top` where there is nothing."""
-        first = self.stale
-        for number, segment in enumerate(self.segments):
+        moved = bool(self.segments) and self.segments[0].rect.top() != top
+        for number in range(0 if moved else self.stale, len(self.segments)):
+            segment = self.segments[number]
             if number:
                 upper = self.segments[number - 1]
                 top = upper.rect.bottom() + 1 + segment.gap_below(upper)
-            if number >= first or segment.rect.top() != top:
-                segment.place(left, top, width)
+            segment.place(left, top, width)
         self.stale = len(self.segments)
         return self.bottom if self.segments else top
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`."""
-        for segment in self.segments:
-            if segment.rect.bottom() >= clip.top() and segment.rect.top() <= clip.bottom():
-                segment.paint(painter, clip, ranges)
+        for segment in self.segments[self._number_at(clip.top()) :]:
+            if segment.rect.top() > clip.bottom():
+                break
+            segment.paint(painter, clip, ranges)
 
     @property
     def links(self) -> list[tuple[int, Span]]:
@@ -127,7 +127,9 @@ class SegmentStack:
         return None
 
     def _at(self, y: int) -> Segment | None:
-        for segment in self.segments:
-            if y <= segment.rect.bottom():
-                return segment
-        return self.segments[-1] if self.segments else None
+        number = min(self._number_at(y), len(self.segments) - 1)
+        return self.segments[number] if self.segments else None
+
+    def _number_at(self, y: int) -> int:
+        """Return the first piece that does not end above a height."""
+        return bisect_left(self.segments, y, key=lambda segment: segment.rect.bottom())
