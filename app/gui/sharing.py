@@ -4,6 +4,7 @@ Made by the commands of assistants; those of groups use it too, as a file may ho
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -50,12 +51,13 @@ class Sharing(QObject):
         text = await read_shared_file(path)
         if holds_group(text):
             group = self._engine.groups.read_shared(text)
-            agreed, came, preview = self.group_agreed, group, group_preview(group, self._language)
+            preview, agreed = group_preview(group, self._language), partial(self.group_agreed.emit, group)
         else:
             one = self._engine.assistants.read_shared(text)
-            agreed, came, preview = self.assistant_agreed, one.agent, assistant_preview(one, self._language)
+            preview = assistant_preview(one, self._language)
+            agreed = partial(self.assistant_agreed.emit, one.agent)
         dialog = BringInDialog(self._language, self._window.look, preview, self._window)
-        dialog.agreed.connect(lambda: agreed.emit(came))
+        dialog.agreed.connect(agreed)
         dialog.open()
 
     async def _write(self, path: Path, text: Callable[[], Awaitable[str]]) -> None:
