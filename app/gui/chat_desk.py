@@ -14,22 +14,16 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
-from app.core.events import SessionChanged
 from app.core.message import ALLOW, APPROVAL, Attachment
-from app.core.session import (
-    DEFAULT_MODE,
-    SETTINGS_MODE,
-    ChatSession,
-    GroupSession,
-    QueuedMessage,
-    WorkflowSession,
-)
+from app.core.session import DEFAULT_MODE, SETTINGS_MODE, GroupSession, WorkflowSession
 from app.engine.branches import versions
 from app.engine.engine import Engine
 from app.gui.amounts import most_text
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
 from app.gui.chat.message_row import SETTINGS
+from app.gui.chat.transcript_model import shown_name
+from app.gui.chat_queue import ChatQueue
 from app.gui.file_desk import FileDesk
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
@@ -77,11 +71,11 @@ class ChatDesk(QObject):
         self._begun = ""
         self._group_id = ""
         self.files = FileDesk(window, language, engine.drafts, page, tasks, toasts, self._takes_images)
+        self.queue = ChatQueue(language, engine, bridge, page, toasts, self._start, self._show_draft)
         self._new_mode = DEFAULT_MODE
         self._wire()
         self._show_new_draft()
         bridge.session_deleted.connect(lambda _event: self._show_new_draft())
-        bridge.session_changed.connect(self._on_session_changed)
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
@@ -103,8 +97,9 @@ class ChatDesk(QObject):
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
         kind = self._kind
+        asking = self._asking()
         page.show_partner(
-            name, asks=self._asks(), on_this_computer=kind is not None and kind.kind == EMBEDDED
+            asking or name, asks=bool(asking), on_this_computer=kind is not None and kind.kind == EMBEDDED
         )
         page.transcript.set_colours(colours_of(self._engine.assistants.all()))
         self._dress(page.chat_composer, chosen, name)
@@ -194,15 +189,21 @@ class ChatDesk(QObject):
         await self._engine.estimates.ask(pairs)
         self._show_estimate()
 
-    def _asks(self) -> bool:
-        """Say whether a question that can be answered in words is open in the chat shown."""
-        return any(
-            session_id == self._page.session_id and question.prompt and question.prompt.type != APPROVAL
-            for session_id, question in self._engine.chats.needs_you()
+    def _asking(self) -> str:
+        """Return who asks what the next words in the chat shown would answer, "" where nobody does."""
+        return next(
+            (
+                shown_name(question.author, self._language.texts)
+                for session_id, question in self._engine.chats.needs_you()
+                if session_id == self._page.session_id
+                and question.prompt
+                and question.prompt.type != APPROVAL
+            ),
+            "",
         )
 
     def _wire(self) -> None:
-        page, composer, queue = self._page, self._page.chat_composer, self._page.queue
+        page, composer = self._page, self._page.chat_composer
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
         page.edit_requested.connect(self._on_edit)
@@ -227,14 +228,6 @@ class ChatDesk(QObject):
         page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)
-        queue.edited.connect(
-            lambda queued_id, text: self._start(self._edit_queued(page.session_id, queued_id, text))
-        )
-        queue.moved.connect(
-            lambda queued_id, place: self._start(chats.move_queued(page.session_id, queued_id, place))
-        )
-        queue.sent.connect(lambda queued_id: self._start(chats.send_now(page.session_id, queued_id)))
-        queue.removed.connect(lambda queued_id: self._start(self._remove_queued(page.session_id, queued_id)))
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
@@ -363,45 +356,6 @@ class ChatDesk(QObject):
             self._start(self._engine.chats.choose_assistant(self._page.session_id, assistant_id))
         else:
             self.refresh()
-
-    # The queue
-
-    def _on_session_changed(self, event: SessionChanged) -> None:
-        """What a message that is sent by now was to say instead is not lost: it can be said next."""
-        draft = self._engine.drafts.of(event.session_id)
-        if not draft.queued or not isinstance(event.session, ChatSession):
-            return
-        waits = {one.id for one in event.session.chat.queue}
-        late = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
-        if late:
-            rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
-            self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))
-
-    async def _edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
-        """Let a message that waits say something else; where that cannot be, it is in the composer."""
-        try:
-            await self._engine.chats.edit_queued(session_id, queued_id, text)
-        except MootError:
-            self._give_back(session_id, text, ())
-            raise
-
-    async def _remove_queued(self, session_id: str, queued_id: str) -> None:
-        live = self._engine.live(session_id)
-        queue = live.chat_session.chat.queue if live else ()
-        await self._engine.chats.remove_queued(session_id, queued_id)
-        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
-        self._toasts.show_toast(
-            self._language("queue.removed"),
-            self._language("toast.undo"),
-            lambda: self._start(self._queue_again(session_id, queued, place)),
-        )
-
-    async def _queue_again(self, session_id: str, queued: QueuedMessage, place: int) -> None:
-        await self._engine.chats.send(session_id, queued.text, queued.attachments)
-        live = self._engine.live(session_id)
-        queue = live.chat_session.chat.queue if live else ()
-        if queue and place < len(queue) - 1:
-            await self._engine.chats.move_queued(session_id, queue[-1].id, place)
 
     # Messages that were said
 

@@ -63,6 +63,29 @@ async def done(person: Person) -> None:
     assert not person.sees("prompt_card")
 
 
+async def test_the_box_says_whose_question_its_words_would_answer(person, wire_servers):  # noqa: F811
+    def reply(request: object) -> object:
+        asked = call("promptUser", "call_2", question="Which?", type="text")
+        words = said_last(request)  # type: ignore[arg-type]
+        if words == "tool" or "blue" in words:
+            return "Done."
+        if words == QUESTION:
+            return Answer(calls=(call("subAgent", "call_1", name="helper", task="Ask the user."),))
+        return Answer(calls=(asked,))
+
+    wire_servers["openai"].script(MODEL, reply)
+    assistants = person.window.desk.engine.assistants
+    await assistants.save(architect(id="helper", name="Helper", model=MODEL, tools=("ask",), sub_agents=()))
+    await assistants.save(architect(model=MODEL, sub_agents=("helper",)))
+    await ask(person, QUESTION)
+    box = person.find("composer", QPlainTextEdit)
+    await until(lambda: box.placeholderText() == "Answer Helper…")
+    await person.write("composer", "The blue one.")
+    await person.press("composer", Qt.Key.Key_Return)
+    await done(person)
+    await until(lambda: box.placeholderText() == "Message Architect…")
+
+
 async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_servers):  # noqa: F811
     told = asking(
         wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]

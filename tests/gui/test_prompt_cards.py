@@ -140,6 +140,8 @@ def test_letters_that_turn_the_words_round_are_written_out_and_still_answered_wi
 def test_a_sub_agents_question_says_who_asks(made):
     card, _ = made(options(), depth=1)
     assert card.findChild(ElidedLabel).text() == "Browser asks · architect › browser"
+    card._language.choose("ko")
+    assert "asks" not in card.findChild(ElidedLabel).text()
 
 
 def approval(arguments: str = '{"url": "https://example.org"}', reason: str = "tool") -> Prompt:

@@ -45,10 +45,9 @@ class PromptCard(QFrame):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(15, 13, 15, 12)
         self.column.setSpacing(6)
-        if message.author.depth:
-            who = ElidedLabel("meta")
-            who.setText(language("prompt.asks", name=message.author.name, path=path_of(message.author)))
-            self.column.addWidget(who)
+        self._who = ElidedLabel("meta")
+        self._who.setVisible(message.author.depth > 0)
+        self.column.addWidget(self._who)
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
@@ -56,7 +55,9 @@ class PromptCard(QFrame):
         self.column.addLayout(head)
         self.column.addSpacing(2)
         look.changed.connect(self._draw)
+        language.changed.connect(self._say_who)
         self._draw()
+        self._say_who()
 
     def ask(self, question: str) -> None:
         """Say what is asked."""
@@ -93,6 +94,10 @@ class PromptCard(QFrame):
     def _take_key(self, event: QKeyEvent) -> bool:
         """Do what a key stands for; return whether it stands for anything."""
         return False
+
+    def _say_who(self) -> None:
+        author = self.message.author
+        self._who.setText(self._language("prompt.asks", name=author.name, path=path_of(author)))
 
     def _draw(self) -> None:
         self._picture.setPixmap(self._look.picture(self._icon, "text", 17, self.devicePixelRatioF()))

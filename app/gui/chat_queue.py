@@ -1,0 +1,85 @@
+"""What the window does with the messages that wait for an assistant (row P6): the strip of the chat page, wired.
+
+Made by the desk of chats.
+"""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from app.core.draft import Draft
+from app.core.errors import MootError
+from app.core.events import SessionChanged
+from app.core.session import ChatSession, QueuedMessage
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.i18n import Language
+from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.widgets.toast import Toasts
+
+Start = Callable[[Coroutine[object, object, object]], None]
+
+
+class ChatQueue(QObject):
+    """Turns what is asked of a chat's queue into tasks; no words that were written for it are lost."""
+
+    def __init__(
+        self,
+        language: Language,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        toasts: Toasts,
+        start: Start,
+        show_draft: Callable[[str, Draft], None],
+    ) -> None:
+        """`start` runs a command, `show_draft` keeps what is left unsent in a session and shows it there."""
+        super().__init__(page)
+        self._language, self._engine, self._toasts = language, engine, toasts
+        self._start, self._show_draft = start, show_draft
+        queue, chats = page.queue, engine.chats
+        queue.edited.connect(lambda queued_id, text: start(self._edit(page.session_id, queued_id, text)))
+        queue.moved.connect(
+            lambda queued_id, place: start(chats.move_queued(page.session_id, queued_id, place))
+        )
+        queue.sent.connect(lambda queued_id: start(chats.send_now(page.session_id, queued_id)))
+        queue.removed.connect(lambda queued_id: start(self._remove(page.session_id, queued_id)))
+        bridge.session_changed.connect(self._on_session_changed)
+
+    async def _edit(self, session_id: str, queued_id: str, text: str) -> None:
+        """Let a message that waits say something else; where that cannot be, it is in the composer."""
+        try:
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        except MootError:
+            self._show_draft(session_id, self._engine.drafts.of(session_id).led_by(text))
+            raise
+
+    async def _remove(self, session_id: str, queued_id: str) -> None:
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        await self._engine.chats.remove_queued(session_id, queued_id)
+        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
+        self._toasts.show_toast(
+            self._language("queue.removed"),
+            self._language("toast.undo"),
+            lambda: self._start(self._put_back(session_id, queued, place)),
+        )
+
+    async def _put_back(self, session_id: str, queued: QueuedMessage, place: int) -> None:
+        await self._engine.chats.send(session_id, queued.text, queued.attachments)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        if queue and place < len(queue) - 1:
+            await self._engine.chats.move_queued(session_id, queue[-1].id, place)
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        """What a message that is sent by now was to say instead is not lost: it can be said next."""
+        draft = self._engine.drafts.of(event.session_id)
+        if not draft.queued or not isinstance(event.session, ChatSession):
+            return
+        waits = {one.id for one in event.session.chat.queue}
+        late = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
+        if late:
+            rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
+            self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))
