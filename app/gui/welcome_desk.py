@@ -14,9 +14,10 @@ from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.engine.engine import Engine
 from app.gui.chat_desk import ChatDesk
-from app.gui.panels.chat.chat_composer import LONGEST_NAME, unmarked
+from app.gui.panels.chat.chat_composer import LONGEST_NAME, short_name, unmarked
 from app.gui.style import Look
 from app.gui.welcome_page import WelcomePage
+from app.gui.widgets.label import plain_tip
 
 
 class WelcomeDesk(QObject):
@@ -54,7 +55,8 @@ class WelcomeDesk(QObject):
         composer.assistant.dress(self._look, "users" if chosen else "message-circle")
         menu = composer.assistant.choices
         if chosen is not None:
-            composer.assistant.setText(unmarked(chosen.name[:LONGEST_NAME]))
+            tip = plain_tip(chosen.name) if len(chosen.name) > LONGEST_NAME else ""
+            composer.assistant.show_words(short_name(chosen.name), tip)
             composer.assistant.setAccessibleName(chosen.name)
             for action in menu.actions():
                 action.setChecked(False)

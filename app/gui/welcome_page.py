@@ -4,13 +4,22 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSpacerItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSpacerItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.catalog import EMBEDDED_BYTES
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer, short_name
 from app.gui.style import Look
-from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.controls import ShorteningButton, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offer_line import OfferLine
 from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
@@ -48,7 +57,8 @@ class WelcomeCard(QFrame):
         self._look, self._icon, self._colour = look, icon, colour
         self.title = plain_label("card_title")
         self.text = Paragraph("card_text")
-        self.button = button(kind, name)
+        self.button = ShorteningButton(kind, name)
+        self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 18, 18, 17)
         column.setSpacing(8)
@@ -61,6 +71,12 @@ class WelcomeCard(QFrame):
         self._column = column
         look.changed.connect(self._draw)
         self._draw()
+
+    def least_width(self) -> int:
+        """Return the width at which its title and its button are whole."""
+        edges = self._column.contentsMargins()
+        words = max(self.title.sizeHint().width(), self.button.sizeHint().width())
+        return edges.left() + words + edges.right()
 
     def tighten(self, tight: bool) -> None:
         """Have less air above and below, for a low page."""
@@ -106,7 +122,7 @@ class WelcomePage(QWidget):
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
                 part.setObjectName(PARTS[part.objectName()])
-        self._examples = [button("pill", f"welcome_example_{number}") for number in EXAMPLES]
+        self._examples = [ShorteningButton("pill", f"welcome_example_{number}") for number in EXAMPLES]
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._look = look
@@ -122,8 +138,9 @@ class WelcomePage(QWidget):
         self._group.button.clicked.connect(self._on_group)
         self._connect.button.clicked.connect(lambda: self.providers_requested.emit())
         self._model.accepted.connect(self._on_model)
-        for example in self._examples:
-            example.clicked.connect(lambda _checked=False, chosen=example: self._on_example(chosen.text()))
+        for number, example in zip(EXAMPLES, self._examples, strict=True):
+            example.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            example.clicked.connect(lambda _checked=False, chosen=number: self._on_example(chosen))
         self._ready = False
         self._is_saved = True
         self._known = False
@@ -235,17 +252,20 @@ class WelcomePage(QWidget):
 
     def _fit(self) -> None:
         """Stand side by side what has room for that, whatever the size of the texts."""
-        narrow = not self._has_room(self._all_cards)
+        least = [card.least_width() for card in self._all_cards]
+        narrow = not self._has_room(least)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
-        for card in self._all_cards:
+        for card, width in zip(self._all_cards, least, strict=True):
+            card.setMinimumWidth(0 if narrow else width)
             # Above one another they are as wide as the page: a layout asks for a height at its own width.
-            card.setMaximumWidth(ANY_WIDTH if narrow else max(CARD_WIDTH, card.minimumSizeHint().width()))
-        self._example_row.setDirection(across if self._has_room(self._examples) else down)
+            card.setMaximumWidth(ANY_WIDTH if narrow else max(CARD_WIDTH, width))
+        examples = [example.sizeHint().width() for example in self._examples]
+        self._example_row.setDirection(across if self._has_room(examples) else down)
         self._tighten(self.height() < SHORT)
 
-    def _has_room(self, parts: Sequence[QWidget]) -> bool:
-        needed = sum(part.minimumSizeHint().width() + SPACE for part in parts) + 2 * MARGIN
+    def _has_room(self, widths: Sequence[int]) -> bool:
+        needed = sum(width + SPACE for width in widths) + 2 * MARGIN
         return self.width() >= max(NARROW, needed)
 
     def _tighten(self, short: bool) -> None:
@@ -265,8 +285,8 @@ class WelcomePage(QWidget):
         else:
             self.ready_groups_requested.emit()
 
-    def _on_example(self, text: str) -> None:
-        self.debate_requested.emit(text)
+    def _on_example(self, number: str) -> None:
+        self.debate_requested.emit(self._language(f"welcome.example.{number}"))
 
     def _on_model(self) -> None:
         if self._progress is None:
@@ -293,18 +313,18 @@ class WelcomePage(QWidget):
         self._debate.title.setText(words("welcome.debate.title"))
         self._debate.text.setText(words("welcome.debate.text"))
         local = self._local_only and self._ready
-        self._debate.button.setText(words("welcome.debate.local" if local else "welcome.debate.start"))
+        self._debate.button.show_words(words("welcome.debate.local" if local else "welcome.debate.start"))
         self._group.title.setText(words("welcome.group.title"))
         self._group.text.setText(words("welcome.group.text"))
         name = short_name(self._group_name)
-        self._group.button.setText(words("welcome.group.open", name=name) if name else words("group.ready"))
-        self._group.button.setToolTip(plain_tip(self._group_name) if name.endswith("…") else "")
+        opens = words("welcome.group.open", name=name) if name else words("group.ready")
+        self._group.button.show_words(opens, plain_tip(self._group_name) if name.endswith("…") else "")
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words("welcome.connect.text"))
-        self._connect.button.setText(words("welcome.connect.button"))
+        self._connect.button.show_words(words("welcome.connect.button"))
         self.composer.retranslate(words("welcome.placeholder"), words("discussion.send"))
         for number, example in zip(EXAMPLES, self._examples, strict=True):
-            example.setText(words(f"welcome.example.{number}"))
+            example.show_words(words(f"welcome.example.{number}"))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
         self._embedded.setText(words(key) if self._known else "")
         self._embedded_icon.setVisible(self._known)

@@ -229,7 +229,7 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     assert [replace(one, id="") for one in setup.draft.setup.seats] == [
         replace(one, id="") for one in before.setup.seats
     ]
-    assert setup._seats.indexOf(back) == cards(person).index(back)
+    assert setup.seats.layout().indexOf(back) == cards(person).index(back)
     files = [str(tmp_path / name) for name in ("a.md", "b.md", "c.md")]
     setup._on_files_chosen(files)
     await until(lambda: desk.engine.settings().project_context == tuple(files))

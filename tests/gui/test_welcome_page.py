@@ -57,6 +57,22 @@ async def test_whom_it_writes_to_is_chosen_there(person, wire_servers):  # noqa:
     await until(lambda: page.session and page.session.chat.assistant_id == "architect")
 
 
+async def test_a_group_with_a_long_name_is_shortened_and_stays_chosen_when_the_window_changes(person):
+    desk, composer = person.window.desk, person.window.welcome.composer
+    name = "The very patient reviewers & friends"
+    await desk.engine.groups.save(Group(id="patient", name=name, members=("assistant", "browser")))
+    await until(
+        lambda: any(one.text().startswith("The very") for one in composer.assistant.choices.actions())
+    )
+    next(one for one in composer.assistant.choices.actions() if one.text().startswith("The very")).trigger()
+    for size in ((1000, 700), (1440, 900)):
+        person.window.resize(*size)
+        await person.settle()
+        assert composer.assistant.text() == "The very patient reviewe…"
+        assert "reviewers &amp; friends" in composer.assistant.toolTip()
+        assert composer.assistant.accessibleName() == name
+
+
 async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_path):
     desk, composer = person.window.desk, person.window.welcome.composer
     await person.write("welcome_composer", "Sum this up")

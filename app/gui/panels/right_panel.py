@@ -3,7 +3,9 @@
 The debate's panel and the workflow's are made of it.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
+import math
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -13,6 +15,7 @@ from app.gui.widgets.controls import button, icon_button, name_button
 
 WIDTH = 470
 TAB_ROW_HEIGHT = 52
+SPACE, LEAST_SPACE = 20, 4
 
 
 class TabRow(QFrame):
@@ -27,7 +30,7 @@ class TabRow(QFrame):
         self.setFixedHeight(TAB_ROW_HEIGHT)
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(18, 0, 12, 0)
-        self.row.setSpacing(20)
+        self.row.setSpacing(SPACE)
         self._group = QButtonGroup(self)
         for place, name in enumerate(names):
             tab = button("tab", f"tab_{name}")
@@ -51,6 +54,20 @@ class TabRow(QFrame):
         """Name the tabs."""
         for place, text in enumerate(texts):
             self._group.button(place).setText(text)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """Stand closer together where larger texts leave no room."""
+        places = [self.row.itemAt(place).widget() for place in range(self.row.count())]
+        gaps = sum(widget is not None and not widget.isHidden() for widget in places) - 1
+        lacking = self.row.minimumSize().width() - self.width()
+        space = max(LEAST_SPACE, min(SPACE, self.row.spacing() - math.ceil(lacking / gaps)))
+        if space != self.row.spacing():
+            self.row.setSpacing(space)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)

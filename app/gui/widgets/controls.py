@@ -215,6 +215,9 @@ def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = ""
 class TickBox(QCheckBox):
     """A tick box drawn in the accent."""
 
+    TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+    BEFORE = TICK + 12
+
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
@@ -225,7 +228,7 @@ class TickBox(QCheckBox):
         if not self.text():
             return QSize(TICK + 4, TICK + 6)
         width = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(TICK + 12 + width + 4, max(TICK + 6, self.fontMetrics().height() + 4))
+        return QSize(self.BEFORE + width + 4, max(TICK + 6, self.fontMetrics().height() + 4))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -246,8 +249,7 @@ class TickBox(QCheckBox):
             painter.setPen(QPen(QColor(tokens.accent), 1.5))
             painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 6, 6)
         painter.setPen(QColor(tokens.text))
-        text = self.rect().adjusted(TICK + 12, 0, 0, 0)
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.drawText(self.rect().adjusted(self.BEFORE, 0, 0, 0), self.TEXT, self.text())
 
 
 def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
@@ -346,8 +348,10 @@ class Segmented(QFrame):
         self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)
+            # A button's own policy would never let it be narrower than its words.
+            segment.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             self._group.addButton(segment, index)
-            row.addWidget(segment, 1)
+            row.addWidget(segment)
         self._group.button(0).setChecked(True)
         self._group.idToggled.connect(self._on_toggled)
 

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import SeatDraft
@@ -17,7 +16,9 @@ from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_
 from app.gui.widgets.label import ElidedLabel
 
 OWN = "own"
-NARROW = 400
+EDGE, SPACE, INDENT = 9, 8, 6
+LEAST, LONGEST, LONGEST_MODEL = 46, 150, 180
+LEAST_CARD = 240
 
 
 class ParticipantCard(QFrame):
@@ -37,7 +38,8 @@ class ParticipantCard(QFrame):
         self.seat = seat
         self._participant = seat.participant
         self._roles_shown = False
-        self._narrow = False
+        self._one_line = True
+        self._role_below = False
         # What the user wants, None while that is what is offered.
         self._wanted: bool | None = None
         self._role_default = BUILT_IN_ROLES[0]
@@ -62,13 +64,13 @@ class ParticipantCard(QFrame):
         self._own = QLineEdit()
         self._own.setMaxLength(400)
         self._own.setVisible(False)
-        row = QHBoxLayout()
-        row.setContentsMargins(9, 8, 9, 8)
-        row.setSpacing(8)
+        self._row = row = QHBoxLayout()
+        row.setContentsMargins(EDGE, 8, EDGE, 8)
+        row.setSpacing(SPACE)
         for widget in (self.tick, self._avatar):
             row.addWidget(widget)
         self._who = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._who.setSpacing(8)
+        self._who.setSpacing(SPACE)
         self._who.addWidget(self._name)
         self._who.addWidget(self._model, 1)
         row.addLayout(self._who, 1)
@@ -78,10 +80,13 @@ class ParticipantCard(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row)
+        self._below = QHBoxLayout()
+        self._below.addStretch(1)
+        column.addLayout(self._below)
         own_row = QHBoxLayout()
-        own_row.setContentsMargins(10, 0, 10, 0)
         own_row.addWidget(self._own)
         column.addLayout(own_row)
+        self._own_row = own_row
         self._remove.setVisible(removable)
         self._removable = removable
         self._fit_name()
@@ -203,21 +208,62 @@ class ParticipantCard(QFrame):
         self._role.addItem(words("role.own"), OWN)
         self._role.setCurrentIndex(index)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        narrow = self.width() < NARROW
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self._stack_up(narrow)
-            self._show_parts()
+    def minimumSizeHint(self) -> QSize:
+        return QSize(LEAST_CARD, super().minimumSizeHint().height())
 
-    def _stack_up(self, narrow: bool) -> None:
-        """Put the model under the name where a row has no room for both."""
+    def line_width(self) -> int:
+        """Return the width at which all of the seat fits in one line."""
+        model = self._model.sizeHint().width()
+        prompt = _width_of(self._prompt) if self._has_prompt else 0
+        return self._edges() + self._name_width() + SPACE + model + prompt + self._role_width()
+
+    def arrange(self, width: int, *, one_line: bool) -> None:
+        """Stand in one line, or with the model under the name, and the role under both where it must be."""
+        self._one_line = one_line
+        room = width - self._edges() - (_width_of(self._prompt_icon) if self._has_prompt else 0)
+        name, model = self._name_width(), INDENT + self._model.sizeHint().width()
+        role = self._role_width()
+        below = not one_line and role > 0 and max(name, min(model, LONGEST_MODEL)) + role > room
+        self._stack_up(role_below=below)
+        self._name.setFixedWidth(name if one_line else max(LEAST, min(name, room)))
+        self._show_parts()
+
+    def _edges(self) -> int:
+        """Return the width of what is there in any case."""
+        shown = [one for one in (self.tick, self._avatar, self._set_up, self._remove) if not one.isHidden()]
+        return 2 * EDGE + sum(_width_of(one) for one in shown)
+
+    def _role_width(self) -> int:
+        return _width_of(self._role) if self._has_role else 0
+
+    def _stack_up(self, *, role_below: bool) -> None:
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._who.setDirection(down if narrow else across)
-        self._who.setSpacing(0 if narrow else 8)
-        self._model.setContentsMargins(6 if narrow else 0, 0, 0, 0)
-        self.layout().itemAt(0).layout().setContentsMargins(9, 5 if narrow else 8, 9, 5 if narrow else 8)
+        direction = across if self._one_line else down
+        if direction != self._who.direction():
+            self._who.setDirection(direction)
+            self._who.setSpacing(SPACE if self._one_line else 0)
+        self._model.setContentsMargins(0 if self._one_line else INDENT, 0, 0, 0)
+        air = 8 if self._one_line else 5
+        self._row.setContentsMargins(EDGE, air, EDGE, air)
+        self._below.setContentsMargins(0, 0, EDGE, 8 if role_below else 0)
+        if role_below != self._role_below:
+            self._role_below = role_below
+            before, after = (self._row, self._below) if role_below else (self._below, self._row)
+            before.removeWidget(self._role)
+            after.insertWidget(1 if role_below else self._row.indexOf(self._set_up), self._role)
+
+    @property
+    def _has_role(self) -> bool:
+        return self.seat.status.ready and self._roles_shown
+
+    @property
+    def _has_prompt(self) -> bool:
+        # The built-in model is too small for a system prompt: it gets a transcript and an opening.
+        return self.seat.status.ready and self.chosen and self.seat.status.config.kind != EMBEDDED
+
+    def _name_width(self) -> int:
+        words = self._name.fontMetrics().horizontalAdvance(self._name.text())
+        return max(LEAST, min(LONGEST, words + 18))
 
     def _chosen_role(self) -> str:
         role = str(self._role.currentData())
@@ -235,22 +281,17 @@ class ParticipantCard(QFrame):
         self._set_up.setVisible(not ready)
 
     def _show_parts(self) -> None:
-        ready = self.seat.status.ready
-        self._role.setVisible(ready and self._roles_shown)
+        self._role.setVisible(self._has_role)
         self._role.setEnabled(self.chosen)
-        # The built-in model is too small for a system prompt: it gets a transcript and an opening.
-        prompted = ready and self.chosen and self.seat.status.config.kind != EMBEDDED
-        self._prompt.setVisible(prompted and not self._narrow)
-        self._prompt_icon.setVisible(prompted and self._narrow)
+        self._prompt.setVisible(self._has_prompt and self._one_line)
+        self._prompt_icon.setVisible(self._has_prompt and not self._one_line)
         own = self._roles_shown and self.chosen and self._role.currentData() == OWN
         self._own.setVisible(own)
-        self.layout().itemAt(1).layout().setContentsMargins(10, 0, 10, 10 if own else 0)
+        self._own_row.setContentsMargins(10, 0, 10, 10 if own else 0)
 
     def _fit_name(self) -> None:
         self._name.ensurePolished()
-        width = self._name.fontMetrics().horizontalAdvance(self._name.text()) + 18
-        self._name.setFixedWidth(max(46, min(150, width)))
-        self._name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._name.setFixedWidth(self._name_width())
         if not self._name.hasFocus():
             self._name.setCursorPosition(0)
 
@@ -272,3 +313,9 @@ class ParticipantCard(QFrame):
         if self._role.currentData() == OWN and not self._own.text():
             self._own.setFocus(Qt.FocusReason.OtherFocusReason)
         self.changed.emit()
+
+
+def _width_of(control: QWidget) -> int:
+    """Return the width of a control in the row, with the space before or after it."""
+    control.ensurePolished()
+    return max(control.sizeHint().width(), control.minimumWidth()) + SPACE

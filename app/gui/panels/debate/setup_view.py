@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
-from app.core.draft import Draft, SeatDraft, SetupDraft
+from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.session import (
     DEFAULT_ROUNDS,
@@ -29,13 +29,16 @@ from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.i18n import BUILT_IN_ROLES, Language
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.panels.debate.seat_list import SeatList
 from app.gui.panels.debate.voice_menu import VoiceMenu
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, TickBox, button, scrolling
+from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wrapped_tick import WrappedTick
 
 MODES = (ROUND_ROBIN, FREE, ROLES)
+UNDER_TICK = 28
 
 
 class SetupView(QWidget):
@@ -57,8 +60,6 @@ class SetupView(QWidget):
         self._language = language
         self._look = look
         self._engine = engine
-        self._cards: list[ParticipantCard] = []
-        self._added = 0
         self._starting = self._filling = False
         self.topic = TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)
         self.topic.setObjectName("debate_topic")
@@ -69,11 +70,11 @@ class SetupView(QWidget):
         self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
         self.rounds.setPageStep(1)
         self.rounds.setValue(DEFAULT_ROUNDS)
-        self.context = TickBox(look)
+        self.context = WrappedTick(look)
         self.context.setObjectName("debate_context")
-        self.opening = TickBox(look)
+        self.opening = WrappedTick(look)
         self.opening.setObjectName("debate_opening")
-        self.polls = TickBox(look)
+        self.polls = WrappedTick(look)
         self.polls.setObjectName("debate_polls")
         self.start = button("primary", "debate_start")
         self.start.dress(look, "play", "on_accent")
@@ -84,6 +85,7 @@ class SetupView(QWidget):
         self._add = button("link", "add_voice")
         self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
+        self._context_size.setIndent(UNDER_TICK)
         self._choose = button("link", "choose_context")
         self._honesty = Paragraph("hint")
         self._warning = QFrame()
@@ -92,9 +94,9 @@ class SetupView(QWidget):
         self._warning_text = Paragraph("warn")
         self._warning_button = button("", "warning_providers")
         self._estimate = plain_label("hint", wrap=True)
-        self._participants = QWidget()
-        self._participants.setObjectName("debate_participants")
-        self._seats = QVBoxLayout(self._participants)
+        self.seats = SeatList(language, look, engine)
+        self.seats.setObjectName("debate_participants")
+        self._cards = self.seats.cards
         self._lay_out()
         self._connect()
         self.refresh_seats()
@@ -115,7 +117,7 @@ class SetupView(QWidget):
             independent_opening=self.opening.isChecked(),
             polls=self.polls.isChecked(),
             context=self.context.isChecked(),
-            seats=tuple(seat for card in self._cards if (seat := card.draft) is not None),
+            seats=self.seats.drafts,
         )
         return Draft(text=self.topic.toPlainText(), setup=setup if setup != SetupDraft() else None)
 
@@ -129,67 +131,13 @@ class SetupView(QWidget):
         self.opening.setChecked(setup.independent_opening)
         self.polls.setChecked(setup.polls)
         self.context.setChecked(setup.context)
-        cards = {card.seat.participant.id: card for card in self._cards}
-        for seat in setup.seats:
-            card = self._seat_again(seat) if seat.added else cards.get(seat.id)
-            if card is not None:
-                card.show_draft(seat)
-        self._order_stops()
+        self.seats.show_drafts(setup.seats)
         self._filling = False
         self._refresh()
 
-    def _seat_again(self, draft: SeatDraft) -> ParticipantCard | None:
-        """Seat a voice that the user had added, None where nobody offers its model any more."""
-        model = (draft.provider, draft.model)
-        seats = sorted((card.seat for card in self._cards), key=lambda one: not one.plain)
-        offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
-        if not offered:
-            return None
-        self._added += 1
-        participant = replace(
-            offered[0].participant, id=f"added-{self._added}", name=draft.name, system_prompt=""
-        )
-        return self._new_card(replace(offered[0], participant=participant, chosen=True), removable=True)
-
-    def put_back(self, draft: SeatDraft, place: int) -> None:
-        """Seat a voice again that was removed, where it was."""
-        if (card := self._seat_again(draft)) is not None:
-            self._cards.remove(card)
-            self._put(card, place)
-            card.show_draft(draft)
-        self._order_stops()
-        self._refresh()
-
     def refresh_seats(self) -> None:
-        """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
-        before = self._cards
-        known = {card.seat.participant.id: card for card in before}
-        statuses = {status.config.id: status for status in self._engine.providers()}
-        # Whoever takes part from the start comes first, whoever has to be set up last.
-        seats = sorted(self._engine.debates.seats(), key=lambda one: (not one.status.ready, not one.chosen))
-        self._cards = []
-        for seat in seats:
-            card = known.pop(seat.participant.id, None)
-            if card is None:
-                self._new_card(seat, removable=False)
-            else:
-                card.show_seat(seat)
-                self._put(card)
-        for card in before:
-            status = statuses.get(card.seat.status.config.id)
-            if card.seat.participant.id.startswith("added-"):
-                if status is not None:
-                    card.show_seat(replace(card.seat, status=status, note=status.problem))
-                self._put(card)
-            elif card not in self._cards:
-                self._drop(card)
-        self._order_stops()
-        self._refresh()
-
-    def _put(self, card: ParticipantCard, place: int | None = None) -> None:
-        at = len(self._cards) if place is None else min(place, len(self._cards))
-        self._cards.insert(at, card)
-        self._seats.insertWidget(at, card)
+        """Offer the seats the engine has now."""
+        self.seats.refresh()
 
     def set_context_paths(self, paths: tuple[str, ...]) -> None:
         """Show the files chosen as the project's context."""
@@ -248,18 +196,15 @@ class SetupView(QWidget):
         head.addStretch(1)
         head.addWidget(self._add)
         column.addLayout(head)
-        self._seats.setContentsMargins(0, 0, 0, 0)
-        self._seats.setSpacing(7)
-        column.addWidget(self._participants)
+        column.addWidget(self.seats)
         column.addWidget(self._honesty)
         column.addSpacing(9)
         column.addLayout(_row(self._labels["rounds"], self._rounds_value))
         column.addWidget(self.rounds)
         column.addLayout(_row(*self._ends))
         column.addSpacing(5)
-        context = _row(self.context, self._choose)
-        context.insertWidget(2, self._context_size)
-        column.addLayout(context)
+        column.addLayout(_row(self.context, self._choose))
+        column.addWidget(self._context_size)
         column.addWidget(self._files)
         column.addLayout(_row(self.opening))
         column.addLayout(_row(self.polls))
@@ -280,6 +225,11 @@ class SetupView(QWidget):
         ticks = (self.context.toggled, self.opening.toggled, self.polls.toggled)
         for changed in (self.mode.chosen, self.rounds.valueChanged, *ticks):
             changed.connect(lambda _value: self._refresh())
+        self.seats.changed.connect(self._refresh)
+        self.seats.rearranged.connect(self._on_rearranged)
+        self.seats.prompt_requested.connect(self._on_prompt)
+        self.seats.set_up_requested.connect(self.provider_requested)
+        self.seats.voice_removed.connect(self.voice_removed)
         self._choose.clicked.connect(self._files.ask)
         self._files.files_given.connect(self._on_files_chosen)
         self._files.kept.connect(self.context_chosen)
@@ -287,15 +237,6 @@ class SetupView(QWidget):
         self._warning_button.clicked.connect(lambda: self.provider_requested.emit(""))
         self.start.clicked.connect(self._on_start)
         self._language.changed.connect(self._retranslate)
-
-    def _new_card(self, seat: Seat, *, removable: bool) -> ParticipantCard:
-        card = ParticipantCard(self._language, self._look, seat, removable=removable)
-        card.changed.connect(self._refresh)
-        card.prompt_requested.connect(lambda: self._on_prompt(card))
-        card.set_up_requested.connect(self.provider_requested)
-        card.remove_requested.connect(lambda: self._on_remove(card))
-        self._put(card)
-        return card
 
     def _order_stops(self) -> None:
         """Let Tab go from top to bottom; cards and files come and go, so it has to be said anew."""
@@ -306,11 +247,6 @@ class SetupView(QWidget):
         stops += [self.opening, self.polls, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
-
-    def _drop(self, card: ParticipantCard) -> None:
-        self._seats.removeWidget(card)
-        card.hide()
-        card.deleteLater()
 
     def _refresh(self) -> None:
         if self._filling:
@@ -333,7 +269,8 @@ class SetupView(QWidget):
         self._rounds_value.setText(str(self.rounds.value()))
         paths = self._files.paths
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(size_in_tokens(paths)))
-        self._context_size.setText(size if paths else "")
+        self._context_size.setText(size)
+        self._context_size.setVisible(bool(paths))
         self._files.setVisible(self.context.isChecked() and bool(paths))
         problem = self._problem(chosen)
         self.start.setEnabled(not problem and not self._starting)
@@ -392,24 +329,11 @@ class SetupView(QWidget):
 
     def add_voice(self, seat: Seat) -> None:
         """Seat a model once more, under a name nobody has."""
-        self._added += 1
-        names = {card.participant().name for card in self._cards}
-        base, number = seat.participant.name, 2
-        while f"{base} {number}" in names:
-            number += 1
-        participant = replace(
-            seat.participant, id=f"added-{self._added}", name=f"{base} {number}", system_prompt=""
-        )
-        self._new_card(replace(seat, participant=participant, chosen=True, note=""), removable=True)
+        self.seats.add_voice(seat)
+
+    def _on_rearranged(self) -> None:
         self._order_stops()
         self._refresh()
-
-    def _on_remove(self, card: ParticipantCard) -> None:
-        place, draft = self._cards.index(card), card.draft
-        self._cards.remove(card)
-        self._drop(card)
-        self._refresh()
-        self.voice_removed.emit(draft, place)
 
     def _on_files_chosen(self, files: list[str]) -> None:
         self.context.setChecked(True)
@@ -425,7 +349,7 @@ class SetupView(QWidget):
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
         self.rounds.setAccessibleName(words("setup.rounds"))
-        self._participants.setAccessibleName(words("setup.participants"))
+        self.seats.setAccessibleName(words("setup.participants"))
         for label, value in zip(self._ends, (MIN_ROUNDS, MAX_ROUNDS), strict=True):
             label.setText(str(value))
         self._add.setText(words("setup.add_voice"))

@@ -27,12 +27,21 @@ from app.gui.chat.row_style import MAX_COLUMN
 from app.gui.i18n import Language
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
-from app.gui.style import Look
+from app.gui.style import Look, tall
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.controls import Choice, button, icon_button, name_button, put_in_tab_order, scrolling
+from app.gui.widgets.controls import (
+    Choice,
+    ShorteningButton,
+    button,
+    icon_button,
+    name_button,
+    put_in_tab_order,
+    scrolling,
+)
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
 NARROW = 520
+NARROW_HEAD = 420
 TOO_SMALL = "too_small"
 ICON = 16
 
@@ -61,7 +70,8 @@ class VerdictView(QWidget):
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
         self._copy = icon_button(look, "copy", f"{prefix}copy_verdict")
-        self._again = button("link", f"{prefix}ask_again")
+        self._again = ShorteningButton("link", f"{prefix}ask_again")
+        self._again.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._answer = CitedText("verdict")
         self._sentence = Paragraph("card_text")
         self._last_words = CitedText("points", listed=True)
@@ -151,9 +161,15 @@ class VerdictView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = min(self.width(), MAX_COLUMN) < NARROW
-        directions = QBoxLayout.Direction
-        self._pair.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Put under one another what has no room side by side."""
+        width = min(self.width(), MAX_COLUMN)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._pair.setDirection(down if width < tall(NARROW) else across)
+        for head in (self._names, self._chart_names):
+            head.setDirection(down if width < tall(NARROW_HEAD) else across)
 
     # Showing
 
@@ -231,7 +247,7 @@ class VerdictView(QWidget):
         self._open_title.setText(words("verdict.open"))
         self._chart_title.setText(words("verdict.chart"))
         self._chart_hint.setText(words("verdict.chart.hint"))
-        self._again.setText(words("verdict.ask_again"))
+        self._again.show_words(words("verdict.ask_again"))
         self.ask.setText(words("verdict.ask"))
         self._judge.setAccessibleName(words("verdict.judge"))
         self._provider.setText(words("welcome.connect.button"))
@@ -269,10 +285,12 @@ class VerdictView(QWidget):
         head.setContentsMargins(PADDING, 0, PADDING, 0)
         head.setSpacing(8)
         head.addWidget(_Picture(self._look, "chart-line", "text"))
-        head.addWidget(self._chart_title)
-        head.addStretch(1)
+        self._chart_names = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._chart_names.addWidget(self._chart_title)
+        self._chart_names.addStretch(1)
         self._chart_hint.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        head.addWidget(self._chart_hint)
+        self._chart_names.addWidget(self._chart_hint)
+        head.addLayout(self._chart_names, 1)
         inside.addLayout(head)
         inside.addWidget(self.chart)
         column.addWidget(card)
@@ -295,8 +313,11 @@ class VerdictView(QWidget):
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(_Picture(self._look, "gavel", "text"))
-        head.addWidget(self._title)
-        head.addWidget(self._judge_chip)
+        self._names = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._names.setSpacing(8)
+        self._names.addWidget(self._title)
+        self._names.addWidget(self._judge_chip)
+        head.addLayout(self._names)
         head.addStretch(1)
         head.addWidget(self._again)
         head.addWidget(self._copy)
@@ -340,6 +361,7 @@ class VerdictView(QWidget):
         self._provider.clicked.connect(lambda: self.provider_requested.emit(""))
         self._stop.clicked.connect(self.stop_requested)
         self._language.changed.connect(self._retranslate)
+        self._look.changed.connect(self._fit)
 
     def _on_again(self) -> None:
         """Offer everybody who can judge."""
