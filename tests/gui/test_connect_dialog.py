@@ -101,6 +101,8 @@ async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monke
         dialog = await open_dialog(person)
         await person.write("connect_key", "sk-wrong-canary-0123456789")
         await person.click("connect_go")
+        await until(lambda: not dialog.go.isEnabled())
+        assert dialog.key.hasFocus(), "Enter and Space do nothing while it is tried"
         said = await answered(dialog)
         assert said.startswith("The provider does not accept the key")
         assert "sk-wrong" not in said and "canary" not in said
@@ -142,10 +144,12 @@ async def test_a_server_that_is_not_there_is_said_in_words(person):
     await person.click("connect_openai-compatible")
     await person.click("connect_go")
     await until(lambda: dialog.answer.property("kind") == "error")
+    await until(dialog.address.hasFocus)
     await person.write("connect_address", "http://127.0.0.1:9")
     assert dialog.answer.text() == ""
     await person.click("connect_go")
     assert "could not be reached" in await answered(dialog)
+    await until(lambda: dialog.address.hasFocus() and dialog.address.selectedText())
     await person.click("connect_cancel")
     assert all(one.config.base_url != "http://127.0.0.1:9" for one in person.window.desk.engine.providers())
 

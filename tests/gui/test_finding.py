@@ -292,6 +292,8 @@ async def test_the_bar_counts_on_while_an_answer_comes_in(qapp, data_dir, wire_h
         await until(lambda: count.text() == words("find.count", number=1, count=many), 60)
         QTest.keyClick(box, Qt.Key.Key_Return)
         assert count.text() == words("find.count", number=2, count=many)
+        QTest.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        assert count.text() == words("find.count", number=1, count=many)
         # A session shown instead is looked through for the same words, and read where it was read.
         desk.show_new()
         await until(lambda: count.text() == words("find.count", number=0, count=0), 60)

@@ -1,5 +1,7 @@
 """Toasts: how long they stay, which give way, what the undo key takes back, and what a screen reader hears."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
@@ -129,3 +131,15 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
     assert heard[0] == ("It was moved to the bin.", QAccessible.AnnouncementPoliteness.Polite)
     assert heard[1][0].startswith("It could not be saved.")
     assert heard[1][1] == QAccessible.AnnouncementPoliteness.Assertive
+
+
+@pytest.mark.parametrize("size", [100, 150])
+async def test_a_few_words_stay_on_one_line_beside_an_action_of_any_length(person, size):
+    person.window.desk.choose_settings(replace(person.window.desk.engine.settings(), text_size=size))
+    toast = person.window.toasts.show_toast("Who is busy", "Keep what is here for now", print)
+    await until(toast.isVisible)
+    await person.settle()
+    (label,) = toast.findChildren(QLabel)
+    assert label.height() < 2 * label.fontMetrics().lineSpacing()
+    assert toast.button.width() >= toast.button.sizeHint().width()
+    assert toast.width() < person.window.width()

@@ -33,6 +33,8 @@ COLUMNS = 3
 MODELS_SHOWN = 8
 # After these there is no sense in keeping what was tried; after all others it may work later.
 HOPELESS = (AUTHENTICATION, PERMISSION, BAD_REQUEST, BAD_RESPONSE, NO_KEY)
+# After these another key helps; after the others another address may, or the same once more.
+KEY_FAILURES = (AUTHENTICATION, PERMISSION, NO_KEY)
 
 
 class ConnectDialog(QDialog):
@@ -200,6 +202,7 @@ class ConnectDialog(QDialog):
             self._draft = self._engine.connections.draft(self._choice)
         if self._choice in REMOTE and not self.key.text():
             self._say("error", words("error.key_empty"))
+            self._go_on_at(self.key)
             return
         self._hold(True)
         try:
@@ -215,8 +218,7 @@ class ConnectDialog(QDialog):
         detail = self._result.detail if self._result.detail not in reason else ""
         self._say("error", words("provider.test.detail", reason=reason, detail=detail) if detail else reason)
         self._anyway.setVisible(self._result.failure not in HOPELESS)
-        self.key.setFocus()
-        self.key.selectAll()
+        self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
 
     async def _keep(self) -> None:
         """Add what was tried, and say what there is now."""
@@ -246,7 +248,12 @@ class ConnectDialog(QDialog):
 
     def _hold(self, busy: bool) -> None:
         """Let nothing be changed while the provider is asked, and count the seconds."""
-        for widget in (self.key, self.address, self.go, *self._kinds.buttons()):
+        # The keyboard stays where it was: a field that is off would hand it to whatever is next.
+        for field in (self.key, self.address):
+            field.setReadOnly(busy)
+        if busy and self.go.hasFocus():
+            (self.key if self.key.isVisible() else self._cancel).setFocus()
+        for widget in (self.go, *self._kinds.buttons()):
             widget.setEnabled(not busy)
         self._anyway.hide()
         if busy:
@@ -255,6 +262,14 @@ class ConnectDialog(QDialog):
             self._on_clock()
         else:
             self._clock.stop()
+
+    def _go_on_at(self, field: QLineEdit) -> None:
+        """Put the keyboard where the mending is: in a field, or where that is not shown on the next try."""
+        if field.isVisible():
+            field.setFocus()
+            field.selectAll()
+        else:
+            self.go.setFocus()
 
     def _on_clock(self) -> None:
         name = self._kinds.checkedButton().text()
@@ -273,6 +288,7 @@ class ConnectDialog(QDialog):
 
     def _say_error(self, error: MootError) -> None:
         self._say("error", self._language.problem(error.code, **error.details))
+        self._go_on_at(self.address)
 
     def _say(self, kind: str, text: str) -> None:
         self.answer.setProperty("kind", kind)

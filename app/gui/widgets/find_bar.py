@@ -33,7 +33,6 @@ class FindBar(QFrame):
         for widget in (self._count, self._previous, self._next, self._close):
             row.addWidget(widget)
         self._box.textChanged.connect(self.text_changed)
-        self._box.returnPressed.connect(lambda: self.step_requested.emit(1))
         self._previous.clicked.connect(lambda: self.step_requested.emit(-1))
         self._next.clicked.connect(lambda: self.step_requested.emit(1))
         self._close.clicked.connect(self.leave)
@@ -63,12 +62,15 @@ class FindBar(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self.step_requested.emit(-1 if back else 1)
         else:
             super().keyPressEvent(event)
 
     def _retranslate(self) -> None:
         self._box.setPlaceholderText(self._language("discussion.find"))
         self._box.setAccessibleName(self._language("discussion.find"))
-        name_button(self._previous, self._language("find.previous"))
+        name_button(self._previous, self._language("find.previous"), "Shift+Enter")
         name_button(self._next, self._language("find.next"), "Enter")
         name_button(self._close, self._language("find.close"), "Esc")

@@ -15,6 +15,8 @@ from app.gui.widgets.label import plain_label
 TOAST_MS = 8_000
 MOST_TOASTS = 3
 UNDER_TOP_BAR = 62
+# About as many go on a line; the room that is left and right of them.
+LETTERS, AROUND = 52, 32
 
 
 class Toast(QFrame):
@@ -47,8 +49,14 @@ class Toast(QFrame):
             self.button.clicked.connect(lambda: act())
             self.button.installEventFilter(self)
             row.addWidget(self.button)
-        width = min(460, label.fontMetrics().horizontalAdvance(text) + (130 if act else 50))
-        self.setFixedWidth(max(220, width))
+        label.ensurePolished()
+        metrics = label.fontMetrics()
+        width = min(metrics.horizontalAdvance(text), LETTERS * metrics.averageCharWidth())
+        # An action's name has its room beside the text, however long it is and however large all is written.
+        if self.button is not None:
+            self.button.ensurePolished()
+            width += self.button.sizeHint().width() + row.spacing()
+        self.setFixedWidth(max(220, width + AROUND))
         self._before: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
