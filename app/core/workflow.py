@@ -52,8 +52,10 @@ class WorkflowDefinition:
 class StepState:
     """How far a step of an instance is.
 
-    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice; `turn_id` is the turn of the attempt, `reason` why it
-    waits, failed or was skipped, `artifacts` what it says it made, `result` its words for those after it.
+    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice;
+    `turn_id` is the turn of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it
+    says it made, `result` its words for those after it. `started_at` is since when it is worked on,
+    `seconds` for how long it was before: neither a queue nor a question counts.
     """
 
     id: str
@@ -68,6 +70,7 @@ class StepState:
     fresh: bool = False
     started_at: str = ""
     ended_at: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

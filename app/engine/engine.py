@@ -78,7 +78,7 @@ from app.engine.sessions import Sessions, check_open
 from app.engine.setup import DebateSetup, Seat
 from app.engine.slots import Slots
 from app.engine.usage import UsageBook
-from app.engine.workflow_run import WorkflowRun
+from app.engine.workflow_run import STEP_FAILED, WorkflowRun
 from app.engine.workflows import Workflows
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
@@ -258,6 +258,8 @@ class Engine:
             await run.wait()
         check_open(live)
         if isinstance(live.session, ChatSession):
+            if live.session.reason == STEP_FAILED:
+                self.workflows.reopen(live)
             self.chats.resume(live)
         else:
             self._sessions.run(live)

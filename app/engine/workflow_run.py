@@ -187,10 +187,11 @@ class WorkflowRun(ChatRun):
                 await self._attempt(tree, root, step, agent, held)
             except NotFree as refused:
                 state = CANCELLED if refused.reason == DEQUEUED else FAILED
-                self._finish(root, step_id, state, BY_USER if state == CANCELLED else refused.reason)
+                reason = BY_USER if state == CANCELLED else refused.reason
+                self._finish(root, self._state(step_id), state, reason)
             except SentTo as sent:
                 other = self._terms.cast.agent(sent.agent_id) or agent
-                self._finish(root, step_id, READY, "", f"Given to {other.name}.")
+                self._finish(root, self._state(step_id), READY, "", f"Given to {other.name}.")
                 agent = other
                 continue
             except asyncio.CancelledError:
@@ -201,7 +202,7 @@ class WorkflowRun(ChatRun):
                 if step_id in self._stopped:
                     if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
                         close_turns(self._live, turn_id)
-                    self._finish(root, step_id, CANCELLED, BY_USER)
+                    self._finish(root, self._state(step_id), CANCELLED, BY_USER)
                 self._stopped.discard(step_id)
                 self._left_out.discard(step_id)
             return
@@ -216,7 +217,9 @@ class WorkflowRun(ChatRun):
 
         work = Work(session_id=self._live.id, about=step.name, may_move=True)
         async with self._terms.slots.taken(agent.id, work=work, waits=waits):
-            self._change_steps(replace(self._state(step.id), state=STEP_RUNS, reason=""))
+            begun = self._around.clock()
+            running = replace(self._state(step.id), state=STEP_RUNS, reason="", started_at=utc_now())
+            self._change_steps(running)
             await self._terms.cast.attach(agent)
             turn = AgentTurn(
                 turn_id=self._live.child_turn(root, step_call) or new_id(),
@@ -236,24 +239,32 @@ class WorkflowRun(ChatRun):
                 self._ask_again(turn, step.id)
                 outcome = await tree.take(turn)
                 complete = self._completion(turn, outcome)
-        self._note(root, step.id, outcome, complete, held)
+            seconds = running.seconds + self._around.clock() - begun
+        self._note(root, step.id, outcome, complete, held, seconds)
 
     def _note(
-        self, root: str, step_id: str, outcome: Outcome, complete: StepComplete | None, held: list[str]
+        self,
+        root: str,
+        step_id: str,
+        outcome: Outcome,
+        complete: StepComplete | None,
+        held: list[str],
+        seconds: float,
     ) -> None:
+        state = replace(self._state(step_id), seconds=seconds)
         text = outcome.message.content if outcome.message else ""
         if outcome.state == HELD:
             held.append(outcome.reason)
-            self._change_steps(replace(self._state(step_id), state=READY, reason=outcome.reason))
+            self._change_steps(replace(state, state=READY, reason=outcome.reason))
         elif outcome.state == BROKEN:
             error = outcome.message.error if outcome.message else None
-            self._finish(root, step_id, FAILED, error.kind if error else STEP_FAILED, text)
+            self._finish(root, state, FAILED, error.kind if error else STEP_FAILED, text)
         elif outcome.state != FINISHED:
-            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=QUESTION))
+            self._change_steps(replace(state, state=STEP_WAITS, reason=QUESTION))
         elif complete is None:
-            self._change_steps(replace(self._state(step_id), state=STEP_WAITS, reason=NO_MARKER, result=text))
+            self._change_steps(replace(state, state=STEP_WAITS, reason=NO_MARKER, result=text))
         else:
-            self._finish(root, step_id, DONE, complete.status, complete.before or text, complete.artifacts)
+            self._finish(root, state, DONE, complete.status, complete.before or text, complete.artifacts)
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
         """Return what a step says of its end, by the tool or in its own final text; a model too small to say
@@ -294,8 +305,9 @@ class WorkflowRun(ChatRun):
             result="",
             artifacts="",
             asked_again=False,
-            started_at=utc_now(),
+            started_at="",
             ended_at="",
+            seconds=0.0,
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
@@ -310,10 +322,9 @@ class WorkflowRun(ChatRun):
         )
 
     def _finish(
-        self, root: str, step_id: str, state: str, reason: str, text: str = "", artifacts: str = ""
+        self, root: str, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
         """End a step's attempt: its result and its state are one batch. One that is ready begins another."""
-        before = self._state(step_id)
         after = replace(
             before,
             state=state,

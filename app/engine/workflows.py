@@ -191,6 +191,20 @@ class Workflows:
             live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old), closed=state
         )
 
+    def reopen(self, live: LiveSession) -> None:
+        """Let every step that failed or was stopped be tried again: it cannot go on without them."""
+        work = self._work(live)
+        steps = work.steps
+        for state in work.steps:
+            if state.state in (FAILED, CANCELLED):
+                steps = reopened(work.definition, steps, state.id)
+        events = tuple(
+            StepChanged(session_id=live.id, step=new)
+            for new, old in zip(steps, work.steps, strict=True)
+            if new != old
+        )
+        live.finish_messages((), *events, workflow=replace(work, steps=steps))
+
     async def stop_step(self, session_id: str, step_id: str) -> None:
         """Stop one step; what does not depend on it goes on. It can be retried or skipped."""
         live, _ = await self._at(session_id, step_id)
@@ -201,9 +215,10 @@ class Workflows:
     async def skip(self, session_id: str, step_id: str) -> None:
         """Leave a step out; what depends on it goes on or is blocked, as the definition says."""
         live, state = await self._at(session_id, step_id)
-        if state.state in (DONE, SKIPPED, STEP_RUNS):
+        run = self._sessions.running(live.id)
+        if state.state in (DONE, SKIPPED) or (state.state == STEP_RUNS and run is not None):
             raise BadInput("step_not_skippable", step=step_id)
-        if isinstance(run := self._sessions.running(live.id), WorkflowRun):
+        if isinstance(run, WorkflowRun):
             run.leave_out(step_id)
         self._put(live, replace(state, state=SKIPPED, reason=BY_USER, ended_at=utc_now()))
 

@@ -285,3 +285,16 @@ async def test_what_is_said_while_a_workflow_runs_reaches_the_steps_to_come(tmp_
     assert told == [False, True]
     with pytest.raises(BadInput, match="workflow_asks_nothing"):
         await made.engine.chats.send(session_id, "Too late.")
+
+
+async def test_how_long_a_step_takes_is_without_its_wait(tmp_path: Path) -> None:
+    made, gate = gated(tmp_path, agent("po", role="PO", busy=QUEUE), definition=TWO)
+    session_id = await made.engine.workflows.start("Go", "diamond")
+    await until(lambda: sorted(states(made, session_id).values()) == ["running", "waiting"])
+    made.time.now += 100.0
+    gate.set()
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    assert live is not None
+    took = sorted(one.seconds for one in live.session.workflow.steps)  # type: ignore[attr-defined]
+    assert took[0] < 100.0 <= took[1]

@@ -120,7 +120,8 @@ async def test_independent_steps_run_at_once(tmp_path: Path) -> None:
     assert status(made, session_id) == COMPLETED
 
 
-async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("go_on", ["retry", "resume"])
+async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path: Path, go_on: str) -> None:
     broken = [True]
 
     def answer(request: ModelRequest) -> Script:
@@ -135,7 +136,10 @@ async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path:
     assert reasons(made, session_id) == {"b": "server", "d": "blocked"}
     asked = len(made.models.requests)
     broken[0] = False
-    await made.engine.workflows.retry(session_id, "b")
+    if go_on == "retry":
+        await made.engine.workflows.retry(session_id, "b")
+    else:
+        await made.engine.resume(session_id)
     await made.engine.wait(session_id)
     assert set(states(made, session_id).values()) == {"done"}
     assert [step_of(one) for one in made.models.requests[asked:]] == ["b", "d"]
@@ -391,3 +395,26 @@ async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_cha
 )
 def test_people_do_not_read_the_lines_that_end_a_step(text: str, ended: bool, shown: tuple[str, str]) -> None:
     assert read_by_people(text, ended=ended) == shown
+
+
+async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda _: [DONE_TEXT])
+
+    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+        yield Text(text="Half")
+        await asyncio.Event().wait()
+
+    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    session_id = await made.engine.workflows.start("Go", "diamond")
+    await until(lambda: any(one.content == "Half" for one in made.messages(session_id)))
+    with pytest.raises(BadInput, match="step_not_skippable"):
+        await made.engine.workflows.skip(session_id, "a")
+    await made.engine.shutdown()
+    _made.clear()
+    again = bench(tmp_path, lambda _: [DONE_TEXT])
+    await again.engine.open(session_id)
+    assert states(again, session_id)["a"] == "running"
+    await again.engine.workflows.skip(session_id, "a")
+    await again.engine.wait(session_id)
+    assert states(again, session_id) == {"a": "skipped", "b": "done", "c": "done", "d": "done"}
+    assert status(again, session_id) == COMPLETED

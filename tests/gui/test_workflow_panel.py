@@ -17,7 +17,7 @@ from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
 from tests.gui.test_main_window import cut_off
-from tests.wire import Answer
+from tests.wire import Answer, Fault
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 until = partial(app_driver.until, seconds=120.0)
@@ -240,3 +240,34 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         await until(lambda: engine.live(page.session_id).session.status == "completed")
         assert panel(person).work._done.text() == "3 of 3"
         assert cut_off(person) == []
+
+
+async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    broken = [True]
+    async with at_window(data_dir) as person:
+        wire_servers["openai"].script(MODEL, lambda _: Fault("ctx") if broken[0] else Answer(DONE))
+        engine, page = person.window.desk.engine, person.window.desk.chat_page
+        await engine.assistants.save(architect(model=MODEL, role="Architect", tools=(), sub_agents=()))
+        steps = (
+            WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
+            WorkflowStep(id="two", name="Second", role="Architect", prompt="Do it.", depends_on=("one",)),
+        )
+        await engine.workflows.save(WorkflowDefinition(id="duo", name="Duo", keywords=("gem",), steps=steps))
+        await person.click("workflow_button")
+        await person.write("workflow_command", "Cut the gem")
+        await person.click("workflow_start")
+        await until(lambda: page.session is not None and page.session.status == "paused")
+        assert panel(person).work._done.text() == "0 of 2", "what a failure blocks is not done"
+        model, look = page.transcript._model, person.window.look
+        failed = next(
+            one for one in engine.live(page.session_id).messages if one.state == "failed" and one.error
+        )
+        await until(lambda: failed.id in model)
+        context = model.context(model.index(failed.id), look.tokens, person.window.language.texts)
+        assert not context.can_retry, "a step is tried again in its row"
+        broken[0] = False
+        assert person.sees("workflow_resume")
+        await person.click("chat_resume")
+        await until(lambda: page.session.status == "completed")
+        assert panel(person).work._done.text() == "2 of 2"
+        assert not person.sees("workflow_resume")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from app.core.message import USER, Author, Message
 from app.core.session import RUNNING, ChatSession, DebateSession, GroupSession, Session
 from app.core.texts import Texts
+from app.engine.workflow import WORKFLOW
 from app.gui.chat.message_row import RowContext
 from app.gui.chat.painted_row import RowFrame
 from app.gui.chat.row_header import Speaker
@@ -273,7 +274,8 @@ class TranscriptModel:
             self.speaker(message.author, message.role, tokens, texts),
             self.role(message, texts),
             separator,
-            can_retry=self.can_retry,
+            # A step is tried again as a whole, where it stands among the others.
+            can_retry=self.can_retry and WORKFLOW not in message.author.path,
             can_continue=self.chat and self.can_retry and message.parent_turn_id is None,
             unfolded=message.id in self.unfolded,
             frame=self.frame(index, tokens),

@@ -121,6 +121,8 @@ class DefinitionsView(QWidget):
                 self.list.blockSignals(False)
         self.name.setText(self._definition.name)
         self.keywords.setText(", ".join(self._definition.keywords))
+        # Of many words the first are seen, not the last.
+        self.keywords.setCursorPosition(0)
         self._show_steps(self._definition.steps)
         self._retranslate()
         self._check()

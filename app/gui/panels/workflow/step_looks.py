@@ -1,11 +1,12 @@
 """How a step of a workflow reads: its state's words and tone, who does it, and what helps now; pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.core.agent import Agent
 from app.core.session import ENDED, WorkflowSession
+from app.core.session import RUNNING as SESSION_RUNS
 from app.core.workflow import (
     DONE,
     FAILED,
@@ -22,7 +23,7 @@ from app.core.workflow import (
 from app.gui.i18n import Language
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
-QUESTION, NO_MARKER, BLOCKED, BUSY = "question", "no_marker", "blocked", "busy"
+BLOCKED, CUT = "blocked", "cut"
 TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
 # A longer name does not fit into a chip.
 SHORT_NAME = 8
@@ -77,12 +78,14 @@ def in_order(definition: WorkflowDefinition, depth: Mapping[str, int]) -> list[W
 
 
 def seconds_of(state: StepState, now: datetime) -> int | None:
-    """Return how long a step took, or has taken so far; None where it has not begun."""
+    """Return how long a step was worked on, or has been so far; None where it has not begun."""
     if not state.started_at:
         return None
+    if state.state != RUNNING and state.seconds:
+        return int(state.seconds)
     begun = datetime.fromisoformat(state.started_at.replace("Z", "+00:00"))
     ended = datetime.fromisoformat(state.ended_at.replace("Z", "+00:00")) if state.ended_at else now
-    return max(0, int((ended - begun).total_seconds()))
+    return max(0, int(state.seconds + (ended - begun).total_seconds()))
 
 
 def time_text(seconds: int, words: Language) -> str:
@@ -103,6 +106,9 @@ def looks_of(
     looks = []
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
+        if state.state == RUNNING and not any_runs(session):
+            # It was cut, by a pause or by the end of Moot, and goes on with the rest.
+            state = replace(state, state=WAITING, reason=CUT)
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words(f"step.{state.state}"), TONES.get(state.state, "neutral")
@@ -158,6 +164,8 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
             return STOP, ()
         case ("waiting", "no_marker"):
             return ACCEPT, (RETRY, SKIP)
+        case ("waiting", "cut"):
+            return "", (SKIP,)
         case ("waiting", "question"):
             return ANSWER, (RETRY, SKIP)
         case ("failed", _):
@@ -174,10 +182,13 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 
 
 def done_count(session: WorkflowSession) -> int:
-    """Return how many steps are done or left out."""
-    return sum(state.state in (DONE, SKIPPED) for state in session.workflow.steps)
+    """Return how many steps are done or left out by the user; what a failure blocks is neither."""
+    return sum(
+        state.state == DONE or (state.state == SKIPPED and state.reason != BLOCKED)
+        for state in session.workflow.steps
+    )
 
 
 def any_runs(session: WorkflowSession) -> bool:
     """Say whether a step is at work."""
-    return any(state.state == RUNNING for state in session.workflow.steps)
+    return session.status == SESSION_RUNS and any(state.state == RUNNING for state in session.workflow.steps)

@@ -128,6 +128,6 @@ class WorkView(QWidget):
         editable = not self._read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
         self.pause.setVisible(editable and status == RUNNING)
-        self.resume.setVisible(editable and status == PAUSED and left)
+        self.resume.setVisible(editable and status == PAUSED)
         self.cancel.setVisible(editable and status in (RUNNING, WAITING, PAUSED) and left)
         self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))

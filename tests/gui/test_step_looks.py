@@ -1,0 +1,51 @@
+"""How the steps of a workflow read: what was cut, what counts as done, how long it was worked on."""
+
+import pytest
+
+from app.core.session import PAUSED, RUNNING, Chat, WorkflowSession, WorkflowState
+from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
+from app.gui.i18n import Language
+from app.gui.panels.workflow.step_looks import SKIP, STOP, any_runs, done_count, looks_of
+from app.storage.paths import resources_dir
+
+NIGHT = {"started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-22T08:00:00Z"}
+
+
+@pytest.fixture
+def words(qapp):
+    return Language(resources_dir() / "i18n", "en")
+
+
+def session(*states: StepState, status: str = PAUSED) -> WorkflowSession:
+    steps = tuple(WorkflowStep(id=one.id, name=one.id, role="QA", prompt="Do it.") for one in states)
+    work = WorkflowState(
+        definition=WorkflowDefinition(id="trio", name="Trio", steps=steps), command="Go", steps=states
+    )
+    chat = Chat(assistant_id="workflow")
+    return WorkflowSession(id="s", title="Go", kind="workflow", status=status, chat=chat, workflow=work)
+
+
+def test_what_was_cut_does_not_work_on(words):
+    cut = StepState(id="a", state="running", attempt=1, started_at="2026-11-21T20:00:00Z")
+    [look] = looks_of(session(cut), {}, {}, words)
+    assert (look.text, look.action, look.others) == ("waiting", "", (SKIP,))
+    assert look.why == words("step_reason.cut")
+    assert not any_runs(session(cut))
+    running = session(cut, status=RUNNING)
+    [look] = looks_of(running, {}, {}, words)
+    assert look.text.startswith("working") and look.action == STOP and any_runs(running)
+
+
+def test_what_a_failure_blocks_is_not_counted_as_done():
+    steps = (
+        StepState(id="a", state="done"),
+        StepState(id="b", state="failed", reason="server"),
+        StepState(id="c", state="skipped", reason="blocked"),
+        StepState(id="d", state="skipped", reason="by_user"),
+    )
+    assert done_count(session(*steps)) == 2
+
+
+def test_a_night_in_between_is_no_time_at_work(words):
+    [look] = looks_of(session(StepState(id="a", state="done", seconds=65.4, **NIGHT)), {}, {}, words)
+    assert look.text == "1 min 5 s"
