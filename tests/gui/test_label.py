@@ -33,3 +33,13 @@ def test_every_word_is_shown_within_the_width(paragraph, width):
 def test_it_takes_the_height_it_needs(paragraph):
     assert paragraph.heightForWidth(120) > paragraph.heightForWidth(260) > paragraph.heightForWidth(900)
     assert paragraph.accessibleName() == TEXT
+
+
+def test_a_word_longer_than_a_line_is_broken_and_not_cut(paragraph):
+    path = "/home/ada/" + "a-very-long-folder/" * 8 + "notes.md"
+    paragraph.setText(f"{path} is not there.")
+    paragraph.resize(120, paragraph.heightForWidth(120))
+    lines = paragraph.lines()
+    assert "".join(lines).startswith(path)
+    metrics = QFontMetrics(paragraph.font())
+    assert all(metrics.horizontalAdvance(line.strip()) <= 120 for line in lines)

@@ -3,20 +3,12 @@
 import html
 import math
 
-from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import (
-    QFontMetrics,
-    QFontMetricsF,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextLayout,
-    QTextLine,
-    QTextOption,
-)
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.gui.widgets.painted_text import PaintedText
+from app.gui.widgets.wrapped_text import WrappedText
 
 
 def plain_label(kind: str = "", parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
@@ -74,19 +66,14 @@ class ElidedLabel(PaintedText):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-class Paragraph(PaintedText):
-    """Some sentences of plain text, wrapped, with the air between lines that a plain label lacks."""
-
-    LINE_HEIGHT = 1.5
+class Paragraph(WrappedText):
+    """Some sentences of plain text."""
 
     def __init__(self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False) -> None:
-        super().__init__(parent)
+        super().__init__(kind, parent)
         self._text = ""
-        self._centred = centred
-        self.setProperty("kind", kind)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        if centred:
+            self.alignment = Qt.AlignmentFlag.AlignHCenter
 
     def text(self) -> str:
         """Return the text."""
@@ -96,60 +83,22 @@ class Paragraph(PaintedText):
         """Show `text`."""
         self._text = text
         self.setAccessibleName(text)
-        self.updateGeometry()
-        self.update()
+        self._place()
 
     def lines(self) -> list[str]:
         """Return the lines as they are broken at the width of now."""
-        layout = self._laid_out(self.width())
-        return [
-            self._text[line.textStart() : line.textStart() + line.textLength()] for line in _lines(layout)
-        ]
-
-    def hasHeightForWidth(self) -> bool:
-        return True
+        layout = self._layouts(self.width())[0]
+        lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+        return [self._text[line.textStart() : line.textStart() + line.textLength()] for line in lines]
 
     def heightForWidth(self, width: int) -> int:
-        return math.ceil(self._laid_out(width).lineCount() * self._line_height())
+        return math.ceil(self._layouts(width)[0].lineCount() * self._line_height())
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
         width = min(QFontMetrics(self.font()).horizontalAdvance(self._text) + 2, 260)
         return QSize(width, self.heightForWidth(max(width, self.width())))
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(80, math.ceil(self._line_height()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.updateGeometry()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def _layouts(self, width: int) -> tuple[QTextLayout]:
         self.ensurePolished()
-        painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        self._laid_out(self.width()).draw(painter, QPointF())
-
-    def _line_height(self) -> float:
-        return self.font().pixelSize() * self.LINE_HEIGHT
-
-    def _laid_out(self, width: int) -> QTextLayout:
-        self.ensurePolished()
-        layout = QTextLayout(self._text, self.font())
-        option = QTextOption(Qt.AlignmentFlag.AlignHCenter if self._centred else Qt.AlignmentFlag.AlignLeft)
-        option.setWrapMode(QTextOption.WrapMode.WordWrap)
-        layout.setTextOption(option)
-        height = self._line_height()
-        air = (height - QFontMetricsF(self.font()).height()) / 2
-        layout.beginLayout()
-        y = air
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(max(1, width))
-            line.setPosition(QPointF(0, y))
-            y += height
-        layout.endLayout()
-        return layout
-
-
-def _lines(layout: QTextLayout) -> list[QTextLine]:
-    return [layout.lineAt(number) for number in range(layout.lineCount())]
+        return (self._laid_out(self._text, width)[0],)

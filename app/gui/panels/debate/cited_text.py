@@ -3,24 +3,14 @@
 import math
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetrics,
-    QFontMetricsF,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextLayout,
-    QTextOption,
-)
-from PySide6.QtWidgets import QSizePolicy
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
 
 from app.core.verdict import Point
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.label import plain_tip
-from app.gui.widgets.painted_text import PaintedText
+from app.gui.widgets.wrapped_text import WrappedText
 
-LINE_HEIGHT = 1.55
 INDENT = 16
 GAP = 3
 WIDEST_CITE = 150
@@ -29,20 +19,18 @@ Cite = tuple[str, str]
 """How a message is cited, and what a screen reader says of the button."""
 
 
-class CitedText(PaintedText):
+class CitedText(WrappedText):
     """Plain sentences that run on, or a list of them; emits `cite_requested` with a message's id."""
+
+    LINE_HEIGHT = 1.55
 
     cite_requested = Signal(str)
 
     def __init__(self, kind: str, *, listed: bool = False) -> None:
-        super().__init__()
-        self.setProperty("kind", kind)
+        super().__init__(kind)
         self._listed = listed
         self._points: tuple[Point, ...] = ()
         self._buttons: list[list[Button]] = []
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
 
     def text(self) -> str:
         """Return the sentences without what they rest on."""
@@ -68,33 +56,19 @@ class CitedText(PaintedText):
         self.setVisible(bool(self._points))
         self._place()
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def heightForWidth(self, width: int) -> int:
         return self._arrange(width)[1]
 
     def sizeHint(self) -> QSize:
         return QSize(260, self.heightForWidth(max(260, self.width())))
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(80, math.ceil(self._line_height()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place()
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._place()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        self.ensurePolished()
-        painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        for layout in self._arrange(self.width())[0]:
-            layout.draw(painter, QPointF())
+    def _layouts(self, width: int) -> list[QTextLayout]:
+        return self._arrange(width)[0]
 
     def _button(self, message_id: str, words: Cite) -> Button:
         made = button("cite", f"cite_{message_id}")
@@ -110,14 +84,10 @@ class CitedText(PaintedText):
         made.show()
         return made
 
-    def _line_height(self) -> float:
-        return self.font().pixelSize() * LINE_HEIGHT
-
     def _place(self) -> None:
         for cite, rect in self._arrange(self.width())[2]:
             cite.setGeometry(rect)
-        self.updateGeometry()
-        self.update()
+        super()._place()
 
     def _arrange(self, width: int) -> tuple[list[QTextLayout], int, list[tuple[Button, QRect]]]:
         """Break the lines at a width; return them, their height, and where the buttons are."""
@@ -131,8 +101,8 @@ class CitedText(PaintedText):
             if x > indent and (self._listed or not self._fits(point.text, width - x)):
                 x, y = float(indent), y + height
             if self._listed:
-                layouts.append(self._laid_out("•", 2.0, y, width, 0)[0])
-            layout, x, y = self._laid_out(point.text, x, y, width, indent)
+                layouts.append(self._laid_out("•", width, 2.0, y)[0])
+            layout, x, y = self._laid_out(point.text, width, x, y, indent)
             layouts.append(layout)
             x += GAP if cites else 0
             for cite in cites:
@@ -149,23 +119,3 @@ class CitedText(PaintedText):
     def _fits(self, text: str, room: float) -> bool:
         """Say whether at least the first word fits in what is left of a line."""
         return QFontMetricsF(self.font()).horizontalAdvance(text.split(" ", 1)[0]) <= room
-
-    def _laid_out(
-        self, text: str, x: float, y: float, width: int, indent: int
-    ) -> tuple[QTextLayout, float, float]:
-        """Lay a sentence out from a place on; return it and the place where it ends."""
-        layout = QTextLayout(text, self.font())
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        layout.setTextOption(option)
-        height = self._line_height()
-        air = (height - QFontMetricsF(self.font()).height()) / 2
-        layout.beginLayout()
-        end, top = x, y
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(max(1.0, width - x))
-            line.setPosition(QPointF(x, y + air))
-            end, top = x + line.naturalTextWidth(), y
-            x, y = float(indent), y + height
-        layout.endLayout()
-        return layout, end, top
