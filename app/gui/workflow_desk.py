@@ -126,6 +126,7 @@ class WorkflowDesk(PanelDesk):
         work.resume_requested.connect(lambda: self._with_session(self._engine.resume))
         work.cancel_requested.connect(lambda: self._with_session(self._engine.stop))
         work.steps.opened.connect(self._go_to)
+        work.steps.linked.connect(self._page.link_requested)
         work.steps.acted.connect(self._on_acted)
         work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
 

@@ -5,7 +5,7 @@ import pytest
 from app.core.session import PAUSED, RUNNING, Chat, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.gui.i18n import Language
-from app.gui.panels.workflow.step_looks import SKIP, STOP, any_runs, done_count, looks_of
+from app.gui.panels.workflow.step_looks import SKIP, STOP, any_runs, done_count, looks_of, made_of
 from app.storage.paths import resources_dir
 
 NIGHT = {"started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-22T08:00:00Z"}
@@ -49,3 +49,14 @@ def test_what_a_failure_blocks_is_not_counted_as_done():
 def test_a_night_in_between_is_no_time_at_work(words):
     [look] = looks_of(session(StepState(id="a", state="done", seconds=65.4, **NIGHT)), {}, {}, words)
     assert look.text == "1 min 5 s"
+
+
+def test_what_was_made_is_short_and_plain_and_its_links_open():
+    text, links = made_of("- [the steps](https://example.com/a.md)\n- `b.md`")
+    assert text == "• the steps\n• b.md"
+    assert links == (("https://example.com/a.md", "the steps"),)
+    assert made_of("patch.diff") == ("patch.diff", ())
+    patch = "```diff\n" + "\n".join(f"+ line {number}" for number in range(500)) + "\n```"
+    text, _ = made_of(patch)
+    assert text.splitlines()[-1] == "+ line 3…"
+    assert len(made_of("x" * 10_000)[0]) < 300

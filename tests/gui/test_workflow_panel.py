@@ -22,7 +22,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 until = partial(app_driver.until, seconds=120.0)
 MODEL = "openai-wire"
-DONE = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
+DONE = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff, [the notes](https://example.com/notes)\nstatus: done"
 
 
 @pytest.fixture
@@ -229,7 +229,10 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         assert row(person, "one").indent() < row(person, "two").indent() < row(person, "three").indent()
         assert row(person, "two").accessibleName() == "Second, Architect, waiting"
         row(person, "one").menu.actions()[-1].trigger()
-        assert QGuiApplication.clipboard().text() == "patch.diff"
+        assert QGuiApplication.clipboard().text() == "patch.diff, [the notes](https://example.com/notes)"
+        next(one for one in row(person, "one").menu.actions() if "the notes" in one.text()).trigger()
+        await until(lambda: person.sees("link_dialog"))
+        person.find("link_dialog").close()
         assert not person.window.desk.workflows._clock.isActive(), "nothing ticks while nothing runs"
         row(person, "one").setFocus()
         await person.press("step_one", Qt.Key.Key_Down)

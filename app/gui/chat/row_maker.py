@@ -131,7 +131,9 @@ def shown_text(message: Message, text: str, texts: Texts) -> str:
     if not _of_step(message):
         return text
     shown, artifacts = read_by_people(text, ended=message.state != STREAMING)
-    return f"{shown}\n\n{texts('step.artifacts', text=artifacts)}" if artifacts else shown
+    # A list begins on a line of its own.
+    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
+    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
 
 
 def _of_step(message: Message) -> bool:

@@ -158,7 +158,7 @@ class QueueDialog(QDialog):
             give = self._add(row, shown, "give", None)
             menu = QMenu(give)
             for agent_id, name in shown.takers:
-                menu.addAction(visible(name), partial(self.given.emit, shown.id, agent_id))
+                menu.addAction(visible(name).replace("&", "&&"), partial(self.given.emit, shown.id, agent_id))
             give.setMenu(menu)
         self._add(row, shown, "out", partial(self.taken_out.emit, shown.id))
         return line

@@ -15,12 +15,13 @@ from app.gui.widgets.controls import put_where
 class StepList(QWidget):
     """Shows steps in their order, indented by how much lies before them.
 
-    Signals: opened(step id), acted(step id, action), copied(text).
+    Signals: opened(step id), acted(step id, action), copied(text), linked(address, text).
     """
 
     opened = Signal(str)
     acted = Signal(str, str)
     copied = Signal(str)
+    linked = Signal(str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -53,6 +54,7 @@ class StepList(QWidget):
             row.opened.connect(lambda step_id=look.id: self.opened.emit(step_id))
             row.acted.connect(lambda action, step_id=look.id: self.acted.emit(step_id, action))
             row.copied.connect(self.copied)
+            row.linked.connect(self.linked)
             row.stepped.connect(lambda step, step_id=look.id: self._go(step_id, step))
             line = QWidget()
             inside = QHBoxLayout(line)

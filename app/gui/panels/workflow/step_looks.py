@@ -21,18 +21,25 @@ from app.core.workflow import (
     dependents,
 )
 from app.gui.i18n import Language
+from app.gui.markdown.blocks import parse
+from app.gui.markdown.excerpt import plain_of
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 BLOCKED, CUT = "blocked", "cut"
 TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
 # A longer name does not fit into a chip.
 SHORT_NAME = 8
+# What a row has room for of what a step made; the whole of it is in the transcript.
+MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
 CHANGED = (RUNNING, WAITING, READY, FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLook:
-    """A step as its row shows it; `action` is the one thing that helps now, `others` what else is possible."""
+    """A step as its row shows it; `action` is the one thing that helps now, `others` what else is possible.
+
+    `made` is what it says it made, short and plain; `links` are (address, text) in it.
+    """
 
     id: str
     name: str
@@ -44,6 +51,8 @@ class StepLook:
     tone: str = "neutral"
     why: str = ""
     artifacts: str = ""
+    made: str = ""
+    links: tuple[tuple[str, str], ...] = ()
     action: str = ""
     others: tuple[str, ...] = field(default=())
     colour: int | None = None
@@ -124,6 +133,7 @@ def looks_of(
             text, tone = words("step.waits_for", name=awaited), "warn"
             if len(awaited) > SHORT_NAME:
                 text, why = words("step.waits"), text
+        made, links = made_of(state.artifacts)
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
         looks.append(
             StepLook(
@@ -137,12 +147,25 @@ def looks_of(
                 tone=tone,
                 why=why,
                 artifacts=state.artifacts.strip(),
+                made=made,
+                links=links,
                 action=action,
                 others=others,
                 colour=colours.get(state.assistant_id),
             )
         )
     return looks
+
+
+def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what a step made as its row says it, a few lines without marks, and the links in it."""
+    blocks = parse(artifacts[:MOST_READ])
+    lines = [line for line in plain_of(blocks, 0, MOST_READ).splitlines() if line.strip()]
+    text = "\n".join(lines[:MOST_LINES])[:MOST_MADE]
+    if len(artifacts) > MOST_READ or text != "\n".join(lines):
+        text = f"{text.rstrip()}…"
+    links = ((span.link, span.text) for block in blocks for span in block.spans if span.link)
+    return text, tuple(dict.fromkeys(links))[:MOST_LINKS]
 
 
 def _changes(state: StepState | None) -> bool:

@@ -65,12 +65,13 @@ class StepRow(QFrame):
     """A step of a workflow at work.
 
     Signals: opened() to read what it says, acted(action) of step_looks, copied(text),
-    stepped(step) when the arrows lead to another row.
+    linked(address, text) to open what it made, stepped(step) when the arrows lead to another row.
     """
 
     opened = Signal()
     acted = Signal(str)
     copied = Signal(str)
+    linked = Signal(str, str)
     stepped = Signal(int)
 
     def __init__(self, language: Language, look: Look, step_id: str) -> None:
@@ -113,7 +114,9 @@ class StepRow(QFrame):
         self._avatar.set_speaker(shown.who, shown.colour)
         self._who.setText(visible(shown.who))
         self.chip.set_text(shown.text, shown.tone)
-        made = words("step.artifacts", text=visible(shown.artifacts)) if shown.artifacts else ""
+        # Several lines begin under the word.
+        text = f"\n{shown.made}" if "\n" in shown.made else shown.made
+        made = words("step.artifacts", text=visible(text)) if shown.made else ""
         self._why.setText("\n".join(part for part in (shown.why, made) if part))
         self._why.setVisible(bool(self._why.text()))
         had_focus = self.action.hasFocus() or self.more.hasFocus()
@@ -159,6 +162,9 @@ class StepRow(QFrame):
         self.menu.clear()
         for one in shown.others:
             self.menu.addAction(words(f"step.do.{one}"), partial(self.acted.emit, one))
+        for address, text in shown.links:
+            name = words("step.do.open", name=visible(text)).replace("&", "&&")
+            self.menu.addAction(name, partial(self.linked.emit, address, text))
         if shown.artifacts:
             self.menu.addAction(words("step.do.copy"), partial(self.copied.emit, shown.artifacts))
         name_button(self.more, words("step.more", name=shown.name))
