@@ -43,3 +43,9 @@ def test_a_word_longer_than_a_line_is_broken_and_not_cut(paragraph):
     assert "".join(lines).startswith(path)
     metrics = QFontMetrics(paragraph.font())
     assert all(metrics.horizontalAdvance(line.strip()) <= 120 for line in lines)
+
+
+def test_a_line_end_begins_a_line(paragraph):
+    paragraph.setText("Made:\na.md\nb.md")
+    paragraph.resize(260, paragraph.heightForWidth(260))
+    assert [line.strip() for line in paragraph.lines()] == ["Made:", "a.md", "b.md"]

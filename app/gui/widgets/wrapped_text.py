@@ -56,7 +56,8 @@ class WrappedText(PaintedText):
         self, text: str, width: int, x: float = 0.0, y: float = 0.0, indent: int = 0
     ) -> tuple[QTextLayout, float, float]:
         """Lay text out from a place on; return it and the place where it ends."""
-        layout = QTextLayout(text, self.font())
+        # Of a line end Qt's layout makes nothing at all.
+        layout = QTextLayout(text.replace("\n", "\u2028"), self.font())
         option = QTextOption(self.alignment)
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
