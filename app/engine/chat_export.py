@@ -15,10 +15,12 @@ from app.engine.export_parts import (
     files_as_html,
     files_as_markdown,
     marks,
+    moment,
     page_head,
 )
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
+from app.engine.markdown_page import as_html
 from app.engine.prompts import Prompts
 
 # What a tool gave back is whole in the JSON export only.
@@ -89,7 +91,7 @@ class ChatDocument:
             below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
             yield (
                 f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
-                f"<pre>{escape(body)}</pre>{files_as_html(files)}{below}</article>"
+                f"{as_html(body)}{files_as_html(files)}{below}</article>"
             )
         yield PAGE_END
 
@@ -104,7 +106,7 @@ class ChatDocument:
             ]
         return [
             *who,
-            (self._lines["date"], self._session.created_at),
+            (self._lines["date"], moment(self._session.created_at)),
             (self._lines["status"], self._lines[f"chat_status.{self._session.status}"]),
         ]
 

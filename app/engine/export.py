@@ -20,9 +20,11 @@ from app.engine.export_parts import (
     files_as_html,
     files_as_markdown,
     marks,
+    moment,
     page_head,
 )
 from app.engine.live_session import LiveSession
+from app.engine.markdown_page import as_html
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
 
@@ -119,7 +121,7 @@ class _Document:
             notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
             yield (
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
-                f"<pre>{escape(message.content)}</pre>{notes}</article>"
+                f"{as_html(message.content)}{notes}</article>"
             )
         if files := self._files():
             yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
@@ -140,7 +142,7 @@ class _Document:
             (self._lines["mode"], self._lines[f"mode.{debate.mode}"]),
             (self._lines["participants"], people),
             (self._lines["rounds"], str(debate.rounds)),
-            (self._lines["date"], self._session.created_at),
+            (self._lines["date"], moment(self._session.created_at)),
             (self._lines["status"], self._lines[f"status.{self._session.status}"]),
         ]
         if debate.context:

@@ -6,6 +6,7 @@ And the files that were given along. Used by export and chat_export.
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 
 from app.core.message import DONE, FAILED, STOPPED, Attachment, Message
@@ -17,8 +18,11 @@ _STYLE = (
     "article{border-left:3px solid #0e8a6d;padding-left:.8rem;margin:1rem 0}"
     "article.user{border-color:#1f1e1b}article.failed{border-color:#c92a2a}"
     "article.tool{border-color:#d9d5cb}"
-    "pre{white-space:pre-wrap;font:inherit;margin:.2rem 0}.meta{color:#66635b;font-size:.85rem}"
-    "pre.file{font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem;overflow-wrap:anywhere}"
+    "article{overflow-wrap:anywhere}article>p{margin:.3rem 0 .6rem}.meta{color:#66635b;font-size:.85rem}"
+    "pre{white-space:pre-wrap;font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem}"
+    "code{font:.9em monospace;background:#f6f4ef}blockquote{margin:.4rem 0;padding-left:.8rem;color:#66635b;"
+    "border-left:2px solid #d9d5cb}table{border-collapse:collapse}th,td{border:1px solid #d9d5cb;"
+    "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
     "img{max-width:100%}"
 )
 PAGE_END = "</body></html>\n"
@@ -42,6 +46,14 @@ def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> st
         f"<title>{heading}</title><style>{_STYLE}</style></head><body><h1>{heading}</h1>"
         f'<div class="meta">{lines}</div>'
     )
+
+
+def moment(iso: str) -> str:
+    """Return a moment as people write it; one that is none as it is."""
+    try:
+        return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return iso
 
 
 def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
@@ -82,7 +94,8 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     if message.state == STOPPED:
         found.append(lines["stopped"])
     if message.state == FAILED and message.error:
-        found.append(lines["failed"].format(kind=message.error.kind, detail=message.error.detail))
+        why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
+        found.append(lines["failed"].format(why=why))
     if message.state == DONE and message.note:
         found.append(lines[f"note.{message.note}"])
     return found
