@@ -80,11 +80,15 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never)."""
+    """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never).
+
+    `held` says that its assistant is held back.
+    """
 
     task: Task
     place: int
     deadline: float | None = None
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ class Availability:
             heapq.heappush(self._deadlines, (deadline, task.id))
         if len(desk.waiting) == 1 and desk.free:
             self._gate(task.provider).blocked[task.agent_id] = None
-        return (Waits(task, len(desk.waiting) - 1, deadline),)
+        return (Waits(task, len(desk.waiting) - 1, deadline, desk.held),)
 
     def finish(self, task_id: str, now: float) -> tuple[Effect, ...]:
         """Give a task's slot back, however it ended, or forget it where it waits; twice is harmless."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.agent import Agent
 from app.core.events import utc_now
@@ -19,7 +20,7 @@ from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
-from app.engine.slots import NotFree, SentTo, Slots, Work
+from app.engine.slots import NotFree, SentTo, Slots, Work, held_back
 from app.engine.stage import HELD, Stage
 from app.engine.stage import WAITING as TURN_WAITS
 from app.engine.turn import Tree
@@ -115,7 +116,8 @@ class ChatRun(Run):
         may_move = not turn_id and not isinstance(self._live.session, GroupSession)
         work = Work(session_id=self._live.id, may_move=may_move)
         try:
-            async with self._terms.slots.taken(agent.id, work=work, waits=self._waits_for_slot):
+            waits = partial(self._waits_for_slot, agent)
+            async with self._terms.slots.taken(agent.id, work=work, waits=waits):
                 if self._live.session.reason:
                     self._live.change(reason="")
                 outcome = await self._tree.take(turn)
@@ -139,8 +141,9 @@ class ChatRun(Run):
             chat = replace(self._live.chat_session.chat, assistant_id=agent.id, assistant_name=agent.name)
             self._live.change(chat=chat, reason="")
 
-    def _waits_for_slot(self, _: Waits) -> None:
+    def _waits_for_slot(self, agent: Agent, waits: Waits) -> None:
         self._live.change(reason=BUSY)
+        held_back(self._live, agent.name, waits)
 
     def _stage(self, members: tuple[Agent, ...]) -> Stage:
         cast, session = self._terms.cast, self._live.session

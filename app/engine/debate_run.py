@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.errors import ProviderError
 from app.core.events import Event, Notice, utc_now
@@ -20,7 +21,7 @@ from app.engine.model_call import CallPlan, CallResult, call_model
 from app.engine.prompts import Prompts
 from app.engine.reply import ReplyCleaner
 from app.engine.runner import BY_USER, Run, Surroundings
-from app.engine.slots import NotFree, Slots, Work
+from app.engine.slots import NotFree, Slots, Work, held_back
 from app.engine.verdict import Judge, round_to_poll
 
 
@@ -109,7 +110,8 @@ class DebateRun(Run):
         """Let the speaker answer, once the assistant it is has time for it."""
         work = Work(session_id=self._live.id)
         try:
-            async with self._terms.slots.taken(speaker.id, work=work, waits=self._waits_for_slot):
+            waits = partial(self._waits_for_slot, speaker)
+            async with self._terms.slots.taken(speaker.id, work=work, waits=waits):
                 self._wait_is_over()
                 return await call_model(
                     self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
@@ -119,10 +121,11 @@ class DebateRun(Run):
             error = Failure(kind=refused.reason, detail=speaker.name)
             return CallResult(replace(plan.message, state=FAILED, error=error, created_at=utc_now()))
 
-    def _waits_for_slot(self, _: Waits) -> None:
+    def _waits_for_slot(self, speaker: Participant, waits: Waits) -> None:
         """Say so, and let a pause come at once: nothing is in flight."""
         self._waiting += 1
         self._live.change(reason=BUSY)
+        held_back(self._live, speaker.name, waits)
 
     def _wait_is_over(self) -> None:
         if self._live.session.reason == BUSY:

@@ -11,8 +11,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Final
 
+from app.core.events import Notice
 from app.core.ids import new_id
 from app.engine.availability import Availability, Effect, Refused, Started, Task, Waits
+from app.engine.live_session import LiveSession
 
 CROSSED: Final = "crossed"
 DEQUEUED: Final = "dequeued"
@@ -64,6 +66,13 @@ class Job:
     place: int | None = None
     left: float | None = None
     expected: float | None = None
+
+
+def held_back(live: LiveSession, name: str, waits: Waits) -> None:
+    """Say that somebody is waited for who is held back: only the user ends that."""
+    if waits.held:
+        details = {"name": name}
+        live.tell(Notice(session_id=live.id, level="warning", code="held_back", details=details))
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from app.engine.availability import BUSY, Waits
 from app.engine.call_arguments import read_arguments
 from app.engine.chat_request import AgentTurn, in_mode
 from app.engine.repeated_calls import check_not_repeated
-from app.engine.slots import NotFree, Work
+from app.engine.slots import NotFree, Work, held_back
 from app.engine.stage import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
 from app.engine.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.tool_context import TurnContext
@@ -362,7 +362,7 @@ class ToolCalls:
         try:
             await stage.cast.attach(job.agent)
             work = Work(session_id=self._live.id, about=job.task)
-            waits = partial(self._show_waiting, child.turn_id)
+            waits = partial(self._show_waiting, child.turn_id, job.agent.name)
             async with stage.slots.taken(job.agent.id, work=work, waits=waits):
                 self._show_waiting(child.turn_id)
                 outcome = await self._take(child)
@@ -384,12 +384,14 @@ class ToolCalls:
         self._write(turn, call, self._summary(child, outcome))
         return None
 
-    def _show_waiting(self, turn_id: str, waits: Waits | None = None) -> None:
+    def _show_waiting(self, turn_id: str, name: str = "", waits: Waits | None = None) -> None:
         """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
         before = bool(self._waiting)
         (self._waiting.add if waits else self._waiting.discard)(turn_id)
         if before != bool(self._waiting) and self._live.session.status == RUNNING:
             self._live.change(reason=BUSY if self._waiting else "")
+        if waits is not None:
+            held_back(self._live, name, waits)
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
         messages = [one for one in self._live.turn(child.turn_id) if one.role == ASSISTANT]

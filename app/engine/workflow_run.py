@@ -24,7 +24,7 @@ from app.engine.chat_request import AgentTurn
 from app.engine.chat_run import QUESTION, ChatRun, ChatTerms, close_turns, tree_turns
 from app.engine.live_session import LiveSession
 from app.engine.runner import BY_USER, Surroundings
-from app.engine.slots import DEQUEUED, NotFree, SentTo, Work
+from app.engine.slots import DEQUEUED, NotFree, SentTo, Work, held_back
 from app.engine.stage import BROKEN, FINISHED, HELD, Outcome
 from app.engine.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
 from app.engine.turn import Tree
@@ -212,8 +212,9 @@ class WorkflowRun(ChatRun):
     ) -> None:
         step_call = call_id(self._state(step.id))
 
-        def waits(_: Waits) -> None:
+        def waits(effect: Waits) -> None:
             self._change_steps(replace(self._state(step.id), state=STEP_WAITS, reason=BUSY))
+            held_back(self._live, agent.name, effect)
 
         work = Work(session_id=self._live.id, about=step.name, may_move=True)
         async with self._terms.slots.taken(agent.id, work=work, waits=waits):

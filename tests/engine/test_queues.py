@@ -8,7 +8,7 @@ import pytest
 
 from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, NotFound
-from app.core.events import AvailabilityChanged
+from app.core.events import AvailabilityChanged, Notice
 from app.core.message import ASSISTANT, FAILED, TOOL
 from app.core.provider import ModelRequest, Text
 from app.core.session import COMPLETED, PAUSED
@@ -181,6 +181,8 @@ async def test_held_back_it_begins_nothing_and_then_goes_on(tmp_path: Path) -> N
     session_id = await made.engine.chats.start("po", "One")
     await until(lambda: bool(waiting(made)))
     assert made.engine.queues.is_held("po") and not made.models.requests
+    [told] = [one for one in made.events if isinstance(one, Notice)]
+    assert (told.session_id, told.code, told.details["name"]) == (session_id, "held_back", "Po")
     await made.engine.queues.hold("po", False)
     await made.engine.wait(session_id)
     assert len(made.models.requests) == 1

@@ -111,7 +111,7 @@ class StateLine(QFrame):
             left = max(0, math.ceil(at - time.monotonic()))
             return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
         if self._is_held_up:
-            return "warn", words("chat.held_back", name=session.chat.assistant_name)
+            return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.problem(session.reason) if session.reason else ""
         if session.status == PAUSED:
             return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
