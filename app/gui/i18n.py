@@ -117,8 +117,8 @@ class Language(QObject):
             return self("age.hours", count=int(seconds // 3600))
         return self.day(iso, now)
 
-    def day(self, iso: str, now: datetime | None = None) -> str:
-        """Return the day of a moment: today, yesterday, or its date."""
+    def day(self, iso: str, now: datetime | None = None, *, year: bool = False) -> str:
+        """Return the day of a moment: today, yesterday, or its date, of another year or asked for with the `year`."""
         moment = _local(iso)
         if moment is None:
             return ""
@@ -129,9 +129,15 @@ class Language(QObject):
         if days == 1:
             return self("day.yesterday")
         month = self(f"month.{moment.month}")
-        if moment.year == now.year:
+        if moment.year == now.year and not year:
             return self("day.date", day=moment.day, month=month)
         return self("day.date_year", day=moment.day, month=month, year=moment.year)
+
+    def days(self, first: str, last: str, now: datetime | None = None) -> str:
+        """Return the days from a moment to another, with their years where those differ."""
+        year = first[:4] != last[:4]
+        begin, end = self.day(first, now, year=year), self.day(last, now, year=year)
+        return begin if begin == end else f"{begin} – {end}"
 
     def day_and_time(self, iso: str, now: datetime | None = None) -> str:
         """Return the day, with the clock's time when it is today."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import zipfile
 from pathlib import Path
 
@@ -193,7 +194,7 @@ async def test_an_import_that_is_stopped_keeps_whole_what_came_in(person, tmp_pa
     assert not person.sees("data_cancel")
 
 
-async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path):
+async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path, monkeypatch):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(40)))
     await person.click("import_go")
     await until(lambda: len(sessions(person)) == 40, 60)
@@ -207,7 +208,18 @@ async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path):
         told.append((done, total))
         packing.cancel()
 
+    # The packing does not get to its end before it is cancelled, however busy the window is.
+    disk, cancelled = engine.archive._files._disk, threading.Event()
+    read = disk.read
+
+    def held(path: Path, *place: int) -> bytes:
+        if path.suffix == ".jsonl":
+            cancelled.wait(60)
+        return read(path, *place)
+
+    monkeypatch.setattr(disk, "read", held)
     packing = asyncio.create_task(engine.archive.back_up(str(folder / "out.zip"), tell))
+    packing.add_done_callback(lambda _: cancelled.set())
     with pytest.raises(asyncio.CancelledError):
         await packing
     assert told[0][1] >= 40

@@ -57,6 +57,14 @@ def test_the_language_is_switched_while_it_is_in_use(qapp):
     assert heard == ["ko"]
 
 
+def test_days_from_one_to_another(qapp):
+    language, now = Language(FOLDER, "en"), datetime(2026, 11, 22, 12).astimezone()
+    assert language.days("2024-05-14T12:00:00Z", "2026-08-28T12:00:00Z", now) == "14 May 2024 – 28 Aug 2026"
+    assert language.days("2026-05-14T12:00:00Z", "2026-08-28T12:00:00Z", now) == "14 May – 28 Aug"
+    assert language.days("2024-05-14T12:00:00Z", "2026-11-22T12:00:00Z", now) == "14 May 2024 – Today"
+    assert language.days("2024-05-14T12:00:00Z", "2024-05-14T13:00:00Z", now) == "14 May 2024"
+
+
 def test_ages_and_days(qapp):
     language = Language(FOLDER, "en")
     now = datetime(2026, 11, 21, 15, 0).astimezone()

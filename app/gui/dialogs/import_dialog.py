@@ -57,8 +57,7 @@ class ImportDialog(ChoosingDialog):
         dates = sorted(filter(None, (date for one in sessions for date in (one.first, one.last))))
         lines = [words("import.holds", count=len(sessions), apps=apps)]
         if dates:
-            first, last = words.day(dates[0]), words.day(dates[-1])
-            lines.append(first if first == last else f"{first} – {last}")
+            lines.append(words.days(dates[0], dates[-1]))
         known = len(sessions) - len(self._arrivals.fresh)
         if known:
             lines.append(words("import.known", count=known))

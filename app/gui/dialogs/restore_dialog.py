@@ -92,8 +92,7 @@ class RestoreDialog(ChoosingDialog):
         dates = sorted(one.updated_at for one in sessions if one.updated_at)
         lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
         if dates:
-            first, last = words.day(dates[0]), words.day(dates[-1])
-            lines.append(first if first == last else f"{first} – {last}")
+            lines.append(words.days(dates[0], dates[-1]))
         states = Counter(one.state for one in sessions)
         counted = [
             words(f"restore.count.{state}", count=states[state])
