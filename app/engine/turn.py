@@ -19,11 +19,12 @@ from app.engine.group import ORCHESTRATOR
 from app.engine.guided import Offer, guided_call, guided_request
 from app.engine.guided_group import lead_offer
 from app.engine.model_call import Attempt, CallPlan, call_model
+from app.engine.repeated_calls import insists
 from app.engine.reply import ReplyCleaner
 from app.engine.stage import BROKEN, FINISHED, HELD, STOPPED, Outcome, Stage
 from app.engine.tool_calls import ToolCalls
 
-STEPS = "steps"
+STEPS, REPEATED = "steps", "repeated"
 GUIDED = "guided"
 
 
@@ -69,8 +70,10 @@ class Tree:
                 outcome = await self._calls.answer_all(turn, answer, refuse=spent)
                 if outcome is not None:
                     return outcome
-            if spent:
-                message = replace(self._message(turn), state=FAILED, error=Failure(kind=STEPS))
+            repeats = answer is not None and insists(self._live, turn, answer)
+            if spent or repeats:
+                failure = Failure(kind=REPEATED if repeats else STEPS)
+                message = replace(self._message(turn), state=FAILED, error=failure)
                 self._live.finish_message(message)
                 return Outcome(BROKEN, message=message)
             held = await self._call(turn, wrap_up=rounds == turn.agent.max_steps)

@@ -114,11 +114,12 @@ async def test_handing_the_same_over_for_ever_ends(tmp_path: Path) -> None:
     asked = [one for one in made.models.requests if who(one) == "ann"]
     assert len(asked) == 2, "the third time with the same words is refused"
     assert "was called 2 times with these arguments already" in json.dumps(lead_asks(made)[-1].messages)
+    assert len(lead_asks(made)) == 4, "who is told so and does it again is asked no more"
     end = last(made, session_id)
     assert (end.author.id, end.state, end.error.kind if end.error else "") == (
         "orchestrator",
         FAILED,
-        "steps",
+        "repeated",
     )
 
 
@@ -154,7 +155,12 @@ async def test_a_plan_that_never_completes_is_said(tmp_path: Path) -> None:
 
 
 async def test_an_orchestrator_that_makes_plans_only_ends(tmp_path: Path) -> None:
-    made = bench(a_log_store(tmp_path), lambda _: calling(("setPlan", {"items": ["A"]}), ("clearPlan", {})))
+    numbers = iter(range(1_000))
+
+    def answer(request: ModelRequest) -> Script:
+        return calling(("setPlan", {"items": [f"A {next(numbers)}"]}), ("clearPlan", {}))
+
+    made = bench(a_log_store(tmp_path), answer)
     session_id = await run(made)
     error = last(made, session_id).error
     assert error is not None

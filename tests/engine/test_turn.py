@@ -159,21 +159,6 @@ async def test_two_calls_with_one_id_get_a_result_each(tmp_path: Path) -> None:
     assert len(set(ids)) == 2
 
 
-async def test_the_same_call_does_not_run_a_third_time(tmp_path: Path) -> None:
-    ran: list[object] = []
-
-    async def count(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        ran.append(arguments)
-        return ToolResult(content="counted")
-
-    script = [calling(("count", '{"a": 1, "b": 2}')), calling(("count", '{"b":2,"a":1}'))]
-    script += [calling(("count", {"a": 1, "b": 2})), [ANSWER]]
-    made = bench(tmp_path, script, a_tool("count", count))
-    session_id = await ask(made)
-    assert len(ran) == 2
-    assert "called 2 times" in results(made, session_id)[2][1]
-
-
 async def test_a_model_that_only_calls_tools_comes_to_an_end(tmp_path: Path) -> None:
     numbers = iter(range(1000))
     made = bench(tmp_path, [], a_tool("echo"), agents=(agent(tools=("echo",), max_steps=4),))

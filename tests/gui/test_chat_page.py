@@ -43,83 +43,17 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
 
 
-async def running(person: Person, server: WireServer, text: str = "Write the notes.") -> object:
-    """Start a chat whose answer does not end; return its page."""
-    server.script("openai-wire", lambda request: Answer("Some words. " * 600, pace=0.5, pieces=60))
+async def running(
+    person: Person, server: WireServer, text: str = "Write the notes.", *, seconds: int = 3
+) -> object:
+    """Start a chat whose answer takes that long; return its page."""
+    server.script("openai-wire", lambda request: Answer("Some words. " * 10 * seconds, pace=0.5, pieces=60))
     await person.click("new_button")
     await say(person, text)
     page = person.window.desk.chat_page
     await until(lambda: page.session and page.session.status == "running")
     await until(lambda: "Some words" in "".join(person.transcript("transcript")), what="the first words")
     return page
-
-
-def queued(page: object) -> list[str]:
-    return [one.text for one in page.session.chat.queue]  # type: ignore[attr-defined]
-
-
-async def test_what_is_said_while_the_assistant_works_queues_and_is_changed_moved_removed_and_sent(
-    person,
-    wire_servers,  # noqa: F811
-):
-    page = await running(person, wire_servers["openai"])
-    for text in ("one", "two", "three"):
-        await say(person, text)
-    await until(lambda: queued(page) == ["one", "two", "three"])
-    assert person.sees("queue") and page.queue._title.text() == "3 messages wait"
-    rows = list(page.queue._rows.values())
-    QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
-    box = rows[0]._box
-    await until(lambda: person.window.focusWidget() is box)
-    box.setPlainText("uno")
-    QTest.keyClick(box, Qt.Key.Key_Return)
-    await until(lambda: queued(page) == ["uno", "two", "three"])
-    rows[1].setFocus()
-    QTest.keyClick(rows[1], Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    await until(lambda: queued(page) == ["two", "uno", "three"])
-    assert person.window.focusWidget() is rows[1]
-    QTest.mouseClick(rows[1].down, Qt.MouseButton.LeftButton)
-    await until(lambda: queued(page) == ["uno", "two", "three"])
-    QTest.mouseClick(rows[0].remove, Qt.MouseButton.LeftButton)
-    await until(lambda: queued(page) == ["two", "three"])
-    await person.click("toast_action")
-    await until(lambda: queued(page) == ["uno", "two", "three"], what="the message to be back")
-    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
-    QTest.mouseClick(rows[2].send, Qt.MouseButton.LeftButton)
-    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
-    said = [one for one in person.transcript("transcript") if "You" in one]
-    assert [one.rsplit(" ", 1)[-1].strip(".") for one in said] == ["notes", "three", "uno", "two"]
-
-
-async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person, wire_servers):  # noqa: F811
-    page = await running(person, wire_servers["openai"])
-    for text in ("one", "two", "three"):
-        await say(person, text)
-    await until(lambda: queued(page) == ["one", "two", "three"])
-    rows = list(page.queue._rows.values())
-    for row, text in zip(rows, ("uno", "dos", "tres"), strict=True):
-        row.edit.click()
-        row._box.setPlainText(text)
-    await person.write("composer", "and four")
-    # Taken out, it comes back as it was rewritten.
-    rows[1].remove.click()
-    await until(lambda: queued(page) == ["one", "three"])
-    await person.click("toast_action")
-    await until(lambda: queued(page) == ["one", "dos", "three"])
-    # Enter comes when the message has just been sent.
-    page.queue.edited.emit("sent by now", "and three")
-    await until(lambda: page.composer.box.toPlainText() == "and three\n\nand four")
-    # Sent at once, it says what was written; what is sent by itself meanwhile leaves its words to be said next.
-    rows[2]._box.setFocus()
-    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
-    rows[2].send.click()
-    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
-    said = [
-        one.content for one in person.window.desk.engine.live(page.session_id).messages if one.role == "user"
-    ]
-    assert said == ["Write the notes.", "tres", "one", "dos"]
-    assert page.composer.box.toPlainText() == "uno\n\nand three\n\nand four"
-    await until(lambda: person.window.focusWidget() is page.composer.box)
 
 
 async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F811

@@ -1,0 +1,81 @@
+"""What is said while an assistant is busy (row P6): seen, changed, moved, taken out and sent, and no word of it lost."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests import app_driver
+from tests.gui.test_chat_page import person, running, say  # noqa: F401
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+def queued(page: object) -> list[str]:
+    return [one.text for one in page.session.chat.queue]  # type: ignore[attr-defined]
+
+
+async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_sent(
+    person,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    page = await running(person, wire_servers["openai"], seconds=120)
+    for text in ("one", "two", "three"):
+        await say(person, text)
+    await until(lambda: queued(page) == ["one", "two", "three"])
+    assert person.sees("queue") and page.queue._title.text() == "3 messages wait"
+    rows = list(page.queue._rows.values())
+    QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
+    box = rows[0]._box
+    await until(lambda: person.window.focusWidget() is box)
+    box.setPlainText("uno")
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    await until(lambda: queued(page) == ["uno", "two", "three"])
+    rows[1].setFocus()
+    QTest.keyClick(rows[1], Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    await until(lambda: queued(page) == ["two", "uno", "three"])
+    assert person.window.focusWidget() is rows[1]
+    QTest.mouseClick(rows[1].down, Qt.MouseButton.LeftButton)
+    await until(lambda: queued(page) == ["uno", "two", "three"])
+    QTest.mouseClick(rows[0].remove, Qt.MouseButton.LeftButton)
+    await until(lambda: queued(page) == ["two", "three"])
+    await person.click("toast_action")
+    await until(lambda: queued(page) == ["uno", "two", "three"], what="the message to be back")
+    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
+    QTest.mouseClick(rows[2].send, Qt.MouseButton.LeftButton)
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    said = [one for one in person.transcript("transcript") if "You" in one]
+    assert [one.rsplit(" ", 1)[-1].strip(".") for one in said] == ["notes", "three", "uno", "two"]
+
+
+async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person, wire_servers):  # noqa: F811
+    page = await running(person, wire_servers["openai"], seconds=120)
+    for text in ("one", "two", "three"):
+        await say(person, text)
+    await until(lambda: queued(page) == ["one", "two", "three"])
+    rows = list(page.queue._rows.values())
+    for row, text in zip(rows, ("uno", "dos", "tres"), strict=True):
+        row.edit.click()
+        row._box.setPlainText(text)
+    await person.write("composer", "and four")
+    # Taken out, it comes back as it was rewritten.
+    rows[1].remove.click()
+    await until(lambda: queued(page) == ["one", "three"])
+    await person.click("toast_action")
+    await until(lambda: queued(page) == ["one", "dos", "three"])
+    # Enter comes when the message has just been sent.
+    page.queue.edited.emit("sent by now", "and three")
+    await until(lambda: page.composer.box.toPlainText() == "and three\n\nand four")
+    # Sent at once, it says what was written; what is sent by itself meanwhile leaves its words to be said next.
+    rows[2]._box.setFocus()
+    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
+    rows[2].send.click()
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    said = [
+        one.content for one in person.window.desk.engine.live(page.session_id).messages if one.role == "user"
+    ]
+    assert said == ["Write the notes.", "tres", "one", "dos"]
+    assert page.composer.box.toPlainText() == "uno\n\nand three\n\nand four"
+    await until(lambda: person.window.focusWidget() is page.composer.box)
