@@ -13,7 +13,9 @@ from app.storage.paths import DataPaths, default_data_dir, resources_dir
 if TYPE_CHECKING:
     from app.control import ControlServer
     from app.core.errors import MootError
+    from app.gui.i18n import Language
     from app.gui.main_window import MainWindow
+    from app.gui.style import Look
     from app.wiring import Moot
 
 BAD_INPUT = 2
@@ -99,10 +101,9 @@ async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme
     look = Look(application, resources, theme or _wanted(paths, "theme"))
     words.setParent(window)
     look.setParent(window)
-    window.furnish(words, look)
     window.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
     try:
-        await _bring_to_life(window, paths)
+        await _bring_to_life(window, paths, words, look)
     except MootError:
         await window.shutdown()
         raise
@@ -134,19 +135,22 @@ async def _run(window: "MainWindow", paths: DataPaths, language: str, theme: str
     return 0
 
 
-async def _bring_to_life(window: "MainWindow", paths: DataPaths) -> None:
+async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Language", look: "Look") -> None:
     import functools
 
     from app.cli import run_for_another
     from app.control import ControlServer
     from app.wiring import open_moot
 
-    moot = await open_moot(paths.root, language=window.language.name)
+    moot = await open_moot(paths.root, language=words.name)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     await moot.engine.drafts.load()
     await _take_over_drafts(window, moot)
-    window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
+    with look.held():
+        window.furnish(words, look)
+        window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
+    window.desk.begin()
     window.desk.tasks.start("model host", _warm_up(moot))
     window.desk.tasks.start("backup of the day", _back_up(moot))
 

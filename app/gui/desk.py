@@ -111,7 +111,10 @@ class Desk(QObject):
         self._list_timer.setInterval(LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._wire(self._bridge)
-        self._apply(engine.settings())
+
+    def begin(self) -> None:
+        """Show what was there when Moot ended, the way the settings say."""
+        self._apply(self.engine.settings())
         self._restore()
         self._refresh_sessions()
         self._refresh_providers()

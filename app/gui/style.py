@@ -5,6 +5,8 @@ The text size is that of the application's font: `sized` and `tall` measure what
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -40,12 +42,20 @@ class Look(QObject):
         self._system_motion = SystemMotion(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
+        self._icons: dict[tuple[str, str, int, int, bool], QIcon] = {}
         self.tokens = tokens_of(theme)
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
         self._system_motion.changed.connect(self._on_system_motion)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the style sheet back while much is made: it would be gone through again wherever a part is put."""
+        self._app.setStyleSheet("")
+        yield
+        self._apply()
 
     def choose(self, theme: str) -> None:
         """Switch to `light`, `dark` or `system`."""
@@ -87,13 +97,15 @@ class Look(QObject):
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
         """Return an icon for a button, in the theme of now: plain, switched on, and disabled."""
-        modes, states = QIcon.Mode, QIcon.State
-        icon = QIcon()
-        for ratio in RATIOS:
-            icon.addPixmap(self.picture(name, colour, side, ratio, room), modes.Normal, states.Off)
-            icon.addPixmap(self.picture(name, "accent", side, ratio, room), modes.Normal, states.On)
-            icon.addPixmap(self.picture(name, "text_3", side, ratio, room), modes.Disabled, states.Off)
-        return icon
+        key = (name, colour, side, room, self.tokens.dark)
+        if key not in self._icons:
+            modes, states = QIcon.Mode, QIcon.State
+            icon = self._icons[key] = QIcon()
+            for ratio in RATIOS:
+                icon.addPixmap(self.picture(name, colour, side, ratio, room), modes.Normal, states.Off)
+                icon.addPixmap(self.picture(name, "accent", side, ratio, room), modes.Normal, states.On)
+                icon.addPixmap(self.picture(name, "text_3", side, ratio, room), modes.Disabled, states.Off)
+        return self._icons[key]
 
     def add_korean_font(self) -> None:
         """Load the Korean font that comes along, where there is one; costs some milliseconds."""

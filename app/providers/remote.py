@@ -5,6 +5,7 @@ import dataclasses
 import importlib.util
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,11 @@ class RemoteModels:
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; cheap, loads nothing."""
-        installed = importlib.util.find_spec("xllamacpp") is not None and self._model_file() is not None
-        return "" if installed else NOT_INSTALLED
+        return "" if _has_llama() and self._model_file() is not None else NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
         """Say whether only the embedded model's file is missing; cheap."""
-        runtime = importlib.util.find_spec("xllamacpp") is not None
-        return self._model_folder is not None and runtime and self._model_file() is None
+        return self._model_folder is not None and _has_llama() and self._model_file() is None
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the embedded model's file, checked by its hash; `progress` gets (bytes, all bytes).
@@ -325,6 +324,12 @@ class RemoteModels:
     async def _log(self, line: str) -> None:
         if self._log_dir is not None:
             await asyncio.to_thread(_append, self._log_dir / "model_host.log", self._clean(line))
+
+
+@cache
+def _has_llama() -> bool:
+    """Say whether what runs the embedded model is installed; asked for anew with every look at the providers."""
+    return importlib.util.find_spec("xllamacpp") is not None
 
 
 def _append(path: Path, line: str) -> None:
