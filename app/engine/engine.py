@@ -219,7 +219,7 @@ class Engine:
         return await self._store.search(text, limit)
 
     async def delete(self, session_id: str) -> None:
-        """Stop a session and move it to the bin; `restore` brings it back."""
+        """Pause a session at once and move it to the bin; `restore` brings it back as it was."""
         await self._sessions.forget(session_id)
         await self._store.delete(session_id)
         self.bus.publish(SessionDeleted(session_id=session_id))

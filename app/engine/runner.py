@@ -94,9 +94,9 @@ class Run(ABC):
             self._live.change(status=self.stopped_status, reason=BY_USER)
             await self._save()
 
-    async def close(self) -> None:
-        """Pause at once because the program ends."""
-        await self._cut(PAUSED, APP_CLOSED)
+    async def close(self, reason: str = APP_CLOSED) -> None:
+        """Pause at once: the program ends, or the session is put away and may come back."""
+        await self._cut(PAUSED, reason)
 
     @abstractmethod
     def _begin(self) -> None:

@@ -10,7 +10,7 @@ from app.core.message import Message
 from app.core.session import ENDED, RUNNING, WAITING, Session
 from app.core.store import SessionStore, StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.runner import SAVE_FAILED, Run
+from app.engine.runner import BY_USER, SAVE_FAILED, Run
 
 KEPT = 32
 
@@ -98,10 +98,10 @@ class Sessions:
         return live.session
 
     async def forget(self, session_id: str) -> None:
-        """Stop a session and close it."""
+        """Pause a session at once and close it: it goes on where it was if it comes back."""
         run = self._runs.pop(session_id, None)
         if run is not None:
-            await run.stop()
+            await run.close(BY_USER)
         self._let_go(session_id)
 
     async def close(self) -> None:

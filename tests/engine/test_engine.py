@@ -185,6 +185,25 @@ async def test_deleting_a_debate_that_runs_stops_it(bench: Bench) -> None:
     assert bench.engine.live(session_id) is None
 
 
+@pytest.mark.parametrize("pauses", [0, 1, 2])
+async def test_a_debate_that_was_not_over_when_it_was_deleted_comes_back_paused_and_goes_on(
+    bench: Bench, pauses: int
+) -> None:
+    bench.models.script = [["Half", Hang()]]
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
+    await until(lambda: bench.states(session_id) == [("GPT", "streaming")])
+    for _ in range(pauses):
+        await bench.engine.pause(session_id)
+    await bench.engine.delete(session_id)
+    await bench.engine.restore(session_id)
+    live = await bench.engine.open(session_id)
+    assert (live.session.status, live.session.reason) == ("paused", "by_user")
+    assert [(one.content, one.state) for one in live.messages] == [("Half", "stopped")]
+    await bench.engine.resume(session_id)
+    await bench.engine.wait(session_id)
+    assert live.session.status == "completed"
+
+
 async def test_turns_say_who_speaks_and_why_before_the_first_word(bench: Bench) -> None:
     await bench.run(a_setup(2, rounds=1))
     turns = [event for event in bench.events if isinstance(event, TurnStarted)]
