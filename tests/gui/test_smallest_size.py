@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QCheckBox, QComboBox, QScrollArea
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea
 
 from app.core.message import Author, Message, Usage
 from app.core.session import FREE, Debate, DebateSession, Participant
@@ -130,6 +130,27 @@ async def test_choices_and_ticks_show_all_their_words(person):
     assert warning.height() >= warning.heightForWidth(warning.width())
     top = warning.mapTo(person.window, warning.rect().bottomLeft()).y()
     assert top < 300, "the warning is seen without scrolling"
+
+
+@pytest.mark.parametrize("text_size", [100, 130])
+async def test_a_toast_has_room_beside_a_panel(person, text_size):
+    window, desk = person.window, person.window.desk
+    desk.choose_settings(replace(desk.settings(), text_size=text_size))
+    desk.debates.show_setup()
+    words = window.language("history.deleted", title="Should cities ban private cars?")
+    window.toasts.show_toast(words, window.language("toast.undo"), print)
+    await person.settle(0.1)
+    over, toast = window.toasts.parentWidget(), person.find("toast")
+    assert over.width() < 400, "the panel leaves little room"
+    assert over.rect().contains(window.toasts.geometry())
+    assert window.toasts.rect().contains(toast.geometry())
+    label, action = toast.findChild(QLabel), person.find("toast_action")
+    assert label.height() >= label.heightForWidth(label.width())
+    assert action.width() >= action.sizeHint().width() and toast.rect().contains(action.geometry())
+    window.resize(1440, 900)
+    await person.settle(0.1)
+    assert toast.width() > over.width() // 3, "as wide as it wants to be where there is room"
+    toast.leave()
 
 
 async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):

@@ -17,6 +17,7 @@ MOST_TOASTS = 3
 UNDER_TOP_BAR = 62
 # About as many go on a line; the room that is left and right of them.
 LETTERS, AROUND = 52, 32
+EDGE = 8
 
 
 class Toast(QFrame):
@@ -56,11 +57,16 @@ class Toast(QFrame):
         if self.button is not None:
             self.button.ensurePolished()
             width += self.button.sizeHint().width() + row.spacing()
-        self.setFixedWidth(max(220, width + AROUND))
+        self._width = max(220, width + AROUND)
+        self.setFixedWidth(self._width)
         self._before: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.leave)
+
+    def fit(self, room: int) -> None:
+        """Be no wider than `room`: the words take more lines there."""
+        self.setFixedWidth(min(self._width, room))
 
     def appear(self) -> None:
         """Be seen from now on, for some seconds."""
@@ -195,6 +201,8 @@ class Toasts(QWidget):
         if self._column.count() == 0:
             self.hide()
             return
+        for toast in self._toasts:
+            toast.fit(self._over.width() - 2 * EDGE)
         self.adjustSize()
         self.move((self._over.width() - self.width()) // 2, UNDER_TOP_BAR)
         self.raise_()
