@@ -29,5 +29,7 @@ async def read_context(paths: tuple[str, ...]) -> tuple[ContextFile, ...]:
 def _read(path: Path) -> ContextFile:
     try:
         return ContextFile(name=path.name, text=clean_text(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("context_unreadable", path=str(path), detail=str(error)) from error
+    except UnicodeDecodeError as error:
+        raise BadInput("file_not_text", name=path.name) from error
+    except OSError as error:
+        raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error

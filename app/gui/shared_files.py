@@ -104,5 +104,7 @@ def _read(path: Path) -> str:
         if path.stat().st_size > MOST_BYTES:
             raise BadInput("file_too_large", name=path.name)
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("context_unreadable", path=str(path), detail=str(error)) from error
+    except UnicodeDecodeError as error:
+        raise BadInput("file_not_text", name=path.name) from error
+    except OSError as error:
+        raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error
