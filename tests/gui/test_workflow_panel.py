@@ -274,3 +274,39 @@ async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, 
         await until(lambda: page.session.status == "completed")
         assert panel(person).work._done.text() == "2 of 2"
         assert not person.sees("workflow_resume")
+
+
+async def test_who_picks_while_a_model_looks_for_it_can_start_at_once(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    wire_servers["openai"].script(MODEL, lambda _: Answer("none", delay=600.0))
+    async with at_window(data_dir) as person:
+        box = panel(person).work.start_box
+        await person.click("workflow_button")
+        await person.write("workflow_command", "Hello there")
+        await person.click("workflow_start")
+        await until(lambda: wire_servers["openai"].requests and box._hint.isVisible())
+        assert not box.start.isEnabled()
+        await person.choose("workflow_choice", "Bug fix")
+        assert box.start.isEnabled() and not box._hint.isVisible()
+
+
+async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        engine, box = person.window.desk.engine, panel(person).work.start_box
+        await engine.assistants.save(architect(id="merlin", role="Wizard", tools=(), sub_agents=()))
+        step = WorkflowStep(id="one", name="First", role="Wizard", prompt="Do it.")
+        await engine.workflows.save(
+            WorkflowDefinition(id="magic", name="Magic", keywords=("spell",), steps=(step,))
+        )
+        await engine.assistants.delete("merlin")
+        await person.click("workflow_button")
+        await person.write("workflow_command", "Cast a spell")
+        hint = box._hint.text()
+        await person.click("workflow_start")
+        await until(lambda: any("Wizard" in one.text for one in person.window.toasts._toasts))
+        assert box._hint.text() == hint, "nothing is being looked for"
+        assert box.start.isEnabled()

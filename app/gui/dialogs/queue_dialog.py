@@ -15,6 +15,8 @@ from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.toast import Toasts
 
+FOOT = 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueRow:
@@ -81,7 +83,7 @@ class QueueDialog(QDialog):
         whole.addLayout(foot)
         self.resize(620, 420)
         # The window's own cannot be clicked while this is open.
-        self.toasts = Toasts(self)
+        self.toasts = Toasts(self, above=FOOT)
 
     def show_queues(self, sections: Sequence[QueueSection]) -> None:
         """Show these; what stands under a pointer stays where it is while only the time goes on."""

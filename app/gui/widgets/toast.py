@@ -122,11 +122,14 @@ class Toast(QFrame):
 
 
 class Toasts(QWidget):
-    """Stacks toasts under the top bar of the widget it is given: at its foot stands where one writes and sends."""
+    """Stacks toasts under the top bar of the widget it is given: at its foot stands where one writes and sends.
 
-    def __init__(self, over: QWidget) -> None:
+    Over a list they stand `above` its foot instead, by so many pixels.
+    """
+
+    def __init__(self, over: QWidget, above: int | None = None) -> None:
         super().__init__(over)
-        self._over = over
+        self._over, self._above = over, above
         self._toasts: list[Toast] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -204,7 +207,9 @@ class Toasts(QWidget):
         for toast in self._toasts:
             toast.fit(self._over.width() - 2 * EDGE)
         self.adjustSize()
-        self.move((self._over.width() - self.width()) // 2, UNDER_TOP_BAR)
+        foot = self._over.height() - self.height()
+        top = UNDER_TOP_BAR if self._above is None else foot - self._above
+        self.move((self._over.width() - self.width()) // 2, top)
         self.raise_()
 
 

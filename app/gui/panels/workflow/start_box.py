@@ -93,10 +93,8 @@ class StartBox(QFrame):
         self._estimate.setVisible(bool(text))
 
     def set_waiting(self, waiting: bool) -> None:
-        """Say that the workflow is being looked for, or begun."""
+        """Take no second start while the workflow is being looked for, or begun."""
         self.start.setEnabled(not waiting)
-        if waiting:
-            self._say("workflow.looking")
 
     def clear(self) -> None:
         """Be empty again, for the next command."""
@@ -147,6 +145,8 @@ class StartBox(QFrame):
 
     def _on_picked(self, _place: int) -> None:
         self._picked = bool(self.chosen())
+        # Who picks while it is being looked for need not wait for the end of that.
+        self.set_waiting(False)
         self._say("")
 
     def _on_start(self) -> None:
@@ -157,6 +157,7 @@ class StartBox(QFrame):
             self.start_requested.emit(text, chosen)
         elif self.start.isEnabled():
             self.set_waiting(True)
+            self._say("workflow.looking")
             self.classify_requested.emit(text)
 
     def _choose(self, definition_id: str) -> None:
