@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import ROLES
+from app.core.session import ROLES, RUNNING
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import ShorteningButton
 from app.gui.widgets.label import ElidedLabel, Paragraph
@@ -34,7 +34,7 @@ def cut(part: QWidget) -> str:
         short = metrics.horizontalAdvance(part.text()) > part.contentsRect().width()
         return part.text() if short and not part.toolTip() else ""
     if isinstance(part, Chip):
-        short = part.text() and part.shown_text().endswith("…")
+        short = part.shown_text() != part.text() and part.shown_text().endswith("…")
         return part.text() if short and not (part.toolTip() and part.width() >= LEAST_CHIP) else ""
     if isinstance(part, Paragraph | WrappedTick):
         return part.text() if part.heightForWidth(part.width()) > part.height() + 1 else ""
@@ -168,6 +168,14 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "verdict", panel
     panel.discussion.controls.side_chosen.emit("discussion")
     yield "discussion", panel
+    over = panel.discussion.session
+    judging = replace(over.debate, polls=True, verdict=None, round=over.debate.rounds + 1)
+    controls = panel.discussion.controls
+    controls.show_change(replace(over, status=RUNNING, debate=judging))
+    yield "judging", panel
+    controls.pause.click()
+    yield "pausing", panel
+    controls.show_change(over)
     panel.tabs.choose(2)
     yield "history", panel
     desk.show_session(DEBATE)

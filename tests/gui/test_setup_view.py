@@ -97,6 +97,20 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert [one.role for one in setup.setup().participants] == ["", ""]
 
 
+async def test_a_prompt_of_ones_own_needs_no_role(person):
+    setup = person.window.desk.panel.setup
+    await person.write("debate_topic", "Tabs or spaces?")
+    await person.window.desk.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    setup.refresh_seats()
+    await person.click("segment_roles")
+    await person.choose("role_anthropic", "Own text…")
+    assert setup._estimate.text() == "Give Claude a role."
+    card_of(person, "anthropic").set_system_prompt("You are Claude, and undecided.")
+    assert setup.start.isEnabled()
+    card_of(person, "anthropic").set_system_prompt("")
+    assert not setup.start.isEnabled()
+
+
 async def test_a_local_server_that_does_not_run_is_not_offered(person):
     await until(lambda: not card_of(person, "ollama").tick.isEnabled())
     assert person.sees("set_up_ollama")

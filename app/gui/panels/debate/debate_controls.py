@@ -3,7 +3,7 @@
 import math
 import time
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -19,6 +19,7 @@ from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
 EXHAUSTED = "exhausted"
+SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
 
 
@@ -131,8 +132,8 @@ class DebateControls(QFrame):
             # What runs and what is paused already says so: by its round, by the line below.
             self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
-            self._cost.setVisible(bool(self._cost.text()) and not ended)
-        self._doing.set_text(self._doing_of(session))
+        # The line below says so while it is pausing, and the button's longer words need the room.
+        self._doing.set_text("" if self._pausing else self._doing_of(session))
         self._facts.setVisible(ended)
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
@@ -147,6 +148,7 @@ class DebateControls(QFrame):
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
         self._honesty.setText(words("discussion.embedded"))
+        self._fit()
         tone, text = self._banner_of(session)
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
@@ -159,6 +161,24 @@ class DebateControls(QFrame):
             self._countdown.stop()
         elif not self._countdown.isActive():
             self._countdown.start()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """Leave the cost out where there is no room for it beside what is done."""
+        if self._session is None or not self._headed:
+            return
+        buttons = [
+            one.sizeHint().width() for one in (self.pause, self.resume, self.stop) if not one.isHidden()
+        ]
+        chips = [one.minimumSizeHint().width() for one in (self._doing, self._cost) if one.text()]
+        edges = self.contentsMargins() + self.layout().contentsMargins()
+        room = self.width() - edges.left() - edges.right()
+        fits = sum((*buttons, *chips)) + SPACE * (len(buttons) + len(chips)) <= room
+        self._cost.setVisible(bool(self._cost.text()) and self._session.status not in ENDED and fits)
 
     def _exchange(self, one: QWidget, one_shown: bool, other: QWidget, other_shown: bool) -> None:
         """Show one or the other; the focus goes with it, or it would land on Stop and a key end the debate."""
@@ -204,7 +224,7 @@ class DebateControls(QFrame):
         head.setSpacing(8)
         head.addWidget(self._title, 1)
         buttons = QHBoxLayout()
-        buttons.setSpacing(6)
+        buttons.setSpacing(SPACE)
         for widget in (self.pause, self.resume, self.stop):
             buttons.addWidget(widget)
         buttons.addWidget(self._doing)

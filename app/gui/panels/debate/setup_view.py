@@ -291,7 +291,7 @@ class SetupView(QWidget):
             return self._language("setup.invalid.participants")
         if self.mode.value() == ROLES:
             for participant in (card.participant() for card in chosen):
-                if not participant.role:
+                if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
         try:
             self._engine.debates.check(self.setup())
