@@ -2,11 +2,14 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 
+from app.core.session import PAUSED, QueuedMessage
 from tests import app_driver
+from tests.app_driver import at_window
 from tests.gui.test_chat_page import person, running, say  # noqa: F401
+from tests.gui.test_drafts_kept import ONE, keep_chat, show
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -79,3 +82,27 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
     assert said == ["Write the notes.", "tres", "one", "dos"]
     assert page.composer.box.toPlainText() == "uno\n\nand three\n\nand four"
     await until(lambda: person.window.focusWidget() is page.composer.box)
+
+
+async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):
+    queue = tuple(QueuedMessage(id=f"q{number}", text=f"Point {number}.") for number in range(6))
+    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    async with at_window(data_dir, size=(900, 600)) as person:  # noqa: F811
+        page = await show(person, ONE)
+        row = page.queue._rows["q5"]
+
+        def seen_whole() -> bool:
+            room = page.queue.viewport()
+            return room.rect().contains(QRect(row.mapTo(room, QPoint(0, 0)), row.size()))
+
+        row.edit.click()
+        row._box.setPlainText("one\ntwo\nthree\nfour")
+        await until(lambda: row.height() > 80 and seen_whole())
+        for other in list(page.queue._rows.values())[:5]:
+            other.remove.click()
+        await until(lambda: queued(page) == ["Point 5."])
+        await until(seen_whole)
+        assert row._box.toPlainText().endswith("four")
+        before = page.queue.height()
+        QTest.keyClick(row._box, Qt.Key.Key_Escape)
+        await until(lambda: page.queue.height() < before)

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.core.session import QueuedMessage
 from app.gui.i18n import Language
-from app.gui.style import Look, tall
+from app.gui.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton, button, icon_button, name_button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, plain_label
 
-ROW_HEIGHT = 36
 MOST_HEIGHT = 190
 
 
@@ -211,13 +210,36 @@ class QueueStrip(QScrollArea):
             put_in_tab_order([self.after, *stops])
         self._title.setText(self._language("queue.messages", count=len(queue)))
         self.setVisible(bool(queue))
-        self.setFixedHeight(min(MOST_HEIGHT, tall(24) + len(queue) * (tall(ROW_HEIGHT) + 4)))
+        self._fit()
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Let messages go on being rewritten, by their ids."""
         for queued_id, text in texts.items():
             if queued_id in self._rows:
                 self._rows[queued_id].write(text)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        done = super().eventFilter(watched, event)
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        elif watched is self.widget() and event.type() == QEvent.Type.Resize:
+            self._keep_in_sight()
+        return done
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_in_sight()
+
+    def _fit(self) -> None:
+        """Be as tall as what waits and is written anew, up to a limit."""
+        self.setFixedHeight(min(MOST_HEIGHT, self.widget().sizeHint().height()))
+
+    def _keep_in_sight(self) -> None:
+        """Scroll to the row that is written in or chosen, whole."""
+        focus = self.window().focusWidget()
+        for row in self._rows.values():
+            if focus is not None and row.isAncestorOf(focus):  # type: ignore[redundant-expr]
+                self.ensureWidgetVisible(row, 0, 4)
 
     def _add(self, queued_id: str) -> QueueRow:
         row = QueueRow(self._language, self._look)
