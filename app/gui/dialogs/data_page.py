@@ -190,6 +190,7 @@ class DataPage(QWidget):
                     one.title,
                     words(
                         "data.bin.row",
+                        kind=self._kind(one.kind),
                         day=words.day_and_time(one.thrown_at),
                         left=words("data.bin.left", count=one.days_left),
                         size=size_text(one.size),
@@ -202,6 +203,10 @@ class DataPage(QWidget):
     def _why(self, why: str) -> str:
         key = f"data.why.{why}"
         return self._language(key) if key in self._language.texts else why
+
+    def _kind(self, kind: str) -> str:
+        key = f"data.kind.{kind}"
+        return self._language(key if key in self._language.texts else "data.part.other")
 
     def _on_open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
