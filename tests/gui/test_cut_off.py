@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.session import ROLES, RUNNING
+from app.engine.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import ShorteningButton
 from app.gui.widgets.label import ElidedLabel, Paragraph
@@ -166,9 +167,15 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "the end of setup", panel
     await desk.debates.show_discussion(DEBATE)
     yield "verdict", panel
+    over, verdict = panel.discussion.session, panel.discussion.verdict
+    panel.discussion.show_change(replace(over, debate=replace(over.debate, verdict=None)))
+    panel.discussion.controls.side_chosen.emit("verdict")
+    for judges in ((Judge(name="Zyx Ada", provider="openai", model="gpt-zyx-5-thinking"),) * 2, ()):
+        verdict.show_judges(judges)
+        yield f"no verdict, {len(judges)} judges", panel
+    panel.discussion.show_change(over)
     panel.discussion.controls.side_chosen.emit("discussion")
     yield "discussion", panel
-    over = panel.discussion.session
     judging = replace(over.debate, polls=True, verdict=None, round=over.debate.rounds + 1)
     controls = panel.discussion.controls
     controls.show_change(replace(over, status=RUNNING, debate=judging))

@@ -171,14 +171,15 @@ class DebateControls(QFrame):
         """Leave the cost out where there is no room for it beside what is done."""
         if self._session is None or not self._headed:
             return
-        buttons = [
-            one.sizeHint().width() for one in (self.pause, self.resume, self.stop) if not one.isHidden()
-        ]
-        chips = [one.minimumSizeHint().width() for one in (self._doing, self._cost) if one.text()]
+        buttons = (self.pause, self.resume, self.stop)
+        taken = [one.sizeHint().width() for one in buttons if not one.isHidden()]
+        taken += [self._doing.minimumSizeHint().width()] if self._doing.text() else []
         edges = self.contentsMargins() + self.layout().contentsMargins()
-        room = self.width() - edges.left() - edges.right()
-        fits = sum((*buttons, *chips)) + SPACE * (len(buttons) + len(chips)) <= room
-        self._cost.setVisible(bool(self._cost.text()) and self._session.status not in ENDED and fits)
+        room = self.width() - edges.left() - edges.right() - sum(taken) - SPACE * (len(taken) + 1)
+        whole, short = self._cost.sizeHint().width(), self._cost.minimumSizeHint().width()
+        self._cost.setMaximumWidth(whole if whole <= room else short)
+        due = bool(self._cost.text()) and self._session.status not in ENDED
+        self._cost.setVisible(due and short <= room)
 
     def _exchange(self, one: QWidget, one_shown: bool, other: QWidget, other_shown: bool) -> None:
         """Show one or the other; the focus goes with it, or it would land on Stop and a key end the debate."""

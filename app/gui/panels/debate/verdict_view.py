@@ -43,7 +43,7 @@ from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 NARROW = 520
 NARROW_HEAD = 420
 TOO_SMALL = "too_small"
-ICON = 16
+ICON, INSIDE = 16, 15
 
 
 class VerdictView(QWidget):
@@ -170,6 +170,11 @@ class VerdictView(QWidget):
         self._pair.setDirection(down if width < tall(NARROW) else across)
         for head in (self._names, self._chart_names):
             head.setDirection(down if width < tall(NARROW_HEAD) else across)
+        ways = [
+            one.sizeHint().width() for one in (self._judge, self.ask, self._provider) if not one.isHidden()
+        ]
+        room = self._card.contentsRect().width() - 2 * INSIDE - self._asks.spacing() * len(ways)
+        self._asks.setDirection(down if sum(ways) > room else across)
 
     # Showing
 
@@ -201,6 +206,7 @@ class VerdictView(QWidget):
         self._problem.setText(self._problem_text)
         self._problem.setVisible(bool(self._problem_text))
         self._chart_card.setVisible(bool(session.debate.ballots))
+        self._fit()
         self._show_busy()
 
     def _sentence_of(self, verdict: Verdict | None, *, ended: bool) -> str:
@@ -269,7 +275,8 @@ class VerdictView(QWidget):
         column = QVBoxLayout(body)
         column.setContentsMargins(margin, 4, 8, 12)
         column.setSpacing(14)
-        column.addWidget(self._verdict_card())
+        self._card = self._verdict_card()
+        column.addWidget(self._card)
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._pair.setSpacing(12)
         self._agreed_card = self._list_card("circle-check", "ok", self._agreed_title, self._agreed)
@@ -308,7 +315,7 @@ class VerdictView(QWidget):
     def _verdict_card(self) -> QFrame:
         card = _card()
         inside = QVBoxLayout(card)
-        inside.setContentsMargins(15, 12, 15, 12)
+        inside.setContentsMargins(INSIDE, 12, INSIDE, 12)
         inside.setSpacing(9)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -329,12 +336,12 @@ class VerdictView(QWidget):
         foot.addWidget(self._busy, 1)
         foot.addWidget(self._stop)
         inside.addLayout(foot)
-        asks = QHBoxLayout()
-        asks.setSpacing(8)
+        self._asks = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._asks.setSpacing(8)
         for way in (self._judge, self.ask, self._provider):
-            asks.addWidget(way)
-        asks.addStretch(1)
-        inside.addLayout(asks)
+            self._asks.addWidget(way, 0, Qt.AlignmentFlag.AlignLeft)
+        self._asks.addStretch(1)
+        inside.addLayout(self._asks)
         return card
 
     def _list_card(self, icon: str, colour: str, title: QLabel, text: CitedText) -> QFrame:
@@ -355,6 +362,7 @@ class VerdictView(QWidget):
     def _connect(self) -> None:
         for text in (self._answer, self._last_words, self._agreed, self._open):
             text.cite_requested.connect(self.cite_requested)
+        self._judge.currentTextChanged.connect(lambda text: self._judge.setToolTip(plain_tip(text)))
         self.ask.clicked.connect(lambda: self.verdict_requested.emit(self._judge.currentData()))
         self._again.clicked.connect(self._on_again)
         self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text()))
