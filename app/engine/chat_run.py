@@ -118,6 +118,7 @@ class ChatRun(Run):
         try:
             waits = partial(self._waits_for_slot, agent)
             async with self._terms.slots.taken(agent.id, work=work, waits=waits):
+                self._waiting = 0
                 if self._live.session.reason:
                     self._live.change(reason="")
                 outcome = await self._tree.take(turn)
@@ -128,6 +129,7 @@ class ChatRun(Run):
             self._answered_by(sent.agent_id)
             return
         finally:
+            self._waiting = 0
             self._tree = None
         if outcome.state == TURN_WAITS:
             self._live.change(status=WAITING, reason=QUESTION)
@@ -142,6 +144,8 @@ class ChatRun(Run):
             self._live.change(chat=chat, reason="")
 
     def _waits_for_slot(self, agent: Agent, waits: Waits) -> None:
+        """Say so, and let a pause come at once: nothing is in flight."""
+        self._waiting = 1
         self._live.change(reason=BUSY)
         held_back(self._live, agent.name, waits)
 

@@ -76,8 +76,8 @@ class Run(ABC):
                 self._task.result()
 
     async def pause(self) -> None:
-        """Pause after the turn in flight; asked twice, or while it only waits to retry, at once."""
-        if self._pausing or self._waiting:
+        """Pause after the turn in flight; asked twice, or while it only waits, at once."""
+        if self._pausing or self._only_waits():
             await self._cut(PAUSED, BY_USER)
         self._pausing = True
 
@@ -105,6 +105,10 @@ class Run(ABC):
     @abstractmethod
     async def _step(self) -> None:
         """Do what comes next, and change the status where that was the end."""
+
+    def _only_waits(self) -> bool:
+        """Say whether nothing is in flight: it waits to retry, or for somebody who is busy."""
+        return self._waiting > 0
 
     def _settle(self, status: str) -> None:
         """Bring what was cut to an orderly end."""

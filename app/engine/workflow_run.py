@@ -48,6 +48,22 @@ class WorkflowRun(ChatRun):
         self._stopped: set[str] = set()
         self._left_out: set[str] = set()
 
+    async def pause(self) -> None:
+        """Pause after the steps in flight; one that waits for somebody busy does not begin."""
+        for state in self._work.steps:
+            if state.state == STEP_WAITS and state.reason == BUSY:
+                self.leave_out(state.id)
+                self._change_steps(replace(state, state=READY, reason=""))
+        await super().pause()
+
+    def _only_waits(self) -> bool:
+        return self._waiting >= sum(state.state == STEP_RUNS for state in self._work.steps)
+
+    def go_on(self) -> None:
+        """Forget a pause that has not come yet."""
+        super().go_on()
+        self._news.set()
+
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one step, or somebody it has called."""
         for step_id in self._at_work:

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, STOPPED
+from app.core.session import COMPLETED, PAUSED, STOPPED
 from app.core.workflow import WorkflowDefinition
 from tests.builders import Bench, Script, until
 from tests.engine.test_queues import QUEUE, TWO, gated, waiting
@@ -151,3 +151,55 @@ async def test_a_step_may_delegate_as_deep_as_a_chat(tmp_path: Path) -> None:
     in_a_step, told[:] = list(told), []
     await made.engine.wait(await made.engine.chats.start("boss", "Go."))
     assert in_a_step == told == [["subAgent"], [], ["subAgent"]]
+
+
+async def test_a_pause_lets_no_step_begin_that_waited(tmp_path: Path) -> None:
+    made, gate, session_id, held = await at_work(tmp_path)
+    await made.engine.pause(session_id)
+    await until(lambda: not waiting(made))
+    assert states(made, session_id)[held] == "ready"
+    gate.set()
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == PAUSED
+    assert states(made, session_id)[held] == "ready" and len(asked_for(made)) == 1
+    await made.engine.resume(session_id)
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == COMPLETED
+    assert sorted(asked_for(made)) == ["a", "b"]
+
+
+async def test_a_pause_that_is_forgotten_lets_a_waiting_step_wait_again(tmp_path: Path) -> None:
+    made, gate, session_id, held = await at_work(tmp_path)
+    await made.engine.pause(session_id)
+    await until(lambda: not waiting(made))
+    await made.engine.resume(session_id)
+    await until(lambda: states(made, session_id)[held] == "waiting")
+    gate.set()
+    await made.engine.wait(session_id)
+    assert status(made, session_id) == COMPLETED
+
+
+async def test_where_all_steps_wait_a_pause_comes_at_once(tmp_path: Path) -> None:
+    made, gate = gated(tmp_path, agent("po", role="PO", busy=QUEUE), definition=TWO)
+    await made.engine.chats.start("po", "Are you there?")
+    await until(lambda: len(made.engine.queues.jobs("po")) == 1)
+    session_id = await made.engine.workflows.start("Go", "diamond")
+    await until(lambda: len(waiting(made)) == 2)
+    await made.engine.pause(session_id)
+    assert status(made, session_id) == PAUSED
+    assert set(states(made, session_id).values()) == {"ready"} and not waiting(made)
+    gate.set()
+
+
+async def test_a_chat_that_waits_for_its_assistant_is_paused_at_once(tmp_path: Path) -> None:
+    made, gate = gated(tmp_path, agent("po", role="PO", busy=QUEUE))
+    await made.engine.chats.start("po", "Are you there?")
+    await until(lambda: len(made.engine.queues.jobs("po")) == 1)
+    session_id = await made.engine.chats.start("po", "And for me?")
+    await until(lambda: bool(waiting(made)))
+    await made.engine.pause(session_id)
+    assert status(made, session_id) == PAUSED and not waiting(made)
+    gate.set()
+    await made.engine.resume(session_id)
+    await made.engine.wait(session_id)
+    assert made.messages(session_id)[-1].state == "done"

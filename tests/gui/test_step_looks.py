@@ -36,6 +36,14 @@ def test_what_was_cut_does_not_work_on(words):
     assert look.text.startswith("working") and look.action == STOP and any_runs(running)
 
 
+def test_where_nothing_runs_nobody_is_waited_for(words):
+    waits = StepState(id="a", state="waiting", reason="busy", attempt=1)
+    [look] = looks_of(session(waits, status=RUNNING), {}, {}, words)
+    assert (look.text, look.why) == ("waiting", words("step_reason.busy", name="QA"))
+    [look] = looks_of(session(waits), {}, {}, words)
+    assert (look.text, look.why) == ("ready", "")
+
+
 def test_what_a_failure_blocks_is_not_counted_as_done():
     steps = (
         StepState(id="a", state="done"),

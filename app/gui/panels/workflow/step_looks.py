@@ -25,7 +25,7 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import plain_of
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
-BLOCKED, CUT = "blocked", "cut"
+BLOCKED, BUSY, CUT = "blocked", "busy", "cut"
 TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
 # A longer name does not fit into a chip.
 SHORT_NAME = 8
@@ -118,6 +118,9 @@ def looks_of(
         if state.state == RUNNING and not any_runs(session):
             # It was cut, by a pause or by the end of Moot, and goes on with the rest.
             state = replace(state, state=WAITING, reason=CUT)
+        elif (state.state, state.reason) == (WAITING, BUSY) and session.status != SESSION_RUNS:
+            # Nobody is waited for any more.
+            state = replace(state, state=READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words(f"step.{state.state}"), TONES.get(state.state, "neutral")
