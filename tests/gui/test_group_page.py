@@ -364,7 +364,7 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
     panel,
 ):
     async with at_window(data_dir, language=language, theme="dark", size=(900, 600)) as person:
-        await set_up(person, name="Release crew of the whole northern office")
+        await set_up(person, name="Release crew of the whole northern office, its branches and its friends")
         wire_servers["openai"].script(MODEL, replies(0.5))
         page = await at_work(person)
         person.window.top_bar.plan_button.setChecked(panel)
@@ -380,6 +380,14 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
                 assert part.width() >= min(part.sizeHint().width(), 60), part
         assert page.transcript.height() > 60
         assert box.stop.isVisible()
+        await person.click("orchestrator_stop")
+        await until(lambda: not box.stop.isVisible())
+        await person.window.desk.engine.groups.change_plan(page.session_id, None)
+        await until(lambda: not box._done.isVisible())
+        await person.settle(0.1)
+        assert box._group.isVisible() or panel
+        assert box._title.width() >= box._title.sizeHint().width()
+        assert not box._meta.isVisible() or box._meta.width() >= box._meta.sizeHint().width()
 
 
 async def test_the_window_remembers_what_was_unfolded(qapp, data_dir):

@@ -339,7 +339,9 @@ class OrchestratorBox(QFrame):
         room = self.width() - 60
         for part in (self.pause, self.stop, self.without):
             room -= 0 if part.isHidden() else part.sizeHint().width() + 9
-        room -= self._title.sizeHint().width() + 9 + 8 + 9
+        title = self._title.sizeHint().width()
+        room -= title + 9 + 8 + 9
+        self._title.setMinimumWidth(title if room >= 0 else 0)
         count = bool(self._done.text())
         for widget, wanted in (
             (self._done, count),
@@ -350,6 +352,9 @@ class OrchestratorBox(QFrame):
             least = min(widget.sizeHint().width() if widget is not self._bar else BAR_WIDTH, META) + 9
             fits = wanted and room >= least
             widget.setVisible(fits)
+            if widget is self._group:
+                # However long its name is: what stands beside it is read whole.
+                widget.setMaximumWidth(max(0, room - 9))
             room -= least if fits else 0
         narrow = self.width() < NARROW
         self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
