@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from app.gui.dialogs.file_sizes import size_text
 from tests.app_driver import Person, at_window, until
@@ -141,6 +141,8 @@ async def test_the_bin_gives_back_and_forgets_only_when_asked_twice(person, tmp_
     assert len(rows(page.bin.list)) == 1
     await person.click("data_bin_remove")
     await until(lambda: person.sees("confirm_dialog"))
+    said = [one.text() for one in person.find("confirm_dialog").findChildren(QLabel)]
+    assert any(rows(page.bin.list)[0].partition("\n")[0] in one for one in said), "what is deleted is named"
     await person.click("confirm_agree")
     await until(lambda: not rows(page.bin.list))
     assert not person.find("data_bin_restore", QPushButton).isEnabled()

@@ -338,11 +338,13 @@ class DataPage(QWidget):
         if what == "restore":
             self._tasks.start("restore from bin", self._take_out(file))
             return
-        files = [file] if what == "remove" else [one.file for one in self._thrown]
+        thrown = [one for one in self._thrown if what != "remove" or one.file == file]
+        files = [one.file for one in thrown]
+        title = " ".join(thrown[0].title.split())[:80] if thrown else ""
         dialog = ConfirmDialog(
             words,
             words("data.bin.remove_now"),
-            words("data.bin.sure", count=len(files)),
+            words("data.bin.sure", count=len(files), title=title),
             words("data.bin.remove_now"),
             self,
         )
