@@ -152,9 +152,9 @@ class SideBar(QFrame):
         self._fit_head()
         name_button(self._new, words("side.new_session"), words.keys("new_chat"))
         name_button(self._toggle, words("side.toggle"), words.keys("side"))
-        self.search.setText(words("side.search"))
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
+        self.search.show_words(words("side.search"), self.search.toolTip())
         self.group_section.set_words(
             words("side.groups"),
             words("group.add"),

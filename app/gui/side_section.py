@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from app.gui.partner_list import Partner, PartnerList
 from app.gui.style import Look
-from app.gui.widgets.controls import Button, button, icon_button, name_button
+from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
 from app.gui.widgets.label import plain_label
 
 Action = tuple[str, Callable[[], object]]
@@ -26,7 +26,8 @@ class SideSection(QWidget):
         self._add.setPopupMode(self._add.ToolButtonPopupMode.InstantPopup)
         self._hint = plain_label("hint", wrap=True)
         self._hint.setContentsMargins(8, 2, 4, 0)
-        self.first: Button = button("link", f"{name}_first")
+        self.first = ShorteningButton("link", f"{name}_first")
+        self.first.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._empty = QWidget()
         first = QHBoxLayout()
         first.setContentsMargins(4, 0, 0, 0)
@@ -66,6 +67,6 @@ class SideSection(QWidget):
             self._menu.addAction(text, act)
         self.partners.setAccessibleName(title)
         self._hint.setText(hint)
-        self.first.setText(first)
+        self.first.show_words(first)
         self._has_hint = bool(hint)
         self._empty.setVisible(self._has_hint and not self.partners.count())

@@ -160,6 +160,20 @@ async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
 
 
 @pytest.mark.parametrize("text_size", [100, 130, 150])
+async def test_the_side_bar_beside_a_panel_shows_its_ends(person, text_size):
+    window, desk = person.window, person.window.desk
+    desk.choose_settings(replace(desk.settings(), text_size=text_size))
+    desk.debates.show_setup()
+    await person.settle(0.2)
+    areas = [one for one in window.side_bar.findChildren(QScrollArea) if one.isVisible()]
+    assert areas
+    assert [one for one in areas if one.widget().width() > one.viewport().width()] == []
+    search = window.side_bar.search
+    assert search.sizeHint().width() <= search.width() or search.text().endswith("…")
+    assert search.toolTip()
+
+
+@pytest.mark.parametrize("text_size", [100, 130, 150])
 async def test_a_page_is_not_wider_than_what_shows_it(person, text_size):
     desk = person.window.desk
     desk.choose_settings(replace(desk.settings(), text_size=text_size))

@@ -4,10 +4,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 
 from app.gui.style import Look
-from app.gui.widgets.controls import Button, paint_shortcut
+from app.gui.widgets.controls import ShorteningButton, paint_shortcut
 
 
-class SearchField(Button):
+class SearchField(ShorteningButton):
     """Opens the search; emits `typed` with the first letter where someone types at it."""
 
     typed = Signal(str)
