@@ -69,6 +69,13 @@ async def test_switching_off_takes_the_seat_away(person):
     )
 
 
+async def test_how_each_provider_stands_is_said_in_a_word_or_two(person):
+    shown = person.find("settings_providers")
+    states = {shown.item(row).text().splitlines()[1] for row in range(shown.count())}
+    assert states <= {"ready", "needs a key", "no server there", "switched off"}
+    assert "needs a key" in states
+
+
 async def test_a_server_is_added_and_removed(person):
     await person.click("settings_add_server")
     await until(lambda: page(person).provider_id == "server-1")

@@ -130,11 +130,7 @@ class ProvidersPage(QWidget):
         """Say of each provider how it stands."""
         for row, status in enumerate(self._engine.providers()):
             if row < self.list.count():
-                state = (
-                    self._language("provider.ready")
-                    if status.ready
-                    else self._language.problem(status.problem)
-                )
+                state = self._language(f"provider.{status.problem or 'ready'}")
                 self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
 
     async def _find(self) -> None:
