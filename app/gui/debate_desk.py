@@ -118,7 +118,9 @@ class DebateDesk(QObject):
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.voice_removed.connect(
-            lambda draft, place: self._offer_back(draft.name, lambda: panel.setup.seats.put_back(draft, place))
+            lambda draft, place: self._offer_back(
+                draft.name, lambda: panel.setup.seats.put_back(draft, place)
+            )
         )
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self._on_history_open)
