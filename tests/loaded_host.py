@@ -38,7 +38,9 @@ def serve(path: str) -> None:
         for connection in readable:
             if connection is listener:
                 asking, _ = listener.accept()
-                hosts[_split_off(asking, [listener, *hosts.values()])] = asking
+                request = _request(asking)
+                if request is not None:
+                    hosts[_split_off(asking, *request, [listener, *hosts.values()])] = asking
         for pid, asking in list(hosts.items()):
             if asking in readable:
                 os.kill(pid, signal.SIGKILL)
@@ -48,11 +50,24 @@ def serve(path: str) -> None:
                 _tell(asking, status)
 
 
-def _split_off(asking: socket.socket, others: list[socket.socket]) -> int:
+def _request(asking: socket.socket) -> tuple[list[int], dict[str, str]] | None:
+    """Return the standard streams and the environment of who asks; None where they were ended meanwhile."""
+    streams: list[int] = []
+    try:
+        first, streams, _, _ = socket.recv_fds(asking, KIBIBYTE, 3)
+        with asking.makefile("rb") as rest:
+            return streams, json.loads(first + rest.readline())
+    except (OSError, ValueError):
+        for stream in streams:
+            os.close(stream)
+        asking.close()
+        return None
+
+
+def _split_off(
+    asking: socket.socket, streams: list[int], environment: dict[str, str], others: list[socket.socket]
+) -> int:
     """Return the number of a new host that has the standard streams and the environment of who asks."""
-    first, streams, _, _ = socket.recv_fds(asking, KIBIBYTE, 3)
-    with asking.makefile("rb") as rest:
-        environment = json.loads(first + rest.readline())
     own = os.getpid()
     pid = os.fork()
     if pid:
