@@ -21,7 +21,7 @@ from app.main import open_window
 Kind = TypeVar("Kind", bound=QWidget)
 
 
-async def until(condition: Callable[[], object], seconds: float = 30.0, what: str = "") -> None:
+async def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "") -> None:
     """Return once the condition holds; fail when it does not within `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
