@@ -12,6 +12,7 @@ from app.engine.engine import Engine
 from app.engine.prompts import Prompts
 from app.engine.provider_list import configured, key_place, provider_of
 from app.engine.workflows import read_built_in as read_workflows
+from app.markdown_page import as_html
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.archive import FileArchive
@@ -125,6 +126,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         tools=tools,
         built_in=read_built_in(resources_dir() / "agents"),
         workflows=read_workflows(resources_dir() / "workflows"),
+        as_html=as_html,
         embedded_problem=models.embedded_problem,
         ready_groups=resources_dir() / "groups",
         language=language,

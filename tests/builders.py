@@ -25,6 +25,7 @@ from app.core.usage import Price
 from app.engine.debate_run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
+from app.markdown_page import as_html
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
@@ -254,6 +255,7 @@ def a_bench(
         prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),
         built_in={},
+        as_html=as_html,
         embedded_problem=lambda: embedded_problem,
         sleep=time.sleep,
         clock=time.clock,

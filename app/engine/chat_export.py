@@ -1,6 +1,6 @@
 """A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import NamedTuple
 
@@ -20,7 +20,6 @@ from app.engine.export_parts import (
 )
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
-from app.engine.markdown_page import as_html
 from app.engine.prompts import Prompts
 
 # What a tool gave back is whole in the JSON export only.
@@ -74,8 +73,8 @@ class ChatDocument:
             yield "\n\n" + "\n".join([f"{quote}{line}".rstrip() for line in part[1:]]).rstrip()
         yield "\n"
 
-    def html(self) -> Iterator[str]:
-        """Yield it as one page that loads nothing, part by part."""
+    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
+        """Yield it as one page that loads nothing, part by part; `as_html` sets Markdown."""
         yield page_head(self._session.title, self._session.chat.language, self._facts())
         if steps_of_work := self._steps():
             items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)

@@ -113,6 +113,7 @@ class Engine:
         tools: Tools,
         built_in: Mapping[str, Sequence[Agent]],
         workflows: Mapping[str, Sequence[WorkflowDefinition]] | None = None,
+        as_html: Callable[[str], str],
         embedded_problem: Callable[[], str],
         ready_groups: Path | None = None,
         language: str = "",
@@ -129,6 +130,7 @@ class Engine:
         self._secrets = secrets
         self._models = models
         self._prompts = prompts
+        self._as_html = as_html
         self._embedded_problem = embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
@@ -232,7 +234,8 @@ class Engine:
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        return await export_in_turns(await self.open(session_id), file_format, self._prompts)
+        live = await self.open(session_id)
+        return await export_in_turns(live, file_format, self._prompts, self._as_html)
 
     def session_document(self, live: LiveSession) -> dict[str, object]:
         """Return a session as `moot show --json` prints it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from html import escape
 from time import perf_counter
@@ -24,7 +24,6 @@ from app.engine.export_parts import (
     page_head,
 )
 from app.engine.live_session import LiveSession
-from app.engine.markdown_page import as_html
 from app.engine.prompts import Prompts
 from app.engine.roles import role_name
 
@@ -33,16 +32,20 @@ MOOT_SESSION = "moot-session"
 TURN_S = 0.004
 
 
-def export(live: LiveSession, file_format: str, prompts: Prompts) -> str:
-    """Return a session in one of FORMATS. Raises BadInput for another."""
-    return "".join(_pieces(live, file_format, prompts))
+def export(
+    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
+) -> str:
+    """Return a session in one of FORMATS; `as_html` sets Markdown. Raises BadInput for another format."""
+    return "".join(_pieces(live, file_format, prompts, as_html))
 
 
-async def export_in_turns(live: LiveSession, file_format: str, prompts: Prompts) -> str:
+async def export_in_turns(
+    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
+) -> str:
     """Return what `export` does, letting others have a turn every few milliseconds; can be cancelled there."""
     pieces = []
     until = perf_counter() + TURN_S
-    for piece in _pieces(live, file_format, prompts):
+    for piece in _pieces(live, file_format, prompts, as_html):
         pieces.append(piece)
         if perf_counter() >= until:
             await asyncio.sleep(0)
@@ -50,7 +53,9 @@ async def export_in_turns(live: LiveSession, file_format: str, prompts: Prompts)
     return "".join(pieces)
 
 
-def _pieces(live: LiveSession, file_format: str, prompts: Prompts) -> Iterator[str]:
+def _pieces(
+    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str]
+) -> Iterator[str]:
     """Yield a document piece by piece, none much longer than a message."""
     if file_format not in FORMATS:
         raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
@@ -58,7 +63,7 @@ def _pieces(live: LiveSession, file_format: str, prompts: Prompts) -> Iterator[s
         return _json(live)
     is_chat = isinstance(live.session, ChatSession)
     document = ChatDocument(live, prompts) if is_chat else _Document(live, prompts)
-    return document.markdown() if file_format == "md" else document.html()
+    return document.markdown() if file_format == "md" else document.html(as_html)
 
 
 def _json(live: LiveSession) -> Iterator[str]:
@@ -109,7 +114,7 @@ class _Document:
             yield "\n" + "\n".join(lines)
         yield "\n"
 
-    def html(self) -> Iterator[str]:
+    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
         yield page_head(self._session.title, self._debate.language, self._facts())
         for heading, sentences in self._outcome():
             listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)

@@ -21,6 +21,7 @@ from app.engine.chat_request import AgentTurn, build_request
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.model_call import Attempt
+from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
@@ -113,6 +114,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         prompts=PROMPTS,
         tools=MemoryTools(*tools),
         built_in={},
+        as_html=as_html,
         embedded_problem=lambda: "not_installed",
     )
 

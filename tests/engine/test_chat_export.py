@@ -33,6 +33,7 @@ from app.engine.export import export, export_in_turns
 from app.engine.export_parts import closed
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE, parse
+from app.markdown_page import as_html
 from tests.builders import PROMPTS
 
 ME = Author(id="user", name="User", kind="user")
@@ -129,7 +130,7 @@ def test_all_about_a_call_stands_below_it_and_only_the_chosen_version_is_there(f
 @pytest.mark.threat("T9")
 @pytest.mark.corpus(47)
 def test_every_text_is_text_in_the_page() -> None:
-    page = export(live(), "html", PROMPTS)
+    page = export(live(), "html", PROMPTS, as_html)
     assert "<b>" not in page
     assert "<script" not in page
     assert "<i>" not in page

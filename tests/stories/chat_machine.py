@@ -26,6 +26,7 @@ from app.core.settings import Settings
 from app.engine.branches import shown, versions
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
+from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
@@ -189,6 +190,7 @@ class ChatPlay:
             prompts=PROMPTS,
             tools=MemoryTools(*TOOLS),
             built_in={},
+            as_html=as_html,
             embedded_problem=lambda: "not_installed",
             sleep=lambda _: asyncio.sleep(0),
         )

@@ -1,0 +1,106 @@
+"""Markdown as HTML that can do nothing, for the pages that sessions are exported to; wiring gives it to the engine.
+
+What the parser finds is written anew: every character of the text is escaped, HTML stays text, pictures become
+links, and only web addresses are links, each with the host it leads to beside it.
+"""
+
+import re
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+from typing import Any
+
+import pyromark
+
+_MARKDOWN = pyromark.Markdown(
+    options=pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_TASKLISTS
+)
+_TAGS = {
+    "Paragraph": "p",
+    "HtmlBlock": "p",
+    "BlockQuote": "blockquote",
+    "Item": "li",
+    "Emphasis": "em",
+    "Strong": "strong",
+    "Strikethrough": "s",
+    "Table": "table",
+    "TableHead": "tr",
+    "TableRow": "tr",
+}
+_WORDS = {"SoftBreak": "<br>", "HardBreak": "<br>", "Rule": "<hr>"}
+# A browser ends the host at a backslash too; what stands before an @ is no host.
+_HOST = re.compile(r"https?://(?:[^/?#\\\s@]*@)*([^/?#\\\s@]+)(?=[/?#\\]|$)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?<!\w)(https?://[^\s<>()\[\]*`|\"'\\]*[\w/])")
+
+
+def as_html(text: str) -> str:
+    """Return a text of Markdown as HTML."""
+    return "".join(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    open_ones: list[tuple[str, str]] = []
+    for name, values in groupby(map(_named, _MARKDOWN.events(text)), key=lambda event: event[0]):
+        if name == "Text":
+            # The parser cuts a text where a mark might have stood.
+            words = "".join(value for _, value in values)
+            literal = any(part in ("CodeBlock", "Link", "Image") for part, _ in open_ones)
+            yield escape(words) if literal else _with_links(words)
+            continue
+        for _, value in values:
+            match name:
+                case "Start":
+                    part, detail = _named(value)
+                    cell = "th" if open_ones and open_ones[-1][0] == "TableHead" else "td"
+                    opening, closing = _tags(part, detail, cell)
+                    open_ones.append((part, closing))
+                    yield opening
+                case "End":
+                    yield open_ones.pop()[1]
+                case "Code":
+                    yield f"<code>{escape(value)}</code>"
+                case "TaskListMarker":
+                    yield "☑ " if value else "☐ "
+                case _:
+                    yield _WORDS.get(name) or escape(value)
+
+
+def _named(event: Any) -> tuple[str, Any]:
+    """Return what the parser names, and what it says of it."""
+    return (event, None) if isinstance(event, str) else next(iter(event.items()))
+
+
+def _tags(part: str, detail: Any, cell: str) -> tuple[str, str]:
+    """Return what opens and what closes a part of the text."""
+    match part:
+        case "Heading":
+            tag = f"h{min(int(detail['level'][1]) + 2, 6)}"
+        case "CodeBlock":
+            return '<pre class="code">', "</pre>"
+        case "List":
+            return ("<ul>", "</ul>") if detail is None else (f'<ol start="{detail}">', "</ol>")
+        case "TableCell":
+            tag = cell
+        case "Link" | "Image":
+            return _link(detail["dest_url"])
+        case _:
+            tag = _TAGS[part]
+    return f"<{tag}>", f"</{tag}>"
+
+
+def _link(address: str) -> tuple[str, str]:
+    host = _HOST.match(address)
+    if host is None:
+        return "", f" ({escape(address)})"
+    # What a link calls itself ends with it, also where it turns the direction of writing.
+    return f'<a href="{escape(address)}"><bdi>', f"</bdi></a> ({escape(host[1])})"
+
+
+def _with_links(words: str) -> str:
+    pieces = _ADDRESS.split(words)
+    return "".join(
+        f'<a href="{escape(piece)}">{escape(piece)}</a>' if place % 2 else escape(piece)
+        for place, piece in enumerate(pieces)
+    )
