@@ -49,7 +49,11 @@ def test_what_nobody_knows_stays_plain() -> None:
 @pytest.mark.parametrize("evil", ['"', "'", '"""', "\\", "/*", "<!--", "1_", "@", " ", "1e", "'\\", "\n "])
 @pytest.mark.parametrize("language", ["python", "js", "sql", "html"])
 def test_hostile_code_costs_no_more_than_its_length(language: str, evil: str) -> None:
-    code = (evil * 20_000)[:20_000]
-    began = time.process_time()
-    lex(language, code)
-    assert time.process_time() - began < 0.25
+    def cost(length: int) -> float:
+        code = (evil * length)[:length]
+        began = time.process_time()
+        lex(language, code)
+        return time.process_time() - began
+
+    # The least of several: another's work, or the collector's, may fall into one. The square would be 16 times.
+    assert min(cost(20_000) for _ in range(5)) < 0.01 + 9 * min(cost(5_000) for _ in range(5))
