@@ -212,7 +212,8 @@ def make_environment() -> None:
 
 def has_webui() -> bool:
     """Say whether the environment has what shows the pages of MCP servers."""
-    return any(VENV.glob("[Ll]ib/**/PySide6/QtWebEngineCore.*"))
+    # The part of Qt that is always there brings the types of this one along.
+    return any(path.suffix != ".pyi" for path in VENV.glob("[Ll]ib/**/PySide6/QtWebEngineCore.*"))
 
 
 def add_webui() -> None:
