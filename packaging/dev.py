@@ -7,6 +7,7 @@ is inside the checkout (.venv, .tools, .model) but for Debian's packages, which 
 import ctypes
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +26,7 @@ usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
 
   run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
   test [ARGUMENTS]    run the tests; arguments go to pytest
+  test --long         run the slow tests, and those that repeat ten times as often
   bench [--short]     measure speed and memory against the promises, as a table
   build [--folder]    make the double-click builds in build/dist; --folder: no .deb and no archive
   setup [--webui]     only make the environment (.venv) and fetch the built-in model; --webui adds what
@@ -51,6 +54,9 @@ OPENMP = ("libgomp.so.1", "libgomp1", "libgomp")
 SCREEN = (("Xvfb", "xvfb", "xorg-x11-server-Xvfb"),)
 BUILDERS = (("objdump", "binutils", "binutils"), ("zstd", "zstd", "zstd"))
 MISSING_SYSTEM_PARTS = 3
+# The tests that `test --long` runs: markers of pyproject.toml, and that of Hypothesis.
+LONG_TESTS = "slow or repeats or hypothesis"
+TESTS_FAILED = 1  # pytest's exit status
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -81,8 +87,9 @@ def main(arguments: Sequence[str]) -> int:
     if command == "run":
         return run_moot(rest, virtual_screen)
     if command == "test":
-        # All of them take long: every core takes a share. A few named ones start sooner without.
-        return call([PYTHON, "-m", "pytest", *(rest or ["-n", "auto", "--dist", "worksteal"])])
+        if rest in ([], ["--long"]):
+            return run_tests(long=bool(rest))
+        return call([PYTHON, "-m", "pytest", *rest])
     if command == "bench":
         return call([PYTHON, "-m", "tests.benchmarks", *rest])
     if command == "build":
@@ -328,6 +335,43 @@ def run_moot(arguments: Sequence[str], virtual_screen: bool) -> int:
     finally:
         screen.terminate()
         screen.wait()
+
+
+def run_tests(*, long: bool) -> int:
+    """Run the short or the long tests on every core; return the exit status.
+
+    They run real processes against the clock, so a busy machine can make one fail: what failed is run
+    once more, alone. A test that passes then is flaky: it is listed, and counted in build/flaky.txt.
+    """
+    environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "10")} if long else {}
+    pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
+    status = call([*pytest, "-n", "auto", "--dist", "worksteal", "--failed-first"], environment)
+    if status != TESTS_FAILED:
+        return status
+    failed = failed_tests()
+    say("running the tests that failed once more, alone")
+    status = call([*pytest, "--last-failed", "--last-failed-no-failures", "none"], environment)
+    note_flaky(failed - failed_tests())
+    return status
+
+
+def failed_tests() -> set[str]:
+    """Return the tests that failed when they ran last."""
+    kept = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    return set(json.loads(kept.read_text(encoding="utf-8"))) if kept.is_file() else set()
+
+
+def note_flaky(tests: Iterable[str]) -> None:
+    """List the tests that passed on the second try, and count them in build/flaky.txt."""
+    kept = ROOT / "build" / "flaky.txt"
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    counts = Counter({test: int(count) for count, test in (line.split(" ", 1) for line in lines)})
+    for test in sorted(tests):
+        counts[test] += 1
+        say(f"flaky ({counts[test]} times so far): {test}")
+    kept.parent.mkdir(exist_ok=True)
+    text = "".join(f"{count} {test}\n" for test, count in counts.most_common())
+    kept.write_text(text, encoding="utf-8")
 
 
 def environment_with(extra: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Tries the built program as whoever installs it: clean homes, a debate in the terminal and one in the window.
 
-Run by `.ci/run` with any Python after `dev.py build`; standard library only, needs Xvfb. Exit status 1
+Run by `.ci/full` with any Python after `dev.py build`; standard library only, needs Xvfb. Exit status 1
 when something does not work.
 """
 

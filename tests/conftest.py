@@ -22,7 +22,7 @@ os.environ["OMP_WAIT_POLICY"] = "passive"
 # The child processes of the tests import LiteLLM again and again: compiled files make that quick.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("MOOT_")]:
-    if _name not in {"MOOT_MODEL", "MOOT_KILLS", "MOOT_KILLS_SEED", "MOOT_EXAMPLES", "MOOT_SEED"}:
+    if _name not in {"MOOT_MODEL", "MOOT_TIMES", "MOOT_KILLS_SEED", "MOOT_SEED"}:
         del os.environ[_name]
 
 import pytest  # noqa: E402

@@ -91,3 +91,29 @@ def test_a_model_that_cannot_be_fetched_is_a_warning_and_no_end(dev, tmp_path, m
     monkeypatch.setattr(dev, "load_by_path", lambda path: Broken)
     dev.fetch_model()
     assert "WARNING: the model could not be fetched: no network" in capsys.readouterr().out
+
+
+def test_a_test_that_passes_on_the_second_try_is_listed_and_counted(dev, tmp_path, monkeypatch, capsys):
+    failed = tmp_path / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    failed.parent.mkdir(parents=True)
+    commands = []
+
+    def call(command, extra=None):
+        commands.append([str(word) for word in command])
+        once_more = "--last-failed" in commands[-1]
+        failed.write_text('{"a::broken": true}' if once_more else '{"a::broken": true, "a::unsure": true}')
+        return dev.TESTS_FAILED
+
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    monkeypatch.setattr(dev, "call", call)
+    assert dev.run_tests(long=False) == dev.TESTS_FAILED
+    assert dev.run_tests(long=True) == dev.TESTS_FAILED
+    assert ["--last-failed" in command for command in commands] == [False, True, False, True]
+    assert (tmp_path / "build" / "flaky.txt").read_text() == "2 a::unsure\n"
+    assert "flaky (2 times so far): a::unsure" in capsys.readouterr().out
+
+
+def test_what_did_not_run_is_not_tried_again(dev, monkeypatch):
+    statuses = iter([2])
+    monkeypatch.setattr(dev, "call", lambda *_: next(statuses))
+    assert dev.run_tests(long=False) == 2

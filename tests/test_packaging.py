@@ -27,7 +27,7 @@ PACKAGING = ROOT / "packaging"
 SPEC = (PACKAGING / "moot.spec").read_text(encoding="utf-8")
 ISS = (PACKAGING / "windows" / "moot.iss").read_text(encoding="utf-8-sig")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-SCRIPTS = sorted([*PACKAGING.glob("*.sh"), *PACKAGING.glob("*/*.sh"), ROOT / ".ci" / "run"])
+SCRIPTS = sorted([*PACKAGING.glob("*.sh"), *PACKAGING.glob("*/*.sh"), *(ROOT / ".ci").iterdir()])
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,8 @@ OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"
 def main() -> int:
     """Run what was asked; exit status 1 when a benchmark broke or, in the full form, a promise was missed.
 
-    Short runs repeat less and share the machine with whatever else runs: their misses are shown only.
+    Short runs repeat less and share the machine with whatever else runs: their misses are shown only,
+    as are those of a promise that is known to be missed.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--short", action="store_true", help="fewer repeats")
@@ -59,7 +60,7 @@ def main() -> int:
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(table, encoding="utf-8")
     broken = not rows or any(row.result is None for row in rows)
-    missed = not arguments.short and not all(row.met() for row in rows)
+    missed = not arguments.short and not all(row.met() or row.falls_short for row in rows)
     return 1 if broken or missed else 0
 
 

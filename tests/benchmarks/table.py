@@ -24,7 +24,7 @@ class Benchmark:
     """A promise about speed or memory: `ratio` must be at most `target`.
 
     `run` takes whether to run the short form (fewer repeats, the same sizes where it can).
-    `falls_short` says why a promise is not kept yet: shown as missed, but the short run passes.
+    `falls_short` says why a promise is not kept yet: it is shown as missed, but fails no run.
     """
 
     name: str

@@ -9,6 +9,7 @@ from app.core.agent import Busy
 from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
+from tests.repeats import repeats
 
 MODULE = "app.engine.availability"
 MUTANTS = [
@@ -51,8 +52,9 @@ def _play(seed: int, examples: int) -> None:
     with_seed(seed)(play)()
 
 
+@pytest.mark.repeats
 def test_the_invariants_hold() -> None:
-    _play(0, 200)
+    _play(0, repeats(200))
 
 
 @pytest.mark.parametrize(("old", "new", "broken"), MUTANTS)

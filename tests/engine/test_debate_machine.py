@@ -7,6 +7,7 @@ from hypothesis.stateful import get_state_machine_test
 
 from tests.engine.debate_machine import DebateMachine
 from tests.engine.mutants import mutant
+from tests.repeats import repeats
 
 ENGINE = "app.engine."
 
@@ -55,8 +56,9 @@ def _play(*, seed: int, examples: int, steps: int = 40) -> None:
     with_seed(seed)(play)()
 
 
+@pytest.mark.repeats
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=200)
+    _play(seed=0, examples=repeats(200))
 
 
 @pytest.mark.allow_logs

@@ -1,7 +1,6 @@
 """The loop of a group and its plan under everything at once, and the proof that the play would notice a fault."""
 
 import asyncio
-import os
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -10,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.engine.group_machine import ACTIONS, GroupPlay
 from tests.engine.mutants import mutant
+from tests.repeats import repeats
 
-EXAMPLES = int(os.environ.get("MOOT_EXAMPLES", "60"))
 STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=10, max_size=25)
 
 MUTANTS = [
@@ -60,10 +59,11 @@ def _play(*, seed: int, examples: int) -> None:
         loop.close()
 
 
+@pytest.mark.repeats
 @pytest.mark.allow_logs
 @pytest.mark.allow_blocking
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=EXAMPLES)
+    _play(seed=0, examples=repeats(60))
 
 
 @pytest.mark.allow_logs

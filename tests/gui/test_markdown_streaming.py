@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from app.gui.markdown.blocks import CODE, CODE_CHUNK, TABLE, parse
 from app.gui.markdown.streaming import StreamingBlocks, half_done
+from tests.repeats import repeats
 
 PIECES = (
     "# Title\n\n",
@@ -43,7 +44,7 @@ def stream(text: str, cuts: list[int]) -> StreamingBlocks:
     return blocks
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=repeats(200), deadline=None)
 @given(st.one_of(documents, noise), st.lists(st.integers(0, 10_000), max_size=30))
 def test_a_streamed_text_equals_one_parse(text: str, cuts: list[int]) -> None:
     blocks = stream(text, cuts)
@@ -51,7 +52,7 @@ def test_a_streamed_text_equals_one_parse(text: str, cuts: list[int]) -> None:
     assert blocks.blocks == parse(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(documents)
 def test_every_prefix_fed_by_characters_equals_one_parse(text: str) -> None:
     text = text[:160]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.gui.web_view.page_actions import MAX_MESSAGE, PageAction, PageFacts, PageTalk
+from tests.repeats import repeats
 
 FACTS = PageFacts(
     dark=True, language="ko", arguments='{"which": "fair"}', content="Which day?", data={"a": 1}
@@ -152,7 +153,7 @@ words = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=repeats(200), deadline=None)
 @given(
     message=st.fixed_dictionaries(
         {},

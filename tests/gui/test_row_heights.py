@@ -1,11 +1,13 @@
 """The tree of heights against a plain list, and the anchor against heights that change."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from app.gui.chat.row_heights import Estimate, RowHeights
 from app.gui.chat.row_scroller import RowScroller
+from tests.repeats import repeats
 
 SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))
 ESTIMATE = Estimate(60, 17, 0.25)
@@ -81,8 +83,8 @@ class HeightsMachine(RuleBasedStateMachine):
             assert abs(below - 1) < 0.02
 
 
-HeightsMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
-TestHeights = HeightsMachine.TestCase
+HeightsMachine.TestCase.settings = settings(max_examples=repeats(40), stateful_step_count=20, deadline=None)
+TestHeights = pytest.mark.repeats(HeightsMachine.TestCase)
 
 
 def scroller(true: list[int], viewport: int = 500) -> RowScroller:

@@ -10,6 +10,7 @@ from app.core.message import ALLOW, APPROVAL, STREAMING, Message, Prompt
 from app.gui.chat.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
 from app.gui.chat.transcript_model import TranscriptModel
 from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
+from tests.repeats import repeats
 
 OPEN = Prompt(question="Which?", type="text")
 APPROVE = Prompt(question="", type=APPROVAL, tool="open_url", answered_by="w", answer=ALLOW)
@@ -182,7 +183,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
     return messages
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=repeats(200), deadline=None)
 @given(conversations())
 def test_every_message_and_call_has_its_place_once(messages):
     rows = tree_rows(messages)
@@ -204,7 +205,7 @@ def test_every_message_and_call_has_its_place_once(messages):
             assert all(turn_id in each.groups for each in between), "a group is one stretch of rows"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=repeats(150), deadline=None)
 @given(conversations(), st.data())
 def test_rows_built_live_are_those_read_from_the_disk(messages, data):
     model = TranscriptModel()

@@ -1,16 +1,18 @@
-"""A writer is killed at random moments; `MOOT_KILLS=300` runs the long form."""
+"""A writer is killed at random moments."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-KILLS = int(os.environ.get("MOOT_KILLS", "30"))
+from tests.repeats import repeats
+
+KILLS = repeats(30)
 
 
+@pytest.mark.repeats
 @pytest.mark.timeout(60 + KILLS)
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_a_killed_writer_loses_nothing_acknowledged():
@@ -28,6 +30,7 @@ def test_a_killed_writer_loses_nothing_acknowledged():
     assert {found[name] for name in ("lost", "damaged", "turned_back", "not_paused")} == {0}, found
 
 
+@pytest.mark.repeats
 @pytest.mark.timeout(60 + 2 * KILLS)
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_a_killed_backup_or_restore_leaves_every_file_whole():

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import errno
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -12,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
 from app.storage.search import MOST_IN_SESSION
+from tests.repeats import repeats
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
 
@@ -172,11 +174,11 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=30,
+    max_examples=repeats(30),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
     phases=(Phase.generate,),
 )
-TestStore = StoreMachine.TestCase
+TestStore = pytest.mark.repeats(StoreMachine.TestCase)

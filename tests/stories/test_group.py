@@ -1,16 +1,16 @@
 """A group of three models on three wires, from the command line: killed at every step, always the same end.
 
-`MOOT_KILLS=200 pytest tests/stories/test_group.py -k every_step` kills at every event there is.
+`MOOT_TIMES=100 pytest tests/stories/test_group.py -k every_step` kills at every event there is.
 """
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.repeats import repeats
 from tests.stories.group_crew import REPORT, STEPS, call, in_order, play, write_group
 from tests.stories.processes import Finished, Running, moot
 from tests.wire import Answer, WireServer
@@ -18,7 +18,7 @@ from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
-KILLS = int(os.environ.get("MOOT_KILLS", "2"))
+KILLS = repeats(2)
 WATCHED = (
     "session.started",
     "turn.started",

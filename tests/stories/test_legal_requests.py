@@ -1,6 +1,6 @@
 """Whatever a user does to a chat, no provider is ever sent what it must refuse (hard cases 2 and 5).
 
-`MOOT_EXAMPLES=300 pytest tests/stories/test_legal_requests.py -s` is the long form.
+`MOOT_TIMES=30 pytest tests/stories/test_legal_requests.py -s` is the long form.
 """
 
 import asyncio
@@ -12,10 +12,11 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from app.providers.remote import RemoteModels
+from tests.repeats import repeats
 from tests.stories.chat_machine import ACTIONS, GROUP_ACTIONS, KINDS, ChatPlay, Stage, provider_rows
 from tests.wire import WireServer
 
-EXAMPLES = int(os.environ.get("MOOT_EXAMPLES", "10"))
+EXAMPLES = repeats(10)
 SEED = int(os.environ.get("MOOT_SEED", "0"))
 
 

@@ -1,6 +1,6 @@
 """SIGKILL at random moments of a debate: nothing acknowledged is lost, no turn twice, none skipped.
 
-`MOOT_KILLS=200 pytest tests/stories/test_restart.py -k chain -s` is the long form; it prints a line a debate.
+`MOOT_TIMES=50 pytest tests/stories/test_restart.py -k chain -s` kills 200 times and prints a line a debate.
 """
 
 import os
@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.repeats import repeats
 from tests.stories.processes import Running, children_of, moot, wait_until_gone
 from tests.wire import Answer, WireServer, write_providers
 
-KILLS = int(os.environ.get("MOOT_KILLS", "4"))
+KILLS = repeats(4)
 SEED = int(os.environ.get("MOOT_KILLS_SEED", "1"))
 ROUNDS = 10
 TWO = ("-p", "Ann=openai/openai-wire", "-p", "지민=openai/openai-other")
