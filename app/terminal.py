@@ -254,7 +254,11 @@ def aside_text(event: Event, texts: Texts) -> str:
                 texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
             )
         case Notice():
-            return plain(named_text(texts, "notice", event.code, event.details))
+            text = named_text(texts, "notice", event.code, event.details)
+            # A notice may carry an error's code.
+            return plain(
+                named_text(texts, "error", event.code, event.details) if text == event.code else text
+            )
         case _:
             return ""
 

@@ -1,11 +1,13 @@
 """Connects the parts into one running Moot, without Qt; used by cli and by main for the window."""
 
 import asyncio
+import contextlib
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.events import EventBus, ServersChanged
+from app.core.errors import StorageError
+from app.core.events import EventBus, Notice, ServersChanged
 from app.core.server_secrets import parted, secret_fields, secret_place, texts_to_hide
 from app.engine.cast import read_built_in
 from app.engine.engine import Engine
@@ -85,7 +87,14 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
     secrets = KeyringSecrets()
     keep_keys_out_of_errors(secrets.redact)
     await _look_up(secrets, documents)
-    store = JsonLogStore(paths, read_only=lock is None)
+    loop = asyncio.get_running_loop()
+
+    def tell_saving_stopped(error: StorageError) -> None:
+        notice = Notice(session_id="", level="error", code=error.code, details=error.details, sticky=True)
+        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody is left to tell.
+            loop.call_soon_threadsafe(bus.publish, notice)
+
+    store = JsonLogStore(paths, read_only=lock is None, on_writer_failure=tell_saving_stopped)
     await store.open()
 
     def key_of(provider_id: str) -> str | None:

@@ -146,6 +146,10 @@ class SessionLog:
         if parts:
             self._pending.append(_Batch(parts, summary, sync=True))
 
+    def refuse(self, error: Exception) -> None:
+        """Note that a batch could not be queued; the next synced write reports it."""
+        self._invalid = self._invalid_record(error)
+
     def gather_text(self) -> None:
         """Queue the text that has piled up."""
         self._streaming_since = None

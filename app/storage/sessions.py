@@ -51,12 +51,17 @@ class JsonLogStore:
     """
 
     def __init__(
-        self, paths: DataPaths, *, read_only: bool = False, file_system: FileSystem | None = None
+        self,
+        paths: DataPaths,
+        *,
+        read_only: bool = False,
+        file_system: FileSystem | None = None,
+        on_writer_failure: Callable[[StorageError], None] = lambda _: None,
     ) -> None:
         self._paths = paths
         self._read_only = read_only
         self._disk = file_system or RealFileSystem()
-        self._writer = LogWriter(paths, self._disk, self._save_index)
+        self._writer = LogWriter(paths, self._disk, self._save_index, on_writer_failure)
         self._index_lock = threading.Lock()
         self._entries: dict[str, IndexEntry] | None = None
         self._index_stale = False

@@ -98,7 +98,8 @@ class UsageFile(UsageLedger):
 
         try:
             await self._opened()
-            return await asyncio.wrap_future(self._in_turn(write))
+            # Shielded: calls that were written must not look as if they were not.
+            return await asyncio.shield(asyncio.wrap_future(self._in_turn(write)))
         except OSError as error:
             raise storage_error(error, self._path) from error
 
@@ -113,13 +114,14 @@ class UsageFile(UsageLedger):
                 self._descriptor = None
 
         if not self._read_only:
-            await asyncio.wrap_future(self._in_turn(finish))
+            # Shielded: what is left must be written even if the caller is cancelled.
+            await asyncio.shield(asyncio.wrap_future(self._in_turn(finish)))
             if self._rebuilding is not None:
                 # What is left goes into the new file.
                 self._closing = True
                 with contextlib.suppress(OSError):
                     await asyncio.wrap_future(self._rebuilding)
-                await asyncio.wrap_future(self._in_turn(finish))
+                await asyncio.shield(asyncio.wrap_future(self._in_turn(finish)))
 
     async def _read(
         self,

@@ -1,15 +1,17 @@
-"""The one thread that writes: batches in the order they came, jobs between them, nothing lost.
+"""The thread that writes all session logs, in the order in which events and jobs were queued.
 
 Used by the session store; each session's own state is a `SessionLog`.
 """
 
+import contextlib
 import logging
 import queue
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.events import Event
@@ -21,55 +23,100 @@ from app.storage.session_log import RETRY_SECONDS, SessionLog
 Result = TypeVar("Result")
 
 _LOGGER = logging.getLogger(__name__)
-_Post = tuple[str, tuple[Event, ...], SessionSummary | None]
-_Item = _Post | Callable[[], None] | Future[None]
 _IDLE_SECONDS = 2.0
 _MOST_OPEN = 32
 
 
-class LogWriter:
-    """Takes batches and jobs from any thread and works them off on its own; `on_idle` runs there too."""
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Events of one session that go into one line of its log."""
 
-    def __init__(self, paths: DataPaths, file_system: FileSystem, on_idle: Callable[[], None]) -> None:
+    session_id: str
+    events: tuple[Event, ...]
+    summary: SessionSummary | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Work to do between two batches, and the future of its result."""
+
+    work: Callable[[], Any]
+    future: "Future[Any]"
+    is_last: bool = False
+
+    def run(self) -> None:
+        """Do the work and set its result; skip it if its caller has cancelled it."""
+        # From here on the future can no longer be cancelled, so that setting its result cannot fail.
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self.work()
+        except BaseException as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+    def fail(self, error: BaseException) -> None:
+        """Give the caller an error instead of a result."""
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
+
+
+_Item = _Batch | _Job
+
+
+class LogWriter:
+    """Writes batches and runs jobs from any thread, in order, on one thread of its own.
+
+    No exception of a batch or a job ends the thread. If it ends all the same, `on_failure` is called on
+    it with a StorageError, and every job that is queued or comes later fails with that error, so that
+    nothing is reported as saved any more. `on_idle` and `on_failure` run on the writer's thread.
+    """
+
+    def __init__(
+        self,
+        paths: DataPaths,
+        file_system: FileSystem,
+        on_idle: Callable[[], None],
+        on_failure: Callable[[StorageError], None],
+    ) -> None:
         self.logs: dict[str, SessionLog] = {}
         self._paths = paths
         self._file_system = file_system
         self._on_idle = on_idle
+        self._on_failure = on_failure
         self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._failure: StorageError | None = None
         self._thread: threading.Thread | None = None
+        self._ending: threading.Thread | None = None
         self._touched: set[str] = set()
         self._idle_at: float | None = None
 
     def post(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch of a session."""
-        self._queue.put((session_id, events, summary))
-        self._start()
+        self._put(_Batch(session_id, events, summary))
 
-    def call(self, job: Callable[[], Result]) -> "Future[Result]":
-        """Run a job after all that was queued before it; the future gets its result or error."""
-        future: Future[Result] = Future()
+    def call(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Run a job after all that was queued before it; the future gets its result or error.
 
-        def run() -> None:
-            try:
-                result = job()
-            except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
-
-        self._queue.put(run)
-        self._start()
-        return future
+        A future that is cancelled before its job began takes the job with it; later, it has no effect.
+        """
+        job = _Job(work, Future())
+        self._put(job)
+        return job.future
 
     def stop(self) -> "Future[None]":
         """End the thread after what was queued before; the next call starts another."""
-        ended: Future[None] = Future()
-        if self._thread is None:
-            ended.set_result(None)
-        else:
-            self._thread = None
-            self._queue.put(ended)
-        return ended
+        job = _Job(lambda: None, Future(), is_last=True)
+        with self._lock:
+            running = self._thread is not None and self._failure is None
+            if running:
+                self._queue.put(job)
+                self._ending, self._thread = self._thread, None
+        if not running:
+            job.run()
+        return job.future
 
     def log(self, session_id: str) -> SessionLog:
         """Return a session's log; on the writer's thread only."""
@@ -79,28 +126,71 @@ class LogWriter:
             )
         return self.logs[session_id]
 
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
-            self._thread.start()
+    def _put(self, item: _Item) -> None:
+        with self._lock:
+            if self._failure is None:
+                self._queue.put(item)
+                if self._thread is None:
+                    self._thread = threading.Thread(
+                        target=self._run, args=(self._ending,), name="moot-writer", daemon=True
+                    )
+                    self._thread.start()
+                return
+        if isinstance(item, _Job):
+            item.fail(self._failure)
 
-    def _run(self) -> None:
-        while True:
-            items = self._take()
-            for item in items:
-                if isinstance(item, Future):
-                    self._write_touched()
-                    item.set_result(None)
-                    return
-                if callable(item):
-                    self._write_touched()
-                    item()
-                else:
-                    session_id, events, summary = item
-                    self.log(session_id).add(events, summary)
-                    self._touched.add(session_id)
-            self._write_touched()
-            self._write_due()
+    def _run(self, before: threading.Thread | None) -> None:
+        items: list[_Item] = []
+        try:
+            if before is not None:
+                before.join()  # Only one thread at a time takes from the queue.
+            while self._failure is None:
+                items = self._take()
+                while items:
+                    item = items.pop(0)
+                    self._work_off(item)
+                    if isinstance(item, _Job) and item.is_last:
+                        return
+                self._guarded(self._write_touched)
+                self._guarded(self._write_due)
+        except BaseException as error:
+            _LOGGER.critical("the thread that saves sessions has ended", exc_info=True)
+            self._fail(error, items)
+
+    def _fail(self, error: BaseException, items: list[_Item]) -> None:
+        """Fail all jobs of now and later, and report it."""
+        failure = StorageError("writer_stopped", detail=" ".join(f"{type(error).__name__}: {error}".split()))
+        with self._lock:
+            self._failure = failure
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    items.append(self._queue.get_nowait())
+        for item in items:
+            if isinstance(item, _Job):
+                item.fail(failure)
+        self._on_failure(failure)
+
+    def _work_off(self, item: _Item) -> None:
+        if isinstance(item, _Job):
+            self._guarded(self._write_touched)
+            item.run()
+            return
+        try:
+            log = self.log(item.session_id)
+            self._touched.add(item.session_id)
+            try:
+                log.add(item.events, item.summary)
+            except Exception as error:
+                log.refuse(error)
+                raise
+        except Exception:
+            _LOGGER.exception("a session's events could not be queued")
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:
+            _LOGGER.exception("a step of the thread that saves sessions failed")
 
     def _take(self) -> list[_Item]:
         times = [log.due for log in self.logs.values() if log.due is not None]
@@ -108,30 +198,30 @@ class LogWriter:
             times.append(self._idle_at)
         timeout = max(0.0, min(times) - time.monotonic()) if times else None
         items: list[_Item] = []
-        try:
+        with contextlib.suppress(queue.Empty):
             items.append(self._queue.get(timeout=timeout))
-            while not isinstance(items[-1], Future):
+            # What comes after the last job is the next thread's.
+            while not (isinstance(items[-1], _Job) and items[-1].is_last):
                 items.append(self._queue.get_nowait())
-        except queue.Empty:
-            pass
         return items
 
     def _write_touched(self) -> None:
-        for session_id in self._touched:
-            log = self.logs[session_id]
-            if log.waiting and log.retry_at is None:
+        touched, self._touched = self._touched, set()
+        for session_id in touched:
+            log = self.logs.get(session_id)
+            if log is not None and log.waiting and log.retry_at is None:
                 self._write(log)
                 # The last to be written is the last to be closed.
                 self.logs[session_id] = self.logs.pop(session_id)
-        if self._touched:
+        if touched:
             self._close_oldest()
-        self._touched.clear()
 
     def _close_oldest(self) -> None:
         """Let go of files: a program may have only so many open. The next write opens them again."""
         for log in [one for one in self.logs.values() if one.is_open][:-_MOST_OPEN]:
             if not log.waiting and log.due is None:
-                log.close()
+                with contextlib.suppress(OSError):
+                    log.close()
 
     def _write_due(self) -> None:
         now = time.monotonic()

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def mutant(module_name: str, old: str, new: str) -> Iterator[None]:
-    """Run with `old` replaced by `new` in a module of the engine or the tools, wherever its names were imported."""
+    """Run with `old` replaced by `new` in a module of `app`, wherever its names were imported."""
     module = importlib.import_module(module_name)
     assert module.__file__ is not None
     with open(module.__file__, encoding="utf-8") as file:
         source = file.read()
     assert source.count(old) >= 1, f"{module_name} no longer holds {old!r}"
-    affected = [
-        one for name, one in sys.modules.items() if name.startswith(("app.engine", "app.tools", "tests."))
-    ]
+    affected = [one for name, one in sys.modules.items() if name.startswith(("app.", "tests."))]
     before = [(one, dict(vars(one))) for one in affected]
     originals = dict(vars(module))
     exec(compile(source.replace(old, new), module.__file__, "exec"), vars(module))
