@@ -68,7 +68,7 @@ class RowStore:
         segment.highlighted = True
         runs = lex(segment.blocks[0].language, segment.blocks[0].text)
         if runs and segment.document is not None:
-            colour(segment.document, runs, row.style.tokens)
+            colour(segment.document, segment.blocks[0].text, runs, row.style.tokens)
             row.drop_picture()
         return bool(runs)
 

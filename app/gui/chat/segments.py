@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from app.gui.chat.row_style import RowStyle
 from app.gui.markdown.blocks import CODE, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, gap_between
+from app.gui.markdown.utf16 import Utf16Places
 
 SEGMENT_CHARACTERS = 1_500
 QUOTE_STEP = 14
@@ -75,8 +76,7 @@ class Segment:
         self._style = style
         self.first_block = first_block
         self.start = start
-        self.blocks = blocks
-        self.length = _length(blocks)
+        self._take(blocks)
         self.kind = blocks[0].kind if not _is_text(blocks[0], first_block) else "text"
         self.rect = QRect()
         self.goes_on = False
@@ -89,12 +89,17 @@ class Segment:
             return
         kind = blocks[0].kind if not _is_text(blocks[0], self.first_block) else "text"
         same_box = kind == self.kind and blocks[0].quote == self.blocks[0].quote
-        self.blocks = blocks
-        self.length = _length(blocks)
+        self._take(blocks)
         self.highlighted = False
         if self.document is None or not same_box or not self.document.patch(blocks):
             self.kind = kind
             self.document = None if kind == RULE else BlockDocument(self._style.text, blocks)
+
+    def _take(self, blocks: list[Block]) -> None:
+        text = "\n".join([block.text for block in blocks])
+        self.blocks = blocks
+        self.length = len(text)
+        self._places = Utf16Places(text)
 
     def gap_below(self, upper: "Segment") -> int:
         """Return the space between the piece above and this one."""
@@ -168,7 +173,7 @@ class Segment:
         if self.document is None:
             return self.start
         position = self.document.documentLayout().hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit)
-        return self.start + max(0, min(position - self._lead, self.length))
+        return self.start + max(0, min(self._places.from_qt(position - self._lead), self.length))
 
     def link_at(self, point: QPointF) -> tuple[str, str]:
         """Return address and shown text of the link under a point of the row, or two empty texts."""
@@ -184,12 +189,13 @@ class Segment:
         """Return where a place of the plain text stands in the row; one pixel wide."""
         if self.document is None:
             return QRect(self.rect.left(), self.rect.top(), 1, self.rect.height())
-        block = self.document.findBlock(position - self.start + self._lead)
-        line = block.layout().lineForTextPosition(position - self.start + self._lead - block.position())
+        place = self._in_document(position - self.start)
+        block = self.document.findBlock(place)
+        line = block.layout().lineForTextPosition(place - block.position())
         top = self.document.documentLayout().blockBoundingRect(block).topLeft() + self._origin
         if not line.isValid():
             return QRect(round(top.x()), round(top.y()), 1, self._style.text.line_height)
-        x: Any = line.cursorToX(position - self.start + self._lead - block.position())
+        x: Any = line.cursorToX(place - block.position())
         if isinstance(x, tuple):
             x = x[0]
         origin = block.layout().position() + self._origin
@@ -223,6 +229,10 @@ class Segment:
     def _lead(self) -> int:
         return 1 if self.kind == TABLE else 0
 
+    def _in_document(self, position: int) -> int:
+        """Return the place in the document of a place in this piece's plain text."""
+        return self._places.to_qt(position) + self._lead
+
     def _link_text(self, url: str) -> str:
         return next(
             (span.text for block in self.blocks for span in _all_spans(block) if span.link == url), url
@@ -236,11 +246,9 @@ class Segment:
         result = QAbstractTextDocumentLayout.Selection()
         cursor = QTextCursor(self.document)
         last = self.document.characterCount() - 1
-        cursor.setPosition(min(last, max(0, each.start - self.start) + self._lead))
-        cursor.setPosition(
-            min(last, max(0, min(each.end - self.start, self.length)) + self._lead),
-            QTextCursor.MoveMode.KeepAnchor,
-        )
+        begin, end = max(0, each.start - self.start), max(0, min(each.end - self.start, self.length))
+        cursor.setPosition(min(last, self._in_document(begin)))
+        cursor.setPosition(min(last, self._in_document(end)), QTextCursor.MoveMode.KeepAnchor)
         result.cursor = cursor
         text_format = QTextCharFormat()
         text_format.setBackground(QColor(each.background))
@@ -295,10 +303,6 @@ class Segment:
             painter.setFont(self._style.chip_font)
             centre = int(Qt.AlignmentFlag.AlignCenter)
             painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
-
-
-def _length(blocks: Sequence[Block]) -> int:
-    return sum([len(block.text) + 1 for block in blocks]) - 1
 
 
 def _all_spans(block: Block) -> list[Span]:

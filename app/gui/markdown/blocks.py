@@ -39,7 +39,7 @@ _SCHEMES = ("http", "https", "mailto")
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD}}}(?=\S)")
 _URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]]*[^\s<>\"'`|\\^{}\[\].,;:!?()*_~]")
 _HOST_LIKE = re.compile(r"^(?:https?://)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?$", re.IGNORECASE)
-_HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f]")
+_HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _LINE_SEPARATORS = re.compile("[\u2028\u2029\x85\ufdd0\ufdd1]")
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _MARK_PILE = re.compile(f"([{_MARKS}]{{4}})[{_MARKS}]+")

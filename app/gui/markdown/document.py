@@ -38,6 +38,7 @@ from app.gui.markdown.blocks import (
     Span,
     plain,
 )
+from app.gui.markdown.utf16 import units
 from app.gui.theme import Tokens
 
 LINE_HEIGHT = 1.5
@@ -183,15 +184,14 @@ class BlockDocument(QTextDocument):
         same = 0
         while same < min(len(old.spans), len(new.spans)) and old.spans[same] == new.spans[same]:
             same += 1
-        kept = sum(len(span.text) for span in old.spans[:same])
+        stale = sum([units(span.text) for span in old.spans[same:]])
         rest = list(new.spans[same:])
         if same < len(old.spans) and rest:
             before, after = old.spans[same], rest[0]
             alike = (before.style, before.link) == (after.style, after.link)
             if alike and after.text.startswith(before.text):
-                kept += len(before.text)
+                stale -= units(before.text)
                 rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
-        stale = sum(len(span.text) for span in old.spans) - kept
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         if stale:

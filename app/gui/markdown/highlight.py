@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QColor, QTextCharFormat, QTextDocument, QTextLayout
 
+from app.gui.markdown.utf16 import Utf16Places
 from app.gui.theme import Tokens
 
 Run = tuple[int, int, str]
@@ -116,12 +117,13 @@ def lex(language: str, code: str) -> list[Run]:
     return runs
 
 
-def colour(document: QTextDocument, runs: Sequence[Run], tokens: Tokens) -> None:
-    """Colour the text of a document; its layout stays as it is."""
+def colour(document: QTextDocument, code: str, runs: Sequence[Run], tokens: Tokens) -> None:
+    """Colour the code of a document; its layout stays as it is."""
+    places = Utf16Places(code)
     formats = {kind: _format(name, tokens) for kind, name in _COLOURS.items()}
     ranges: dict[int, list[QTextLayout.FormatRange]] = {}
     for start, length, kind in runs:
-        position, end = start, start + length
+        position, end = places.to_qt(start), places.to_qt(start + length)
         while position < end:
             block = document.findBlock(position)
             if not block.isValid():

@@ -7,6 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from app.gui.markdown.utf16 import Utf16Places
 from app.gui.widgets.painted_text import PaintedText
 from app.gui.widgets.wrapped_text import WrappedText
 
@@ -89,7 +90,9 @@ class Paragraph(WrappedText):
         """Return the lines as they are broken at the width of now."""
         layout = self._layouts(self.width())[0]
         lines = [layout.lineAt(number) for number in range(layout.lineCount())]
-        return [self._text[line.textStart() : line.textStart() + line.textLength()] for line in lines]
+        places = Utf16Places(self._text)
+        ends = [(line.textStart(), line.textStart() + line.textLength()) for line in lines]
+        return [self._text[places.from_qt(start) : places.from_qt(end)] for start, end in ends]
 
     def heightForWidth(self, width: int) -> int:
         return math.ceil(self._layouts(width)[0].lineCount() * self._line_height())

@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 
 from app.gui.attachments import LONG_PASTE
+from app.gui.markdown.utf16 import Utf16Places, units
 from app.gui.panels.chat.name_list import NameList
 from app.gui.widgets.composer import ENTER, TextBox
 
@@ -110,7 +111,8 @@ class MessageBox(TextBox):
 
     def _offer_names(self) -> None:
         """Offer the names that go on as what stands behind the @, up to the cursor."""
-        written = self.toPlainText()[: self.textCursor().position()]
+        text = self.toPlainText()
+        written = text[: self._cursor_in(text)]
         begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
         fitting = [
             name
@@ -122,14 +124,18 @@ class MessageBox(TextBox):
     def _complete(self, name: str) -> None:
         """Put a name behind the @ with which the message begins, or will begin."""
         text = self.toPlainText()
-        rest = text[self.textCursor().position() :] if text.startswith("@") else text
+        rest = text[self._cursor_in(text) :] if text.startswith("@") else text
         if text.startswith("@"):
             rest = self._without_name(text) if self._named(text) else rest
         self.setPlainText(f"@{name} {rest.lstrip()}")
         cursor = self.textCursor()
-        cursor.setPosition(len(name) + 2)
+        cursor.setPosition(units(name) + 2)
         self.setTextCursor(cursor)
         self._name_list.hide()
+
+    def _cursor_in(self, text: str) -> int:
+        """Return how many characters of the text stand before the cursor."""
+        return Utf16Places(text).from_qt(self.textCursor().position())
 
     def _named(self, text: str) -> str:
         """Return the name a message begins to call, "" for none."""

@@ -1,0 +1,220 @@
+"""Places in texts with characters of two UTF-16 code units: found, selected, copied and streamed as without them."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.core.message import STREAMING
+from app.gui.chat.painted_row import PaintedRow
+from app.gui.chat.row_style import WIDE
+from app.gui.chat.segments import Range
+from app.gui.chat.selection import Place
+from app.gui.chat.thought_line import thought_blocks
+from app.gui.chat.transcript_view import TranscriptView
+from app.gui.markdown.blocks import TABLE, parse
+from app.gui.markdown.utf16 import Utf16Places, units
+from app.gui.panels.chat.message_box import MessageBox
+from app.gui.theme import LIGHT
+from app.gui.widgets.label import Paragraph
+from tests.gui.test_transcript_view import SESSION, said, texts
+
+PIECES = (
+    *("😀", "💡📌", "👩\u200d👩\u200d👧", "𝒳y", "e\u0301", "\u1112\u1161\u11ab", "축하합니다", "근무"),
+    *(
+        "word",
+        "\ud83d",
+        "\ude00",
+        "**굵게**",
+        "`코드 😀`",
+        " ",
+        " ",
+        "\n",
+        "\n\n",
+        "\n- ",
+        "\n- [x] ",
+        "\n1. ",
+    ),
+    *("\n```py\nx = '😀' # 말\n```\n", "\n\n| 가 😀 | b |\n|---|---|\n| 📌 | 넷 |\n\n", "\n> "),
+)
+documents = st.lists(st.sampled_from(PIECES), min_size=1, max_size=24).map("".join)
+cuts = st.lists(st.integers(0, 10_000), max_size=12)
+once = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[TranscriptView]:
+    """Return a shown, empty view of a chat."""
+    result = TranscriptView(LIGHT, texts(), layout=WIDE)
+    qtbot.addWidget(result)
+    result.resize(700, 500)
+    with qtbot.waitExposed(result):
+        result.show()
+    return result
+
+
+def shown(row: PaintedRow) -> list[str]:
+    """Return the texts that stand in the row's documents."""
+    return [piece.document.toPlainText() for piece in row.segments if piece.document is not None]
+
+
+def in_documents(row: PaintedRow, start: int, end: int) -> str:
+    """Return what is painted as selected where a stretch of the plain text is."""
+    parts = []
+    for piece in row.segments:
+        if piece.document is not None and piece._touches(Range(start, end, "red")):
+            chosen = piece._selection(Range(start, end, "red"))
+            parts.append(chosen.cursor.selectedText())
+    return "\n".join(parts).replace("\u2029", "\n")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(exclude_categories=())))
+def test_places_are_those_of_the_encoded_text(text: str) -> None:
+    places = Utf16Places(text)
+    ends = [len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in range(len(text) + 1)]
+    assert [places.to_qt(end) for end in range(len(text) + 1)] == ends
+    assert [places.from_qt(end) for end in ends] == list(range(len(text) + 1))
+    assert units(text) == ends[-1]
+    inside = [(begin + 1, number) for number, begin in enumerate(ends[:-1]) if begin + 1 not in ends]
+    assert [places.from_qt(place) for place, _ in inside] == [number for _, number in inside]
+
+
+@once
+@given(documents, cuts)
+def test_a_streamed_text_stands_as_one_shown_whole(view: TranscriptView, text: str, cuts: list[int]) -> None:
+    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    row = view._row(0)
+    for end in [*sorted(cut % (len(text) + 1) for cut in cuts), len(text)]:
+        row.feed(text[:end])
+        expected = [piece.replace("\u2028", "\n") for piece in _texts(row)]
+        assert shown(row) == expected
+    row.finish(said(0, text), text, row.context)
+    view.show_session(SESSION, [said(0, text)])
+    assert shown(row) == shown(view._row(0))
+    view.grab()
+
+
+def _texts(row: PaintedRow) -> list[str]:
+    pieces = [piece for piece in row.segments if piece.document is not None]
+    return [
+        "\n" + piece.blocks[0].text.replace("\t", "\n") + "\n"
+        if piece.kind == TABLE
+        else "\n".join(block.text for block in piece.blocks)
+        for piece in pieces
+    ]
+
+
+@once
+@given(documents, st.sampled_from(("근무", "축하합니다", "word", "코드", "😀", "\u1112\u1161\u11ab")))
+def test_what_is_found_is_marked_and_copied(view: TranscriptView, text: str, words: str) -> None:
+    text += f" 😀 {words}"
+    view.show_session(SESSION, [said(0, text)])
+    view._finder.search(words)
+    while view._finder.advance(1.0):
+        pass
+    row = view._row(0)
+    plain = row.plain_text
+    hits = view._finder.in_row("m0")
+    assert [hit.start for hit in hits] == [match.start() for match in re.finditer(words, plain)]
+    for hit in hits:
+        assert in_documents(row, *(row.range_of(hit) or (0, 0))) == words
+        view._selection.start(Place("m0", hit.start))
+        view._selection.extend(Place("m0", hit.end))
+        assert view.selected_text(markdown=False).strip("☑1. •") == words
+
+
+@once
+@given(documents)
+def test_any_stretch_is_painted_as_it_reads(view: TranscriptView, text: str) -> None:
+    view.show_session(SESSION, [said(0, text)])
+    row = view._row(0)
+    plain = row.plain_text
+    for piece in row.segments:
+        for start, end in itertools.combinations(range(piece.start, piece.start + piece.length + 1, 3), 2):
+            if piece.kind != TABLE and piece.document is not None:
+                assert in_documents(row, start, end) == plain[start:end].replace("\u2028", "\n")
+
+
+@once
+@given(documents)
+def test_a_word_under_the_mouse_is_the_word(view: TranscriptView, text: str) -> None:
+    view.show_session(SESSION, [said(0, f"{text} 근무 😀 끝")])
+    row = view._row(0)
+    for match in re.finditer(r"(?<!\w)(근무|word|축하합니다)(?!\w)", row.plain_text):
+        begin, end = row.position_rect(match.start()), row.position_rect(match.end())
+        if begin.top() == end.top():
+            middle = QPoint((begin.left() + end.left()) // 2, begin.center().y())
+            assert row.word_at(row.position_at(middle)) == match.span()
+
+
+def test_a_double_click_behind_emoji_takes_the_word(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "😀💡📌 원격 **근무** 축하합니다")])
+    row, rect = view._row(0), view.message_rect("m0")
+    assert rect is not None
+    for word in ("근무", "축하합니다"):
+        place = row.position_rect(row.plain_text.index(word) + 1)
+        QTest.mouseDClick(
+            view.viewport(),
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+            place.center() + rect.topLeft(),
+        )
+        assert view.selected_text(markdown=False) == word
+
+
+def test_boxes_of_tasks_behind_emoji_stand_before_their_lines(view: TranscriptView) -> None:
+    def boxes(emoji: str) -> list[tuple[int, int]]:
+        view.show_session(SESSION, [said(0, f"위 {emoji}\n\n- [x] 하나 {emoji}\n- [ ] 둘 {emoji}\n- [x] 셋")])
+        row = view._row(0)
+        piece = row.segments[0]
+        rects = [piece.position_rect(position) for position, _ in piece._tick_boxes()]
+        return [(rect.left(), rect.top()) for rect in rects]
+
+    assert boxes("😀💡📌") == boxes("가나다")
+
+
+def test_colours_of_code_behind_emoji_are_on_their_words(view: TranscriptView) -> None:
+    view.show_session(SESSION, [said(0, "```python\na = '😀😀'\nreturn 12\n```")])
+    row = view._row(0)
+    view._rows.highlight(row)
+    document = row.segments[0].document
+    assert document is not None
+    line = document.findBlockByNumber(1)
+    assert [(each.start, each.length) for each in line.layout().formats()] == [(0, 6), (7, 2)]
+
+
+def test_half_characters_are_left_out_of_what_is_shown(view: TranscriptView) -> None:
+    assert [block.text for block in thought_blocks("a\ud83d b\ude00")] == ["a b"]
+    assert parse("x\ud83dy")[0].text == "x?y"
+    view.show_session(SESSION, [said(0, "\ud83d\ude00 가 \ud83d 나")])
+    view.select_all()
+    view.copy()
+    view.grab()
+
+
+def test_names_are_completed_behind_emoji(qtbot: QtBot) -> None:
+    box = MessageBox()
+    qtbot.addWidget(box)
+    box.set_names(("영희😀", "철수"))
+    box.setPlainText("@철 😀 안녕")
+    cursor = box.textCursor()
+    cursor.setPosition(2)
+    box.setTextCursor(cursor)
+    box._complete("영희😀")
+    assert box.toPlainText() == "@영희😀 😀 안녕"
+    assert box.textCursor().position() == units("@영희😀 ")
+
+
+def test_lines_of_a_paragraph_behind_emoji(qtbot: QtBot) -> None:
+    paragraph = Paragraph()
+    qtbot.addWidget(paragraph)
+    paragraph.setText("😀😀\n둘\n😀 셋")
+    paragraph.resize(400, 80)
+    assert [line.strip() for line in paragraph.lines()] == ["😀😀", "둘", "😀 셋"]
