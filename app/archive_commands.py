@@ -23,13 +23,15 @@ async def bring_in(call: Call) -> int:
                 key = "cli.import.known" if one.known else "cli.import.done"
                 line = call.texts(key, session_id=one.session_id, app=one.app, title=one_line(one.title)[:80])
                 await call.out.write(line + "\n")
+            if dropped := sum(one.unapproved for one in found.fresh):
+                await call.out.write(call.texts("data.unapproved", count=dropped) + "\n")
     if call.arguments.json:
         await call.out.write(json_line(rows))
     return OK
 
 
 def _row(one: Arrival) -> dict[str, object]:
-    names = ("session_id", "app", "title", "messages", "known")
+    names = ("session_id", "app", "title", "messages", "known", "unapproved")
     return {name: getattr(one, name) for name in names}
 
 
@@ -63,4 +65,6 @@ async def restore(call: Call) -> int:
     what = ", ".join(call.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
     said = call.texts("data.restored", what=what) if what else call.texts("data.restored.none")
     await call.out.write(said + "\n")
+    if back.unapproved:
+        await call.out.write(call.texts("data.unapproved", count=len(back.unapproved)) + "\n")
     return OK

@@ -37,12 +37,11 @@ from app.core.message import (
 from app.core.plan import Plan
 from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
 from app.core.texts import Texts
-from app.core.workflow import WorkflowStep
+from app.core.workflow import STEP, WorkflowStep
 from app.engine.call_tree import in_tree
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.group_run import REPORT_RESULT
 from app.engine.sub_agents import SUB_AGENT
-from app.engine.workflow_run import STEP
 from app.terminal import aside, marks, one_line, plain
 from app.workflow_lines import step_line, step_of
 

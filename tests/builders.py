@@ -19,7 +19,7 @@ from app.core.session import (
     DebateSession,
     Participant,
 )
-from app.core.store import SessionStore, UsageLedger
+from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
 from app.core.usage import Price
 from app.engine.debate_run import author_of
@@ -236,6 +236,7 @@ def a_bench(
     tools: Sequence[Tool] = (),
     toolbox: Tools | None = None,
     ledger: UsageLedger | None = None,
+    archive: ArchiveFiles | None = None,
 ) -> Bench:
     """Return an engine on a store, with scripted models and a clock of its own; `toolbox` instead of `tools`."""
     bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
@@ -249,7 +250,7 @@ def a_bench(
         secrets=secrets or MemorySecrets(),
         models=models,
         ledger=ledger or MemoryLedger(),
-        archive=MemoryArchive(),
+        archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
         bus=bus,
         prompts=PROMPTS,

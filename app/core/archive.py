@@ -68,7 +68,8 @@ class BackupContents:
 class Restored:
     """What came back: ids of sessions, ids of copies beside changed ones, names of documents.
 
-    `backup` is the file that holds the state from before. `usage` are the calls of models the backup knows
+    `backup` is the file that holds the state from before. `unapproved` are the ids of those sessions and copies
+    whose permissions or open tool calls were not taken over. `usage` are the calls of models the backup knows
     of: with the documents all of them, else those of the sessions.
     """
 
@@ -77,6 +78,7 @@ class Restored:
     documents: tuple[str, ...]
     backup: str
     usage: tuple[UsageEntry, ...] = ()
+    unapproved: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

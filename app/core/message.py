@@ -72,6 +72,11 @@ class Prompt:
         """Whether the user has yet to answer."""
         return self.answered_by is None and not self.dismissed
 
+    def is_about(self, call: ToolCall, tool: str) -> bool:
+        """Whether it is an approval of exactly this call of a tool: what was shown must be what runs."""
+        shown = (self.type, self.tool, self.question, self.arguments)
+        return shown == (APPROVAL, tool, call.name, call.arguments)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:

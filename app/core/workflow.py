@@ -18,6 +18,9 @@ STEP_ENDED = (DONE, FAILED, SKIPPED, CANCELLED)
 
 MOST_STEPS: Final = 2_000
 
+# The name of the call that a step's attempt is written down as.
+STEP: Final = "step"
+
 SATISFIES: Final = "satisfies"
 BLOCKS: Final = "blocks"
 

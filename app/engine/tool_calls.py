@@ -177,7 +177,9 @@ class ToolCalls:
         if not reason:
             return True
         asked = self._approval(turn, call, reason)
-        if asked is None or asked.prompt is None:
+        if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key):
+            if asked is not None and asked.prompt is not None and asked.asks:
+                self._live.finish_message(replace(asked, prompt=replace(asked.prompt, dismissed=True)))
             self._ask(turn, call, tool, reason)
             return False
         if asked.prompt.open:

@@ -16,7 +16,17 @@ from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
 from app.core.message import DONE as SAID
 from app.core.message import FAILED as UNSAID
 from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession, WorkflowState
-from app.core.workflow import CANCELLED, DONE, FAILED, READY, SKIPPED, STEP_ENDED, StepState, WorkflowStep
+from app.core.workflow import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    READY,
+    SKIPPED,
+    STEP,
+    STEP_ENDED,
+    StepState,
+    WorkflowStep,
+)
 from app.core.workflow import RUNNING as STEP_RUNS
 from app.core.workflow import WAITING as STEP_WAITS
 from app.engine.availability import MADE_FOR, Waits, role_of
@@ -30,7 +40,6 @@ from app.engine.step_protocol import STEP_TOOLS, StepComplete, from_call, step_c
 from app.engine.turn import Tree
 from app.engine.workflow import WORKFLOW, call_id, settled, work_turn
 
-STEP = "step"
 NO_MARKER = "no_marker"
 BUSY = "busy"
 STEP_FAILED = "step_failed"

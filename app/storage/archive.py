@@ -33,7 +33,7 @@ from app.storage.exported import read_exported
 from app.storage.file_system import FileSystem, RealFileSystem, not_written, storage_error, write_whole
 from app.storage.foreign_file import read_foreign
 from app.storage.paths import DataPaths
-from app.storage.restore import OpenBackup, renamed
+from app.storage.restore import OpenBackup, renamed, unapproved
 from app.storage.sessions import JsonLogStore
 from app.storage.threads import run_in_thread
 
@@ -132,8 +132,9 @@ class FileArchive:
             kept = await self.back_up(BEFORE_RESTORE)
             back: list[str] = []
             copies: list[str] = []
+            cleared: list[str] = []
             for done, session_id in enumerate(sessions, 1):
-                await self._bring_back(backup, session_id, back, copies)
+                await self._bring_back(backup, session_id, back, copies, cleared)
                 progress(done)
             names: tuple[str, ...] = ()
             if documents:
@@ -148,6 +149,7 @@ class FileArchive:
             documents=names,
             backup=kept.path,
             usage=tuple(one for one in usage if documents or one.session_id in back),
+            unapproved=tuple(cleared),
         )
 
     async def thrown(self) -> tuple[Thrown, ...]:
@@ -220,20 +222,26 @@ class FileArchive:
         return OpenBackup(self._paths, self._disk, Path(path))
 
     async def _bring_back(
-        self, backup: OpenBackup, session_id: str, back: list[str], copies: list[str]
+        self, backup: OpenBackup, session_id: str, back: list[str], copies: list[str], cleared: list[str]
     ) -> None:
-        """Bring a session back: a missing one as it was; of another one, a copy beside it.
+        """Bring a session back: a missing one as it was; of another one, a copy beside it. Both without approvals.
 
         A copy and not a replacement: the one that is here may be open and written to at this moment, both
         hold words the other lacks, and a person can tell which is wanted; a program cannot.
         """
         data, state, copied = await self._do(lambda: self._compared(backup, session_id))
         if state == MISSING:
-            await self._store.put(session_id, lambda: data)
-            back.append(session_id)
+            target, log = session_id, data
+            back.append(target)
         elif state == CHANGED and copied:
-            await self._store.put(copied, lambda: renamed(data, backup.backup.made_at))
-            copies.append(copied)
+            target, log = copied, await self._do(lambda: renamed(data, backup.backup.made_at))
+            copies.append(target)
+        else:
+            return
+        closed = await self._do(lambda: unapproved(log))
+        await self._store.put(target, lambda: closed)
+        if closed != log:
+            cleared.append(target)
 
     def _compared(self, backup: OpenBackup, session_id: str) -> tuple[bytes, str, str]:
         """Return a session's log, how it compares, and the id a copy would have: "" for one there is."""

@@ -150,6 +150,13 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
     reader = MessageReader()
     with file_system.open_read(path) as file:
         replay = Replay(reader.read).add_all(read_lines(file))
+    stored = stored_session(path.stem, replay, reader, mend=mend)
+    replay.messages.clear()
+    return stored, replay
+
+
+def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, mend: bool) -> StoredSession:
+    """Return the session that a log holds, which was replayed with `reader.read`."""
     damaged = replay.damaged
     for message_id, record in replay.open_records():
         message = reader.read(record)
@@ -159,15 +166,13 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
         else:
             replay.messages[message_id] = mended_message(message) if mend else message
     messages: list[Any] = list(replay.messages.values())
-    session, read_only = read_session(path.stem, replay.session)
-    stored = StoredSession(
+    session, read_only = read_session(session_id, replay.session)
+    return StoredSession(
         session=mended_session(session) if mend else session,
         messages=messages,
         damaged=damaged,
         read_only=read_only or replay.min_reader > READER,
     )
-    replay.messages.clear()
-    return stored, replay
 
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:

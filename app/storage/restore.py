@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.core.approvals import without_approvals
 from app.core.archive import (
     CHANGED,
     MISSING,
@@ -25,11 +26,11 @@ from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
 from app.storage.json_file import JsonFile, parse_json
-from app.storage.log import encode_line, read_lines
+from app.storage.log import Op, encode_line, read_lines
 from app.storage.mcp_file import unpacked
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader, read_session, summary_of
-from app.storage.replay import Replay
+from app.storage.records import MessageReader, merge_patch, plain, read_session, summary_of
+from app.storage.replay import Replay, stored_session
 from app.storage.upgrades import STEPS, upgraded
 from app.storage.usage_ledger import read_ledger
 
@@ -170,6 +171,21 @@ def renamed(data: bytes, made_at: str) -> bytes:
     """Return a log with the day it was packed behind its title, so that a copy can be told from the other."""
     replay = Replay().add_all(read_lines(io.BytesIO(data)))
     title = f"{replay.session.get('title', '')} · {made_at[:10]}"
-    op = {"op": "session", "patch": {"title": title}}
+    return _with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
+
+
+def unapproved(data: bytes) -> bytes:
+    """Return a log with a line behind it that takes the approvals back, where it holds any."""
+    reader = MessageReader()
+    replay = Replay(reader.read).add_all(read_lines(io.BytesIO(data)))
+    before = stored_session("", replay, reader, mend=True)
+    after = without_approvals(before.session, before.messages)
+    ops: list[Op] = [{"op": "message", "message": plain(one)} for one in after.written]
+    if patch := merge_patch(plain(before.session), plain(after.session)):
+        ops.append({"op": "session", "patch": patch})
+    return _with_line(data, replay.last_number + 1, ops) if ops else data
+
+
+def _with_line(data: bytes, number: int, ops: list[Op]) -> bytes:
     whole = data if data.endswith(b"\n") or not data else data + b"\n"
-    return whole + encode_line(replay.last_number + 1, [op])
+    return whole + encode_line(number, ops)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.core.agent import Agent
+from app.core.approvals import without_approvals
 from app.core.errors import BadInput
 from app.core.ids import is_id, new_id
 from app.core.message import ASSISTANT, USER, Author, Message
@@ -27,7 +28,8 @@ MOOT = "Moot"
 class Arrival:
     """One session a file would bring: what a list says of it, and how it is made.
 
-    `app` is the program's name. `known` says that it is here already and is left alone.
+    `app` is the program's name. `known` says that it is here already and is left alone; `unapproved` that
+    permissions or open tool calls of it are not taken over.
     """
 
     app: str
@@ -38,6 +40,7 @@ class Arrival:
     last: str
     known: bool
     make: Callable[[], tuple[Session, Sequence[Message]]]
+    unapproved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +105,13 @@ def _of_value(value: Any, around: Surroundings) -> list[Arrival] | None:
 
 
 def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
-    """Return a session of Moot's own, as it was; under another id where its own is taken."""
+    """Return a session of Moot's own, without approvals; under another id where its own is taken."""
     messages = value.get("messages")
     stored = around.read_exported(value.get("session"), messages if isinstance(messages, list) else [])
     session = stored.session
     if not is_id(session.id) or session.id in around.taken:
         session = replace(session, id=new_id())
-    if isinstance(session, ChatSession):
-        # What was allowed was allowed to somebody else, somewhere else.
-        session = replace(session, chat=replace(session.chat, always=()))
+    cleared = without_approvals(session, stored.messages)
     return Arrival(
         app=MOOT,
         session_id=session.id,
@@ -119,7 +120,8 @@ def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
         first=session.created_at,
         last=session.updated_at,
         known=False,
-        make=lambda: (session, stored.messages),
+        make=lambda: (cleared.session, cleared.messages),
+        unapproved=cleared.session != session or bool(cleared.written),
     )
 
 

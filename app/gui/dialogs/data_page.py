@@ -272,9 +272,8 @@ class DataPage(QWidget):
             self._say_problem(error)
         else:
             counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
-            self._say(
-                words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
-            )
+            said = words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
+            self._say(self._with_unapproved(said, len(back.unapproved)))
             if back.documents:
                 self.restored.emit()
         self.refresh()
@@ -309,8 +308,13 @@ class DataPage(QWidget):
         except MootError as error:
             self._say_problem(error)
         else:
-            self._say(self._language("data.imported", count=kept))
+            dropped = sum(one.unapproved for one in chosen[:kept])
+            self._say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
         self.refresh()
+
+    def _with_unapproved(self, text: str, count: int) -> str:
+        """Add to a text in how many sessions permissions or open tool calls were not taken over."""
+        return f"{text} {self._language('data.unapproved', count=count)}" if count else text
 
     def _stop_bringing_in(self) -> None:
         """Bring in what is being brought in, and nothing more."""

@@ -1,0 +1,82 @@
+"""Removes the approvals from a session that comes from a file, such as an import or a backup.
+
+What somebody allowed elsewhere is not allowed here. Used by the engine's import and by storage's restore.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import APPROVAL, DONE, FAILED, TOOL, Message
+from app.core.session import PAUSED, WAITING, ChatSession, Session, WorkflowSession
+from app.core.workflow import STEP
+
+FROM_FILE = "from_file"
+CLOSED_RESULT = (
+    "This call was not run: the session comes from a file, and approvals are not taken from files."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unapproved:
+    """A session without approvals: `messages` are all of its messages, `written` those that are new or changed."""
+
+    session: Session
+    messages: tuple[Message, ...]
+    written: tuple[Message, ...]
+
+
+def without_approvals(session: Session, messages: Sequence[Message]) -> Unapproved:
+    """Return a session in which no call can run on the strength of an earlier approval.
+
+    Each call without a result gets one that says it was not run, the questions of such a call and every open
+    approval are dismissed, and lasting permissions are removed.
+    """
+    finished = {
+        (one.turn_id, one.tool_call_id)
+        for one in messages
+        if one.role == TOOL and one.state in (DONE, FAILED)
+    }
+    results: dict[tuple[str, str | None], Message] = {}
+    for message in messages:
+        for call in message.tool_calls:
+            # A step of a workflow is written down as a call, but no tool has its name.
+            is_step = isinstance(session, WorkflowSession) and call.name == STEP
+            if not is_step and (message.turn_id, call.id) not in finished:
+                results.setdefault((message.turn_id, call.id), _result(message, call.id))
+    kept: list[Message] = []
+    changed: list[Message] = []
+    for message in messages:
+        kept.append(message)
+        if message.prompt is not None and message.prompt.open and _is_of_call(message, results):
+            kept[-1] = replace(message, prompt=replace(message.prompt, dismissed=True))
+            changed.append(kept[-1])
+    written = (*changed, *results.values())
+    if isinstance(session, ChatSession):
+        session = replace(session, chat=replace(session.chat, always=()))
+        if written and session.status == WAITING:
+            session = replace(session, status=PAUSED, reason=FROM_FILE)
+    return Unapproved(session=session, messages=(*kept, *results.values()), written=written)
+
+
+def _is_of_call(message: Message, results: dict[tuple[str, str | None], Message]) -> bool:
+    """Say whether a question asks for an approval, or belongs to a call that had no result."""
+    assert message.prompt is not None
+    return message.prompt.type == APPROVAL or (message.turn_id, message.tool_call_id) in results
+
+
+def _result(answer: Message, call_id: str) -> Message:
+    return Message(
+        id=new_id(),
+        turn_id=answer.turn_id,
+        role=TOOL,
+        author=answer.author,
+        content=CLOSED_RESULT,
+        parent_turn_id=answer.parent_turn_id,
+        parent_call_id=answer.parent_call_id,
+        follows=answer.follows,
+        tool_call_id=call_id,
+        state=FAILED,
+        created_at=utc_now(),
+    )
