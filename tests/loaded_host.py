@@ -4,7 +4,9 @@ Loading costs seconds of a processor, for hundreds of tests. What runs is the re
 pipes, a process of its own. `python -m tests.loaded_host SOCKET` waits; `tests/host_stub.py` asks.
 """
 
+import asyncio
 import gc
+import importlib
 import json
 import os
 import select
@@ -25,6 +27,8 @@ def serve(path: str) -> None:
     model_host._prepare_environment()
     import app.providers.model_host.host  # noqa: F401
 
+    for module in _loaded_by_the_first_call():
+        importlib.import_module(module)
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX)
@@ -48,6 +52,30 @@ def serve(path: str) -> None:
             if ended:
                 del hosts[pid]
                 _tell(asking, status)
+
+
+def _loaded_by_the_first_call() -> list[str]:
+    """Return the modules that LiteLLM loads when it is asked for the first time.
+
+    A child process asks, so that no loop, connection or thread of this call is in the hosts split off.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        import litellm
+
+        from app.providers.model_host.warm_up import warm_up
+
+        before = set(sys.modules)
+        asyncio.run(warm_up(litellm.acompletion))
+        with open(writing, "w", encoding="utf-8") as pipe:
+            json.dump([name for name in sys.modules if name not in before], pipe)
+        os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as pipe:
+        modules: list[str] = json.load(pipe)
+    os.waitpid(pid, 0)
+    return modules
 
 
 def _request(asking: socket.socket) -> tuple[list[int], dict[str, str]] | None:

@@ -163,6 +163,7 @@ def test_a_host_that_still_imports_ends_with_its_parent() -> None:
         assert not _runs(host)
 
 
+@pytest.mark.own_host
 async def test_closing_does_not_wait_for_a_host_that_still_imports(tmp_path: Path) -> None:
     models = Book().models(tmp_path)
     await models.start()

@@ -19,6 +19,7 @@ from app.cli import run
 from app.terminal import load_texts
 
 PROJECT = Path(__file__).resolve().parents[2]
+# How the stories start `moot`; tests/split_hosts.py gives most of them another command.
 COMMAND = [sys.executable, "-m", "app"]
 
 

@@ -58,6 +58,7 @@ def session_of(done: Finished) -> str:
     return done.events[0]["session_id"]
 
 
+@pytest.mark.own_host
 def test_one_asks_goes_on_and_reads_it_again(openai: WireServer) -> None:
     openai.script("openai-wire", ["Hello there.", "And again."])
     done = moot("ask", "길잡이", "Say hello\nin two words", "--json")

@@ -5,6 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.stories.processes import Running, children_of, moot, wait_until_gone
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -127,6 +129,7 @@ def test_two_debates_in_two_terminals_share_one_writer(wire_home: dict[str, Wire
     assert len(again.err.splitlines()) == 1
 
 
+@pytest.mark.own_host
 def test_sigterm_before_the_first_word(wire_home: dict[str, WireServer]) -> None:
     with Running("debate", TOPIC, *TWO, "--json") as debate:
         session_id = debate.session_id

@@ -18,6 +18,7 @@ NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PR
 
 
 @pytest.mark.slow
+@pytest.mark.own_host
 @pytest.mark.embedded
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(find_model() is None, reason="the built-in model's file is not there")

@@ -14,6 +14,7 @@ import pytest
 from tests.stories.processes import COMMAND, PROJECT, moot
 from tests.wire import WireServer, write_providers
 
+pytestmark = pytest.mark.own_host
 # Every Python process of Moot, the children too, notes whom it connects to and whom it looks up.
 WATCH = """
 import os, sys

@@ -15,6 +15,7 @@ from tests.repeats import repeats
 from tests.stories.processes import Running, children_of, moot, wait_until_gone
 from tests.wire import Answer, WireServer, write_providers
 
+pytestmark = pytest.mark.own_host
 KILLS = repeats(4)
 SEED = int(os.environ.get("MOOT_KILLS_SEED", "1"))
 ROUNDS = 10
