@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QSpinBox,
+    QStyledItemDelegate,
     QToolButton,
     QWidget,
 )
@@ -275,6 +276,8 @@ class Choice(QComboBox):
         super().__init__(parent)
         self._look = look
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        # Qt's own delegate of a drop-down list ignores the style sheet's lines.
+        self.setItemDelegate(QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
         look.changed.connect(self.update)
 
@@ -288,7 +291,8 @@ class Choice(QComboBox):
         return QSize(min(self.sizeHint().width(), 90), super().minimumSizeHint().height())
 
     def showPopup(self) -> None:
-        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 24)
+        room = self.screen().availableGeometry().width()
+        self.view().setMinimumWidth(min(self.view().sizeHintForColumn(0) + 24, room))
         super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QCompleter, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QSizePolicy, QStyledItemDelegate, QWidget
 
 from app.core.provider import ProviderStatus
 from app.gui.i18n import Language
@@ -33,6 +33,7 @@ class ModelChoice(Choice):
         finder.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setMaxVisibleItems(12)
+        finder.popup().setItemDelegate(QStyledItemDelegate(finder))
         self.editTextChanged.connect(lambda _text: self.changed.emit())
 
     def set_providers(self, providers: Sequence[ProviderStatus]) -> None:
