@@ -25,9 +25,10 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
+from app.core.reasons import reason_text
 from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
-from app.core.texts import Texts, choose_language
+from app.core.texts import Texts, choose_language, in_words
 from app.storage.paths import resources_dir
 
 # A reader that splits lines as Unicode does must still see one event a line.
@@ -103,7 +104,7 @@ def json_line(value: object) -> str:
 
 def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
-    details = {name: one_line(str(value))[:300] for name, value in error.details.items()}
+    details = {name: one_line(str(value))[:300] for name, value in in_words(error.details, texts).items()}
     return one_line(named_text(texts, "error", error.code, details))
 
 
@@ -289,7 +290,7 @@ def last_line(session: Session, texts: Texts) -> str:
         return texts(f"cli.chat_{session.status}", session_id=session.id)
     line = texts(f"cli.status.{session.status}")
     if session.reason:
-        line += " " + one_line(named_text(texts, "reason", session.reason))
+        line += " " + one_line(reason_text(session.reason, texts))
     if session.status == PAUSED:
         line += " " + texts("cli.resume_with", session_id=session.id)
     elif session.status == COMPLETED:

@@ -6,6 +6,7 @@ Used by the chat's printer and commands.
 from collections.abc import Iterator
 
 from app.core.message import ToolCall
+from app.core.reasons import reason_text
 from app.core.session import COMPLETED, WAITING, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
@@ -57,7 +58,7 @@ def workflow_end(session: WorkflowSession, texts: Texts) -> str:
     if session.status == COMPLETED:
         return f"{line} {texts('cli.read_with', session_id=session.id)}\n"
     if session.reason and session.status != WAITING:
-        line += " " + named_text(texts, "reason", session.reason)
+        line += " " + reason_text(session.reason, texts)
     lines = [line]
     if any(one.state == STEP_WAITS and one.reason != NO_MARKER for one in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))

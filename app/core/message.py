@@ -131,7 +131,8 @@ class Message:
     a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
     same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
     the answer, the question's id. `model` is "provider/model", `provider_state` what that provider
-    must be sent back as it came (signed thinking). `control` is, in a tool's result, what the loop does
+    must be sent back as it came (signed thinking). `retakes` is the id of the failed message whose turn in a
+    debate this one takes again. `control` is, in a tool's result, what the loop does
     next where that is not to go on: wait or end.
 
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
@@ -150,6 +151,7 @@ class Message:
     parent_call_id: str | None = None
     follows: str | None = None
     answers: str | None = None
+    retakes: str = ""
     model: str = ""
     thinking: str = ""
     thinking_seconds: float | None = None

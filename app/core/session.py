@@ -61,7 +61,8 @@ class Debate:
     """What was set up and how far it is.
 
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and
-    both name the turn that comes next. `failures` counts failed turns in a row. With `polls` everybody
+    both name the turn that comes next. `failures` counts failed turns in a row; `due` are the ids of
+    failed messages whose turns are taken again before the cursor's, in order. With `polls` everybody
     votes in secret before the first round and after each, and a verdict is made at the end.
     """
 
@@ -72,6 +73,7 @@ class Debate:
     turn: int = 0
     seed: int = 0
     failures: int = 0
+    due: tuple[str, ...] = ()
     independent_opening: bool = False
     participants: tuple[Participant, ...] = ()
     context: tuple[ContextFile, ...] = ()

@@ -60,6 +60,16 @@ def _particle(match: re.Match[str]) -> str:
     return last + quote + form
 
 
+def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
+    """Return what fills the blanks of an error: pairs of a name and a provider's problem become words."""
+    return {
+        name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in details.items()
+    }
+
+
 def has_hangul(text: str) -> bool:
     """Say whether a text has a letter of the Korean script."""
     return re.search("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]", text) is not None

@@ -17,8 +17,11 @@ ROUNDS_DONE = "rounds_done"
 TOO_FEW = "too_few"
 EXHAUSTED = "exhausted"
 TWO_FAILURES = "two_failures"
+NOBODY_ANSWERED = "nobody_answered"
 
+PARTICIPANT = "participant"
 IN_ORDER = "in_order"
+RETAKEN = "retaken"
 PASSED = "passed"
 
 
@@ -26,12 +29,15 @@ def decide(session: DebateSession, messages: Sequence[Message], world: World) ->
     """Say what comes next in a debate that runs."""
     debate = session.debate
     present = tuple(one for one in debate.participants if one.id not in world.absent)
-    if debate.round > debate.rounds:
+    again = _retake(debate, messages, present)
+    if debate.round > debate.rounds and again is None:
         return Finish(ROUNDS_DONE)
     if len(present) < MIN_PARTICIPANTS:
         return Finish(TOO_FEW)
     if debate.failures >= MAX_FAILURES:
         return Halt(TWO_FAILURES)
+    if again is not None:
+        return again
     rule = mode_of(debate.mode).speaker_rule
     if rule is None:
         return _in_order(debate, world)
@@ -48,6 +54,10 @@ def decide(session: DebateSession, messages: Sequence[Message], world: World) ->
 
 def after_turn(debate: Debate, spoken: Speak, *, failed: bool, world: World) -> Debate:
     """Return the debate with the cursor behind the turn that was just taken."""
+    failures = debate.failures + 1 if failed else 0
+    if spoken.retakes:
+        due = tuple(one for one in debate.due if one != spoken.retakes)
+        return replace(debate, due=due, failures=failures)
     if mode_of(debate.mode).speaker_rule is None:
         size = len(debate.participants)
     else:
@@ -55,13 +65,45 @@ def after_turn(debate: Debate, spoken: Speak, *, failed: bool, world: World) -> 
     round_number, turn = spoken.round, spoken.turn + 1
     if turn >= size:
         round_number, turn = round_number + 1, 0
-    failures = debate.failures + 1 if failed else 0
     return replace(debate, round=round_number, turn=turn, failures=failures)
 
 
-def after_resume(debate: Debate) -> Debate:
-    """Return the debate as it goes on after a pause: earlier failures no longer count."""
-    return replace(debate, failures=0)
+def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
+    """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
+    due = debate.due
+    if debate.failures >= MAX_FAILURES:
+        due = (*(one.id for one in _turns(messages)[-debate.failures :]), *due)
+    return replace(debate, failures=0, due=due)
+
+
+def answered(messages: Sequence[Message]) -> bool:
+    """Say whether any participant could answer."""
+    return any(one.state == DONE for one in _turns(messages))
+
+
+def failed_turns(messages: Sequence[Message]) -> int:
+    """Return how many turns have failed and were not taken again."""
+    turns = _turns(messages)
+    retaken = {one.retakes for one in turns}
+    return sum(one.state == FAILED and one.id not in retaken for one in turns)
+
+
+def _turns(messages: Sequence[Message]) -> list[Message]:
+    """Return the turns that were taken to their end, well or badly."""
+    return [one for one in messages if one.author.kind == PARTICIPANT and one.state in (DONE, FAILED)]
+
+
+def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
+    """Return the first failed turn that is due again and whose participant is there."""
+    if not debate.due:
+        return None
+    by_id = {one.id: one for one in messages if one.id in debate.due}
+    for message_id in debate.due:
+        failed = by_id.get(message_id)
+        for one in present:
+            if failed is not None and failed.author.id == one.id:
+                return Speak(one, failed.round, debate.turn, RETAKEN, message_id)
+    return None
 
 
 def _in_order(debate: Debate, world: World) -> Decision:

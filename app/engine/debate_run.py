@@ -9,11 +9,20 @@ from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, PAUSED, RUNNING, Debate, DebateSession, Participant
+from app.core.reasons import FAILED_TURNS, counted, joined
+from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING, Debate, DebateSession, Participant
 from app.engine.availability import BUSY, Waits
-from app.engine.debate import after_resume, after_turn, decide
+from app.engine.debate import (
+    NOBODY_ANSWERED,
+    PARTICIPANT,
+    after_resume,
+    after_turn,
+    answered,
+    decide,
+    failed_turns,
+)
 from app.engine.debate_modes import mode_of
-from app.engine.director import Finish, Halt, Speak, Wait, World
+from app.engine.director import Decision, Finish, Halt, Speak, Wait, World
 from app.engine.judging import judged, poll
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
@@ -52,7 +61,8 @@ class DebateRun(Run):
     def _begin(self) -> None:
         session = self._live.debate_session
         if session.status != RUNNING or session.debate.failures:
-            self._live.change(status=RUNNING, reason="", debate=after_resume(session.debate))
+            debate = after_resume(session.debate, self._live.messages)
+            self._live.change(status=RUNNING, reason="", debate=debate)
 
     async def _step(self) -> None:
         try:
@@ -66,15 +76,14 @@ class DebateRun(Run):
             )
 
     async def _go_on(self) -> None:
-        await self._poll()
+        if not isinstance(self._decision(), Halt):
+            await self._poll()
         session = self._live.debate_session
         world = self._terms.world(session)
         self._tell_absent(session, world)
         match decide(session, self._live.messages, world):
             case Finish(reason):
-                if session.debate.polls and session.debate.verdict is None:
-                    session = replace(session, debate=await self._judged(session))
-                self._live.change(status=COMPLETED, reason=reason, debate=session.debate)
+                await self._finish(session, reason)
             case Halt(reason):
                 self._live.change(status=PAUSED, reason=reason)
             case Wait():
@@ -86,6 +95,23 @@ class DebateRun(Run):
                 self._live.start_turn(plan.message)
                 result = await self._answered(plan, spoken.participant)
                 self._write(result, spoken, world)
+
+    def _decision(self) -> Decision:
+        session = self._live.debate_session
+        return decide(session, self._live.messages, self._terms.world(session))
+
+    async def _finish(self, session: DebateSession, reason: str) -> None:
+        """End the debate: with a verdict where that is wanted, as failed where nobody could answer."""
+        messages = self._live.messages
+        failed = failed_turns(messages)
+        if failed and not answered(messages):
+            self._live.change(status=ERROR, reason=NOBODY_ANSWERED)
+            return
+        if session.debate.polls and session.debate.verdict is None:
+            session = replace(session, debate=await self._judged(session))
+        if failed:
+            reason = joined(reason, counted(FAILED_TURNS, failed))
+        self._live.change(status=COMPLETED, reason=reason, debate=session.debate)
 
     async def _poll(self) -> None:
         """Let everybody vote in secret, where that is due and the user does not want a pause."""
@@ -169,6 +195,7 @@ class DebateRun(Run):
                 author=author_of(speaker),
                 round=spoken.round,
                 why=spoken.why,
+                retakes=spoken.retakes,
             ),
             request=lambda attempt: self._terms.request(self._live, spoken, attempt.window),
             cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
@@ -179,4 +206,4 @@ class DebateRun(Run):
 
 def author_of(participant: Participant) -> Author:
     """Return a participant as the author of a message."""
-    return Author(id=participant.id, name=participant.name, kind="participant")
+    return Author(id=participant.id, name=participant.name, kind=PARTICIPANT)

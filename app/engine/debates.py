@@ -15,6 +15,7 @@ from app.core.text import clean_text
 from app.core.verdict import Verdict
 from app.engine.cast import Cast
 from app.engine.chat_run import USER_AUTHOR
+from app.engine.debate import PARTICIPANT
 from app.engine.debate_run import DebateTerms
 from app.engine.director import Speak, World
 from app.engine.judging import judged
@@ -30,7 +31,6 @@ from app.engine.slots import Slots
 from app.engine.verdict import Judge
 
 MAX_SAY = 100_000
-PARTICIPANT = "participant"
 
 
 class Debates:
@@ -152,8 +152,12 @@ class Debates:
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)
+        ids = {one.id: new_id() for one in messages[: place + 1]}
         # What they used was paid for once, where they were said.
-        kept = [replace(one, id=new_id(), turn_id=new_id(), usage=None) for one in messages[: place + 1]]
+        kept = [
+            replace(one, id=ids[one.id], turn_id=new_id(), retakes=ids.get(one.retakes, ""), usage=None)
+            for one in messages[: place + 1]
+        ]
         session = forked(live.debate_session, kept)
         twin = await self._sessions.begin(session, *kept)
         return twin.id

@@ -14,12 +14,16 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Speak:
-    """This participant takes the turn `(round, turn)`; `why` is the code of the rule."""
+    """This participant takes the turn `(round, turn)`; `why` is the code of the rule.
+
+    `retakes` is the id of the failed message whose turn it is, "" where it is a turn of its own.
+    """
 
     participant: Participant
     round: int
     turn: int
     why: str
+    retakes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from app.core.events import (
 )
 from app.core.message import Author, Message
 from app.core.plan import Plan
+from app.core.reasons import reason_code
 from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
 from app.engine.group import turns_used
 from app.engine.live_session import LiveSession
@@ -47,7 +48,11 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
         case SessionStarted(session=session):
             return "session.started", {"kind": session.kind, "title": session.title}
         case SessionChanged(session=session, status_changed=True):
-            return "session.status", {"status": session.status, "reason": session.reason}
+            return "session.status", {
+                "status": session.status,
+                "reason": session.reason,
+                "reason_code": reason_code(session.reason),
+            }
         case TurnStarted():
             return "turn.started", {
                 "turn_id": event.turn_id,
@@ -158,6 +163,7 @@ def session_object(live: LiveSession) -> dict[str, object]:
         "title": session.title,
         "status": session.status,
         "reason": session.reason,
+        "reason_code": reason_code(session.reason),
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "version": session.version,

@@ -31,6 +31,7 @@ from app.core.text import clean_text
 from app.engine.cast import Voice
 from app.engine.debate_modes import MODES, mode_of
 from app.engine.names import USER_NAMES, normal
+from app.engine.provider_list import NO_SERVER
 from app.engine.roles import with_sides
 
 MAX_PARTICIPANTS = 12
@@ -134,6 +135,7 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
             round=round_number,
             turn=turn,
             failures=0,
+            due=(),
             ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
             verdict=None,
         ),
@@ -230,11 +232,19 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
             )
         )
         kinds.append(status.config.kind)
+    _check_ready(seated, statuses)
     sided = with_sides(seated, kinds)
     for participant in sided:
         if setup.mode == ROLES and not participant.role and not participant.system_prompt.strip():
             raise BadInput("role_missing", name=participant.name)
     return sided
+
+
+def _check_ready(seated: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
+    """Refuse a debate in which nobody could say a word; a local server may yet be started."""
+    problems = [(one.name, statuses[one.provider].problem) for one in seated]
+    if all(problem not in ("", NO_SERVER) for _, problem in problems):
+        raise BadInput("nobody_ready", participants=tuple(problems))
 
 
 def _check_model(name: str, model: str, status: ProviderStatus) -> None:

@@ -58,7 +58,12 @@ class Judge:
 def round_to_poll(debate: Debate) -> int | None:
     """Return the round after which everybody is to vote now (0: before the first), None for none."""
     done = debate.round - 1
-    if not debate.polls or debate.turn or any(ballot.round == done for ballot in debate.ballots):
+    if (
+        not debate.polls
+        or debate.turn
+        or debate.due
+        or any(ballot.round == done for ballot in debate.ballots)
+    ):
         return None
     return done
 

@@ -109,7 +109,7 @@ class BackgroundDesk(QObject):
             if session_id == session.id:
                 return question_text(message, words)
         if session.status == PAUSED:
-            return words("note.paused", reason=words.problem(session.reason))
+            return words("note.paused", reason=words.reason(session.reason))
         if session.status == ERROR:
             return words("note.failed")
         if session.status == RUNNING:

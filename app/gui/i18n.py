@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import FoundServer, ProviderStatus
+from app.core.reasons import reason_text
 from app.core.store import Problem
-from app.core.texts import Texts, choose_language
+from app.core.texts import Texts, choose_language, in_words
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
@@ -76,8 +77,13 @@ class Language(QObject):
             return self("status.paused_at", round=round_number)
         return self(f"status.{status}")
 
+    def reason(self, reason: str) -> str:
+        """Return why a session stands as it does, "" where nothing is to be said."""
+        return reason_text(reason, self.texts)
+
     def problem(self, code: str, **details: object) -> str:
         """Return the words of an error or a reason's code; the code itself when none are known."""
+        details = in_words(details, self.texts)
         kind = f"failure.{details.get('kind')}"
         if kind in self.texts:
             details["kind"] = self(kind)

@@ -1,5 +1,6 @@
 """A session's state as people read it: the same words and tone in side bar, top bar, controls and History."""
 
+from app.core.reasons import main_code
 from app.core.session import COMPLETED, IDLE, RUNNING, Debate, DebateSession, Session, SessionSummary
 from app.gui.i18n import Language
 
@@ -11,7 +12,7 @@ WITH_THE_USER = ("chat", "group")
 
 def failed(status: str, reason: str) -> bool:
     """Say whether a session came to nothing: also a debate that ended for want of speakers."""
-    return status == "error" or (status == COMPLETED and reason == TOO_FEW)
+    return status == "error" or (status == COMPLETED and main_code(reason) == TOO_FEW)
 
 
 def waits_its_turn(session: Session | SessionSummary) -> bool:
@@ -29,7 +30,7 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     """Return a state in a few words and the tone of its chip."""
     status, reason = session.status, session.reason
     if failed(status, reason):
-        key = f"status.failed.{reason}"
+        key = f"status.failed.{main_code(reason)}"
         return language(key if key in language.texts else "status.error"), "error"
     if status == IDLE and not isinstance(session, DebateSession) and session.kind in WITH_THE_USER:
         return language("status.your_turn"), "neutral"

@@ -5,52 +5,25 @@ Used by test_debate_machine, with the engine as it is and with seeded faults.
 """
 
 import asyncio
-from dataclasses import replace
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
-from app.engine.metered_models import MeteredModels
 from app.engine.next_speaker import next_speaker
-from tests.builders import a_bench, people, remotes
-from tests.engine.gated_models import Call, GatedModels
+from tests.builders import people
+from tests.engine.debate_world import DebateWorld
+from tests.engine.gated_models import Call
 from tests.engine.request_rules import check_request
-from tests.memory import MemoryDocuments, MemorySecrets, MemoryStore
+from tests.memory import MemoryStore
 
 
-class DebateMachine(RuleBasedStateMachine):
+class DebateMachine(DebateWorld):
     """Everything that can happen to a debate, in any order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.store = MemoryStore()
-        self.documents = MemoryDocuments(remotes())
-        self.known_calls = 0
-        self.retry_waits: list[float] = []
-        self.timer: asyncio.Event | None = None
-        self.pausing = False
-        self.said: list[str] = []
-        self.held_turn: tuple[int, int] | None = None
-        self.asked_in_turn = 0
-        self.speaking = ""
-        self.frozen: list[Message] | None = None
-        self.history: list[Message] = []
-        self.ids: list[str] = []
-        self.resumed_at = 0
-
-    def teardown(self) -> None:
-        for task in asyncio.all_tasks(self.loop):
-            task.cancel()
-        self.settle()
-        self.loop.close()
-
-    # The world
 
     @initialize(
         mode=st.sampled_from(["round-robin", "free"]),
@@ -77,58 +50,6 @@ class DebateMachine(RuleBasedStateMachine):
         self.settle()
         self._look_at_calls()
 
-    def _open_engine(self) -> None:
-        self.models = GatedModels()
-        bench = a_bench(self.store)
-        bench.engine._models = self.models
-        self.engine = bench.engine
-        self.engine._documents = self.documents
-        self.engine._secrets = MemorySecrets()
-        metered = MeteredModels(self.models, self.engine.usage)
-        self.engine._surroundings = replace(
-            self.engine._surroundings, models=metered, sleep=self._sleep, clock=lambda: 0.0
-        )
-        self.known_calls = 0
-
-    async def _sleep(self, seconds: float) -> None:
-        self.retry_waits.append(seconds)
-        self.timer = asyncio.Event()
-        try:
-            await self.timer.wait()
-        finally:
-            self.timer = None
-
-    def run(self, coroutine: object) -> object:
-        return self.loop.run_until_complete(coroutine)  # type: ignore[arg-type]
-
-    def settle(self) -> None:
-        async def some_turns() -> None:
-            for _ in range(25):
-                await asyncio.sleep(0)
-
-        self.loop.run_until_complete(some_turns())
-
-    @property
-    def live(self) -> object:
-        live = self.engine.live(self.session_id)
-        assert live is not None
-        return live
-
-    @property
-    def session(self) -> DebateSession:
-        return self.live.debate_session  # type: ignore[attr-defined, no-any-return]
-
-    @property
-    def messages(self) -> list[Message]:
-        return list(self.live.whole_messages())  # type: ignore[attr-defined]
-
-    @property
-    def call(self) -> Call | None:
-        return self.models.open[0] if self.models.open else None
-
-    def is_open(self) -> bool:
-        return self.call is not None
-
     def send(self, *items: Delta | Exception) -> None:
         call = self.call
         assert call is not None
@@ -136,18 +57,16 @@ class DebateMachine(RuleBasedStateMachine):
             call.items.put_nowait(item)
             if isinstance(item, Text):
                 call.sent += item.text
-        before = len(self.turns())
+        before = len(self.taken())
         self.settle()
-        if len(self.turns()) > before:
+        if len(self.taken()) > before:
+            ids = {one.retakes for one in self.taken()}
+            self.due = [one for one in self.due if one.id not in ids]
             self.asked_in_turn = 0
             self.held_turn = None
         if self.session.status != RUNNING:
             self.pausing = False
         self._look_at_calls()
-
-    def turns(self) -> list[Message]:
-        """Return the turns that count: whole or failed."""
-        return [one for one in self.messages if one.author.kind != "user" and one.state in (DONE, FAILED)]
 
     def _look_at_calls(self) -> None:
         """Check every call that was opened since the last look."""
@@ -170,11 +89,16 @@ class DebateMachine(RuleBasedStateMachine):
         place = (debate.round, debate.turn)
         if self.held_turn is not None:
             assert place == self.held_turn, "D6: a held turn was not taken again"
-        turns = self.turns()
+        turns = self.taken()
         recent = [one.state for one in turns[self.resumed_at :]][-2:]
         assert recent != [FAILED, FAILED], "D5: two failures in a row and it went on"
         present = tuple(one for one in self.people if one.id not in self.absent)
-        if debate.mode == "free":
+        due = [one for one in self.due if one.author.id not in self.absent]
+        if due:
+            assert speaker.id == due[0].author.id, (
+                "D5: a failed turn that led to the pause was not taken again"
+            )
+        elif debate.mode == "free":
             settled = [one for one in self.messages if one.state in (DONE, FAILED)]
             assert speaker == next_speaker(debate, present, settled)[0], "D3: not the speaker the rule names"
             if turns and turns[-1].author.id == speaker.id:
@@ -227,7 +151,7 @@ class DebateMachine(RuleBasedStateMachine):
                 self._check_failed(call)
 
     def _check_failed(self, call: Call) -> None:
-        kept = self.turns()[-1]
+        kept = self.taken()[-1]
         assert (kept.state, kept.content.strip()) == (FAILED, call.sent.strip()), "D11: a failure's text lost"
 
     @precondition(lambda self: self.is_open())
@@ -263,10 +187,10 @@ class DebateMachine(RuleBasedStateMachine):
     def _refuse(self, retry_after: float | None, quota: bool) -> None:
         call, waits = self.call, len(self.retry_waits)
         assert call is not None
-        before, turns = (self.session.debate.round, self.session.debate.turn), len(self.turns())
+        before, turns = (self.session.debate.round, self.session.debate.turn), len(self.taken())
         self.send(ProviderError("quota" if quota else "rate_limit", retry_after=retry_after))
         if call.sent.strip():
-            assert len(self.turns()) == turns + 1, "a failure after text was not kept"
+            assert len(self.taken()) == turns + 1, "a failure after text was not kept"
             self._check_failed(call)
             return
         if len(self.retry_waits) > waits:
@@ -274,7 +198,7 @@ class DebateMachine(RuleBasedStateMachine):
             assert not quota, "D6: quota was tried again"
             assert self.retry_waits[-1] >= max(10.0, retry_after or 0.0), "D6: waited too little"
             assert self.retry_waits[-1] <= 120.0, "a wait nobody would sit through"
-        elif len(self.turns()) == turns:
+        elif len(self.taken()) == turns:
             assert self.session.status == PAUSED, "D6: held up, but not paused"
             self.held_turn, self.asked_in_turn = before, 0
 
@@ -314,7 +238,9 @@ class DebateMachine(RuleBasedStateMachine):
     @rule()
     def resume(self) -> None:
         if self.session.status == PAUSED:
-            self.resumed_at, self.asked_in_turn = len(self.turns()), 0
+            if self.session.debate.failures >= 2:
+                self.due = self.taken()[-2:] + self.due
+            self.resumed_at, self.asked_in_turn = len(self.taken()), 0
         self.pausing = False
         self._act(self.engine.resume(self.session_id))
         assert self.session.status != PAUSED, "resumed, and paused at once"
@@ -405,7 +331,7 @@ class DebateMachine(RuleBasedStateMachine):
             places = [(one.round, [p.id for p in self.people].index(one.author.id)) for one in turns]
             assert places == sorted(set(places)), "D3: a turn twice or out of order"
             always = [one.id for one in self.people if one.id not in self.ever_absent]
-            done = debate.rounds if self.session.reason == "rounds_done" else debate.round - 1
+            done = debate.rounds if self.session.reason.startswith("rounds_done") else debate.round - 1
             for round_number in range(1, done + 1):
                 spoken = [one.author.id for one in turns if one.round == round_number]
                 assert set(always) <= set(spoken), "D4: somebody was skipped"
@@ -420,7 +346,7 @@ class DebateMachine(RuleBasedStateMachine):
 
     @invariant()
     def failures_pause(self) -> None:
-        recent = [one.state for one in self.turns()[self.resumed_at :]]
+        recent = [one.state for one in self.taken()[self.resumed_at :]]
         if self.session.reason == "two_failures":
             assert self.session.status == PAUSED and recent[-2:] == [FAILED, FAILED], "D5: paused for nothing"
         if self.session.reason == "too_few" and self.frozen is None:
@@ -431,16 +357,18 @@ class DebateMachine(RuleBasedStateMachine):
 
     @invariant()
     def message_and_cursor_are_one_line(self) -> None:
-        place: tuple[int, int] = (1, 0)
+        place, due = (1, 0), 0
         for batch in self.store.batches:
             ended = [one for one in batch if isinstance(one, MessageFinished) and self._is_turn(one)]
             changed = [one for one in batch if isinstance(one, SessionChanged)]
             for event in changed:
                 assert isinstance(event.session, DebateSession)
-                now = (event.session.debate.round, event.session.debate.turn)
-                assert (now > place) == bool(ended), "D13: the cursor moved without its message"
+                debate = event.session.debate
+                now = (debate.round, debate.turn)
+                moved = now > place or len(debate.due) < due
+                assert moved == bool(ended), "D13: the cursor moved without its message"
                 assert now >= place, "D3: the cursor went back"
-                place = now
+                place, due = now, len(debate.due)
             assert len(ended) <= 1 and (not ended or len(changed) == 1), "D13: a turn without its cursor"
 
     @staticmethod

@@ -99,7 +99,7 @@ async def test_whoever_waits_in_vain_fails_and_nobody_waits_any_more(tmp_path: P
     bench, _, setup = await hold(tmp_path, Busy(strategy="wait", timeout_s=5.0))
     session_id = await bench.engine.debates.start(setup)
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done")
+    assert (session.status, session.reason) == (COMPLETED, "rounds_done+failed_turns:1")
     first, _ = bench.messages(session_id)
     assert first.error is not None
     assert (first.state, first.error.kind) == ("failed", "timed_out")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories.processes import Running, children_of, moot, wait_until_gone
-from tests.wire import Answer, WireServer
+from tests.stories.processes import Running, children_of, look, moot, wait_until_gone
+from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
@@ -152,3 +152,39 @@ def test_nobody_reads_any_more(wire_home: dict[str, WireServer]) -> None:
         done = debate.finish(30)
     assert (done.status, done.err) == (4, "")
     assert moot("sessions", "--json").json[0]["status"] == "paused"
+
+
+def test_a_server_that_was_away_is_asked_again_for_the_turns_it_missed(
+    wire_home: dict[str, WireServer],
+) -> None:
+    server = wire_home["openai"]
+    server.script("openai-wire", [Fault("rstearly"), Fault("rstearly")])
+    three = [part for name in ("Ann", "Ben", "Cat") for part in ("-p", f"{name}=openai/openai-wire")]
+    away = moot("debate", TOPIC, *three, "--rounds", "1", "--json")
+    assert away.status == 4
+    assert away.events[-1]["reason_code"] == "provider_error"
+    session_id = away.events[0]["session_id"]
+    back = moot("resume", session_id)
+    assert (back.status, back.err) == (0, "")
+    shown = look("show", session_id, "--json").json
+    assert [(one["author"]["name"], one["state"]) for one in shown["messages"]] == [
+        ("Ann", "failed"), ("Ben", "failed"), ("Ann", "done"), ("Ben", "done"), ("Cat", "done"),
+    ]  # fmt: skip
+    assert (shown["status"], shown["reason"]) == ("completed", "rounds_done")
+
+
+def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
+    wire_home: dict[str, WireServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire_home["openai"].script("openai-wire", lambda _request: Fault("e401"))
+    failed = moot("debate", TOPIC, *TWO, "--rounds", "1")
+    assert (failed.status, failed.err) == (1, "")
+    assert failed.out.splitlines()[-1] == "Ended with an error. No participant could answer."
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    refused = moot("debate", TOPIC, *FOUR[:4])
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == (
+        "No participant is ready, so nothing was started. GPT: needs a key; Claude: needs a key.\n"
+    )
+    assert len(look("sessions", "--json").json) == 1

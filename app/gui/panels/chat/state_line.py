@@ -112,7 +112,7 @@ class StateLine(QFrame):
             return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
-        reason = words.problem(session.reason) if session.reason else ""
+        reason = words.reason(session.reason)
         if session.status == PAUSED:
             return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
         if session.status == ERROR:

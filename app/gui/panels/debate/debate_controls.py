@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
+from app.core.reasons import FAILED_TURNS
 from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession
 from app.engine.verdict import round_to_poll
 from app.gui.amounts import Spending
@@ -209,11 +210,13 @@ class DebateControls(QFrame):
             return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
         if self._pausing:
             return "accent", words("discussion.pausing")
-        reason = words.problem(session.reason) if session.reason else ""
+        reason = words.reason(session.reason)
         if failed(session.status, session.reason):
             return "error", reason
         if session.status == PAUSED and reason:
             return "warn", words("discussion.paused", reason=reason)
+        if session.status == COMPLETED and FAILED_TURNS in session.reason:
+            return "warn", reason
         if session.status == COMPLETED and session.reason == EXHAUSTED:
             return "accent", reason
         if session.status == PAUSED:

@@ -13,7 +13,8 @@ from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
 from app.engine.availability import BUSY
-from app.engine.debates import MAX_SAY, PARTICIPANT
+from app.engine.debate import PARTICIPANT
+from app.engine.debates import MAX_SAY
 from app.gui.chat.message_row import SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
 from app.gui.i18n import Language

@@ -122,7 +122,7 @@ class WorkView(QWidget):
         self._state.set_text("" if status == RUNNING else text, tone)
         done = words("workflow.done", done=done_count(session), count=len(work.steps))
         self._done.set_text(done, "accent")
-        reason = words.problem(session.reason) if session.reason and status == PAUSED else ""
+        reason = words.reason(session.reason) if session.reason and status == PAUSED else ""
         self._reason.setText(reason)
         self._reason.setVisible(bool(reason))
         editable = not self._read_only
