@@ -142,7 +142,7 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Languag
     from app.control import ControlServer
     from app.wiring import open_moot
 
-    moot = await open_moot(paths.root, language=words.name)
+    moot = await open_moot(paths.root, language=words.name, look_up_keys=False)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     await moot.engine.drafts.load()
@@ -151,6 +151,8 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Languag
         window.furnish(words, look)
         window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
     window.desk.begin()
+    # The keyring may wait for its user, or not answer: the window is there before.
+    window.desk.tasks.start("look up keys", moot.look_up_keys())
     window.desk.tasks.start("model host", _warm_up(moot))
     window.desk.tasks.start("backup of the day", _back_up(moot))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from app.core.errors import StorageError
 from app.core.events import EventBus, Notice, ServersChanged
-from app.core.server_secrets import parted, secret_fields, secret_place, texts_to_hide
+from app.core.server_secrets import parted, texts_to_hide
 from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
-from app.engine.provider_list import configured, key_place, provider_of
+from app.engine.provider_list import key_place, provider_of
 from app.engine.workflows import read_built_in as read_workflows
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
@@ -48,6 +48,13 @@ class Moot:
     lock: WriterLock | None
     bus: EventBus
 
+    async def look_up_keys(self) -> None:
+        """Have every key and secret at hand, and move to the keyring what stands in `mcp.json` for everyone to read."""
+        await self.engine.keys.look_up()
+        # A file that is only linked to belongs to another program as well. Nobody is asked for a password for that.
+        if self.lock is not None and self.secrets.takes_unasked and not self.paths.mcp.is_symlink():
+            await self.engine.mcp.secure()
+
     async def close(self) -> None:
         """Pause what runs, write what is left, end the child processes, let go of the directory."""
         try:
@@ -60,8 +67,10 @@ class Moot:
                 self.lock.release()
 
 
-async def open_moot(data_dir: Path, *, write: bool = True, language: str = "") -> Moot:
-    """Open a data directory; with `write` as its one writer.
+async def open_moot(
+    data_dir: Path, *, write: bool = True, language: str = "", look_up_keys: bool = True
+) -> Moot:
+    """Open a data directory; with `write` as its one writer. Without `look_up_keys` the caller does that later.
 
     Raises Busy when another process writes it, StorageError when it cannot be used.
     """
@@ -71,11 +80,14 @@ async def open_moot(data_dir: Path, *, write: bool = True, language: str = "") -
         lock = WriterLock(paths)
         lock.acquire()
     try:
-        return await _open(paths, lock, language)
+        moot = await _open(paths, lock, language)
+        if look_up_keys:
+            await moot.look_up_keys()
     except BaseException:
         if lock is not None:
             lock.release()
         raise
+    return moot
 
 
 async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moot:
@@ -86,7 +98,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
     await documents.load()
     secrets = KeyringSecrets()
     keep_keys_out_of_errors(secrets.redact)
-    await _look_up(secrets, documents)
+    for server in documents.mcp_servers():
+        secrets.hide(texts_to_hide(parted(server)[1]))
     loop = asyncio.get_running_loop()
 
     def tell_saving_stopped(error: StorageError) -> None:
@@ -140,9 +153,6 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         ready_groups=resources_dir() / "groups",
         language=language,
     )
-    # A file that is only linked to belongs to another program as well, and a keyring that is locked takes nothing.
-    if lock is not None and not secrets.keyring_problem and not paths.mcp.is_symlink():
-        await engine.mcp.secure()
     # After the engine, so that what a call used is on the disk before the message that says so.
     if lock is not None:
         autosave(bus, store)
@@ -157,13 +167,3 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         lock=lock,
         bus=bus,
     )
-
-
-async def _look_up(secrets: KeyringSecrets, documents: JsonDocuments) -> None:
-    """Have every key and secret at hand, so that it can be used and is seen nowhere."""
-    servers = documents.mcp_servers()
-    places = [(key_place(config), config.kind) for config in configured(documents)]
-    places += [(secret_place(one.name, field), "") for one in servers for field in secret_fields(one)]
-    await secrets.refresh(tuple(places))
-    for server in servers:
-        secrets.hide(texts_to_hide(parted(server)[1]))

@@ -116,7 +116,8 @@ async def at_window(
     window.resize(*size)
     try:
         # A person does not act before the window has settled.
-        await until(lambda: not window.desk.tasks.running("look for servers"))
+        for begun in ("look up keys", "look for servers"):
+            await until(lambda begun=begun: not window.desk.tasks.running(begun))
         yield Person(window)
     finally:
         await window.shutdown()

@@ -1,6 +1,6 @@
 """The engine's plugs in memory, for tests of the engine alone: documents, secrets, tools, a store."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -149,6 +149,10 @@ class MemorySecrets:
 
     def __init__(self, **keys: str) -> None:
         self.keys = dict(keys)
+        self.keyring_problem = "no_keyring"
+        self.takes_unasked = False
+        self.unread: dict[str, str] = {}
+        self.on_news: Callable[[str, str], None] = lambda _place, _news: None
 
     def get(self, provider: str, kind: str) -> str | None:
         return self.keys.get(provider)
@@ -158,6 +162,9 @@ class MemorySecrets:
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
         return None
+
+    async def unlock(self) -> bool:
+        return True
 
     async def set(self, provider: str, key: str) -> bool:
         self.keys[provider] = key

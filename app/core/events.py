@@ -182,6 +182,11 @@ class ServersChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeysChanged(Event):
+    """The keyring was looked up, or has answered late; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported(Event):
     """A turn's tokens and cost are known."""
 

@@ -30,7 +30,7 @@ class ProviderStatus:
     """A provider as the faces show it.
 
     `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
-    `problem` a code of `provider.<code>` when it may not (disabled, no_key, not_installed).
+    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed).
     """
 
     config: ProviderConfig

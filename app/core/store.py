@@ -1,6 +1,6 @@
 """The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -250,11 +250,34 @@ class DraftFiles(Protocol):
         ...
 
 
+# What becomes known of keys without anybody waiting for it.
+LOOKED_UP = "looked_up"
+KEPT = "kept"
+NOT_KEPT = "not_kept"
+REMOVED = "removed"
+NOT_REMOVED = "not_removed"
+
+
 class Secrets(Protocol):
     """Keeps keys: in the system's keyring, else for this run only.
 
-    A secret of an MCP server is kept the same way, by its place (`server_secrets.secret_place`) and no kind.
+    A secret of an MCP server is kept the same way, by its place (`server_secrets.secret_place`) and no kind. The
+    keyring may be slow, as it may ask its user for a password; an answer that comes late counts all the same.
+
+    `keyring_problem` says why the keyring last did not do what it was asked: "no_keyring", "locked", "dismissed",
+    "waiting" for its user, "stopped" (it does not respond) or "too_long"; "" before that. `unread` says the same of
+    every place that could not be read. `takes_unasked` is true where storing needs no answer from its user.
+    `on_news` is called with a place and LOOKED_UP (and "" for the place), KEPT, NOT_KEPT, REMOVED or NOT_REMOVED.
     """
+
+    keyring_problem: str
+    takes_unasked: bool
+    on_news: Callable[[str, str], None]
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """Return why the keyring was not read, by place."""
+        ...
 
     def get(self, provider: str, kind: str) -> str | None:
         """Return a provider's key as already looked up; never blocks."""
@@ -265,15 +288,19 @@ class Secrets(Protocol):
         ...
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
-        """Look up the keys of (provider id, kind) pairs off the loop's thread."""
+        """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked for that."""
+        ...
+
+    async def unlock(self) -> bool:
+        """Let the user unlock the keyring, and look up again what was looked up; false where that failed."""
         ...
 
     async def set(self, provider: str, key: str) -> bool:
-        """Store a key; false when there is no keyring and it lives for this run only."""
+        """Store a key; false where it lives for this run only, or is stored later. Raises BadInput."""
         ...
 
     async def keep(self, place: str, value: str) -> bool:
-        """Store any text, to the letter; false when there is no keyring and it lives for this run only."""
+        """Store any text, to the letter; false where it lives for this run only, or is stored later."""
         ...
 
     def hide(self, texts: Iterable[str]) -> None:
@@ -281,7 +308,10 @@ class Secrets(Protocol):
         ...
 
     async def remove(self, provider: str) -> bool:
-        """Forget a key; false where the keyring has it still: it is locked, or does not answer."""
+        """Forget a key; false where the keyring has it still, or may have.
+
+        Where the keyring has not answered yet the key is deleted once it does.
+        """
         ...
 
     def redact(self, text: str) -> str:

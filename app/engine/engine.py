@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
-from app.core.errors import MootError, NotFound, StorageError
+from app.core.errors import MootError, NotFound
 from app.core.events import (
     AssistantsChanged,
     Event,
@@ -59,12 +59,12 @@ from app.engine.event_lines import session_document
 from app.engine.export import export_in_turns
 from app.engine.group_run import GroupRun
 from app.engine.groups import Groups
+from app.engine.keys import Keys
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
     NO_SERVER,
-    check_key,
     check_provider,
     configured,
     key_place,
@@ -147,6 +147,7 @@ class Engine:
         bus.subscribe(self._on_events)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, documents, bus)
+        self.keys = Keys(documents, secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
         self.archive = Archive(
             archive,
@@ -156,7 +157,7 @@ class Engine:
             self._cast.agents,
             self._language,
             self.drafts,
-            self._look_for_keys,
+            self.keys.look_up,
             self.usage,
         )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
@@ -335,27 +336,12 @@ class Engine:
         return bring_back
 
     async def set_key(self, provider_id: str, key: str) -> bool:
-        """Keep a key; false where there is no keyring, so that it lives for this run only."""
-        return await self._secrets.set(key_place(self._provider(provider_id)), check_key(key))
+        """Keep a key; see `Keys.set`."""
+        return await self.keys.set(provider_id, key)
 
     async def remove_key(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
-        """Forget a key; return what brings it back, and answers as `set_key` does.
-
-        Until that is let go of the key is in memory, and nowhere else. Raises NotFound, and StorageError where the
-        keyring does not let go of the key.
-        """
-        config = self._provider(provider_id)
-        place = key_place(config)
-        # One of the environment is not Moot's to forget, nor to keep.
-        ours = self._secrets.source(place, config.kind) != "environment"
-        key = self._secrets.get(place, config.kind) if ours else None
-        if not await self._secrets.remove(place):
-            raise StorageError("key_not_removed")
-
-        async def bring_back() -> bool:
-            return await self._secrets.set(place, key) if key else True
-
-        return bring_back
+        """Forget a key; see `Keys.remove`."""
+        return await self.keys.remove(provider_id)
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
@@ -404,11 +390,6 @@ class Engine:
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""
         return (*self._documents.problems(), *self.drafts.problems())
-
-    async def _look_for_keys(self) -> None:
-        """See whether providers without a key, such as those that have come back, have one by now."""
-        keyless = [one.config for one in self.providers() if one.needs_key and not one.key_source]
-        await self._secrets.refresh(tuple((key_place(config), config.kind) for config in keyless))
 
     def _calls_at_once(self, provider_id: str) -> int | None:
         config = provider_of(self._documents, provider_id)

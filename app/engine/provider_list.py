@@ -53,7 +53,8 @@ def status_of(
     elif kind.kind == EMBEDDED:
         problem = embedded_problem
     elif needs_key and not key_source:
-        problem = NO_KEY
+        unread = secrets.unread.get(key_place(config))
+        problem = f"keyring_{unread}" if unread else NO_KEY
     elif not base_url:
         problem = NO_ADDRESS
     elif not models:

@@ -9,6 +9,7 @@ from app.core.errors import BadInput, MootError, NotFound, StorageError
 from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import CONNECTED, DOWN, McpServer, Tools
+from app.engine.keys import NOT_REMOVED
 
 
 class Servers:
@@ -80,9 +81,10 @@ class Servers:
         """
         server = self._find(name)
         values = self._values(name, server)
-        if not await self._forget(_places((server,))):
-            await self._keep_all(name, values)
-            raise StorageError("key_not_removed")
+        if problem := await self._forget(_places((server,))):
+            there = {field: self._secrets.get(secret_place(name, field), "") for field in values}
+            await self._keep_all(name, {field: one for field, one in values.items() if there[field] != one})
+            raise StorageError(NOT_REMOVED + problem)
         try:
             file = await self._documents.throw_server(name)
         except MootError:
@@ -193,8 +195,15 @@ class Servers:
             [await self._secrets.keep(secret_place(name, field), one) for field, one in values.items()]
         )
 
-    async def _forget(self, places: set[str]) -> bool:
-        return all([await self._secrets.remove(place) for place in sorted(places)])
+    async def _forget(self, places: set[str]) -> str:
+        """Remove what is kept in these places; return why the keyring has not let go of one, "" where it has."""
+        problem = ""
+        for place in sorted(places):
+            if not await self._secrets.remove(place):
+                problem = self._secrets.keyring_problem
+            if problem == "dismissed":
+                break  # Its user would be asked the same again for the next.
+        return problem
 
     def _find(self, name: str) -> McpServer:
         for server in self._documents.mcp_servers():

@@ -12,6 +12,7 @@ from app.core.events import (
     Event,
     EventBus,
     GroupsChanged,
+    KeysChanged,
     MessageDelta,
     MessageFinished,
     MessageStarted,
@@ -66,6 +67,7 @@ class Bridge(QObject):
     groups_changed = Signal()
     workflows_changed = Signal()
     servers_changed = Signal()
+    keys_changed = Signal()
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +102,7 @@ class Bridge(QObject):
             AssistantsChanged: lambda _event: self.assistants_changed.emit(),
             GroupsChanged: lambda _event: self.groups_changed.emit(),
             ServersChanged: lambda _event: self.servers_changed.emit(),
+            KeysChanged: lambda _event: self.keys_changed.emit(),
         }
         self._unsubscribe = bus.subscribe(self._on_events)
 

@@ -154,7 +154,9 @@ class Desk(QObject):
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
         self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
-        self.providers.changed.connect(self._refresh_providers)
+        for known in (bridge.keys_changed, self.providers.changed):
+            known.connect(self._refresh_providers)
+        bridge.keys_changed.connect(self.providers.show_keyring)
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
@@ -200,6 +202,8 @@ class Desk(QObject):
             self._language, self._look, self.engine, self._data_dir, self.settings, self.window
         )
         dialog.show_page(page, provider_id, row)
+        self._bridge.keys_changed.connect(dialog.show_keys)
+        self._bridge.notice_given.connect(dialog.show_notice)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)
         dialog.undo_left.connect(self.providers.offer_undo)

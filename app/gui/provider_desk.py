@@ -29,6 +29,7 @@ class ProviderDesk(QObject):
         self._language, self._state = window.language, window.state
         self._page = window.welcome
         self._servers: tuple[FoundServer, ...] = ()
+        self._unread = ""
         page = self._page
         page.providers_requested.connect(self.connect_provider)
         page.offers.use_requested.connect(self.use)
@@ -43,6 +44,20 @@ class ProviderDesk(QObject):
         self._page.offers.show_servers([one for one in self._servers if one.address not in waved_off])
         if not self._tasks.running(FETCHING):
             self._page.offer_model(self._engine.connections.can_fetch_embedded())
+
+    def show_keyring(self) -> None:
+        """Say why keys cannot be read, where that has changed, and offer to unlock the keyring."""
+        before, self._unread = self._unread, self._engine.keys.unread
+        if self._unread in ("", before):
+            return
+        words, text = self._language, self._language(f"keyring.unread_{self._unread}")
+        if self._unread == "locked":
+            self._window.toasts.show_toast(text, words("keyring.unlock"), self._unlock, undoes=False)
+        else:
+            self._window.toasts.show_toast(text)
+
+    def _unlock(self) -> None:
+        self._tasks.start("unlock the keyring", self._engine.keys.unlock())
 
     def connect_provider(self, server: FoundServer | None = None) -> None:
         """Open the dialog that adds a provider, at a server that was found where one is given."""
@@ -68,7 +83,7 @@ class ProviderDesk(QObject):
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
         if not await undo():
-            self._window.toasts.show_toast(self._language("provider.key.session_notice"))
+            self._window.toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
         self.changed.emit()
 
     async def _use(self, server: FoundServer) -> None:

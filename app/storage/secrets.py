@@ -1,27 +1,34 @@
 """Keys, and secrets of MCP servers: in the system's keyring, else in the environment, else for this run only.
 
-Used by the engine and, for its `redact`, by whoever shows or stores a text from outside. A keyring
-may wait for a person to unlock it, so it is asked in a thread and with a time limit.
+Used by the engine and, for its `redact`, by whoever shows or stores a text from outside. A keyring may wait for its
+user, or not answer: who asks waits for a limited time, and an answer that comes later is taken all the same.
 """
 
-import asyncio
-import contextlib
 import os
-import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
-from typing import Any, TypeVar
 
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
 from app.core.server_secrets import PLACE, to_hide
+from app.core.store import KEPT, LOOKED_UP, NOT_KEPT, NOT_REMOVED, REMOVED
+from app.storage.keyring_queue import Answer, KeyringQueue, Question, Take
 from app.storage.redaction import Redactor
-from app.storage.threads import run_in_thread
-
-Result = TypeVar("Result")
+from app.storage.system_keyring import (
+    DISMISSED,
+    LOCKED,
+    NO_KEYRING,
+    STOPPED,
+    WAITING,
+    Backend,
+    Reading,
+    SystemKeyring,
+    default_backend,
+)
 
 SERVICE = "Moot"
 TIMEOUT_SECONDS = 10.0
+TOO_LONG = "too_long"
 _WINDOWS_LIMIT = 1_200
 _LONGEST = 20_000
 
@@ -30,31 +37,40 @@ ENVIRONMENT = "environment"
 SESSION = "session"
 
 
+def _nobody_listens(_place: str, _news: str) -> None:
+    return None
+
+
 class KeyringSecrets:
-    """Keeps one key a provider; `keyring_problem` says why keys live for this run only, "" when they do not.
+    """Keeps one key a provider; `keyring_problem` says why the keyring last did not do what it was asked.
 
     A provider is named by its id, and as `id@server` where it is asked at another than its usual server; a
-    secret of an MCP server by its place, `mcp:server:field`, and no kind.
+    secret of an MCP server by its place, `mcp:server:field`, and no kind. The newest key of a place counts: it is
+    stored after, or instead of, what was asked before.
+
+    `unread` says of a place why the keyring was not read there; `takes_unasked` whether it stores something without
+    asking its user; `on_news` is called with what was looked up, and with a place and what came of it late.
     """
 
     def __init__(
         self,
         *,
-        backend: Callable[[], Any] | None = None,
+        backend: Backend | None = None,
         environment: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT_SECONDS,
         service: str = SERVICE,
     ) -> None:
         self.keyring_problem = ""
-        self._backend = backend or _system_backend
+        self.unread: dict[str, str] = {}
+        self.takes_unasked = False
+        self.on_news: Callable[[str, str], None] = _nobody_listens
         self._environment = dict(os.environ if environment is None else environment)
-        self._timeout = timeout
-        self._service = service
+        self._queue = KeyringQueue(backend or default_backend, service, timeout)
         self._stored: dict[str, str] = {}
         self._session: dict[str, str] = {}
+        self._changes: Counter[str] = Counter()
+        self._looked_up: set[str] = set()
         self._redactor = Redactor()
-        self._asking: threading.Lock = threading.Lock()
-        self._stuck: Future[Any] | None = None
         for name, value in self._environment.items():
             if name.startswith(variable_name(PLACE)):
                 self.hide((value,))
@@ -70,26 +86,63 @@ class KeyringSecrets:
         return self._find(provider, kind)[1]
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
-        """Look up the keys of (provider id, kind) pairs off the loop's thread."""
+        """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked for that."""
+        if providers:
+            await self._look_up(frozenset(place for place, _ in providers))
 
-        def read(backend: Any) -> dict[str, str]:
-            found = {}
-            for provider, _ in providers:
-                key = backend.get_password(self._service, _user(provider))
-                if key:
-                    found[provider] = key
-            return found
+    async def unlock(self) -> bool:
+        """Let the user unlock the keyring, and look up again what was looked up before; false where that failed."""
+        await self._look_up(frozenset(self._looked_up), unlock=True)
+        return not self.unread
 
-        if not providers:
-            return
-        found = await self._ask(read)
-        if found is None:
-            return
-        for provider, _ in providers:
-            self._stored.pop(provider, None)
-        self._stored.update(found)
-        for provider, key in found.items():
-            self._know(provider, key)
+    async def _look_up(self, places: frozenset[str], *, unlock: bool = False) -> None:
+        self._looked_up |= places
+        answer = await self._queue.ask(*self._reading(places, unlock=unlock))
+        if answer.pending:
+            self._note(answer.problem)
+            for place in places:
+                self._set_unread(place, answer.problem)
+            self.on_news("", LOOKED_UP)
+
+    def _reading(self, places: frozenset[str], *, unlock: bool = False) -> tuple[Question, Take]:
+        """Return what asks the keyring for the values of these places, and what takes them whenever they come."""
+        users = {place: _user(place) for place in places}
+        # What is stored or deleted from now on is known better.
+        changes = {place: self._changes[place] for place in places}
+
+        def read(keyring: SystemKeyring) -> Reading:
+            if unlock:
+                keyring.unlock()
+            return keyring.read(tuple(users.values()))
+
+        def take(answer: Answer, _late: bool) -> None:
+            before = dict(self._stored), dict(self.unread)
+            reading: Reading = answer.value or Reading(open=False)
+            self._note(answer.problem or (LOCKED if reading.locked else ""))
+            self.takes_unasked = reading.open
+            for place in places:
+                value = reading.values.get(users[place])
+                problem = answer.problem or (LOCKED if users[place] in reading.locked else "")
+                self._set_unread(place, problem)
+                if self._changes[place] != changes[place]:
+                    continue
+                if value:
+                    self._stored[place] = value
+                    self._know(place, value)
+                elif not problem:
+                    self._stored.pop(place, None)
+            if before != (self._stored, self.unread):
+                self.on_news("", LOOKED_UP)
+
+        return read, take
+
+    def _set_unread(self, place: str, problem: str) -> None:
+        # Who dismissed the question knows, and the keyring is as locked as before.
+        problem = LOCKED if problem == DISMISSED else problem
+        if problem and problem != NO_KEYRING:
+            self.unread[place] = problem
+        else:
+            self.unread.pop(place, None)
 
     async def set(self, provider: str, key: str) -> bool:
         """Store a key; false when there is no keyring and it lives for this run only.
@@ -104,25 +157,33 @@ class KeyringSecrets:
         return await self.keep(provider, key)
 
     async def keep(self, place: str, value: str) -> bool:
-        """Store any text, to the letter; false when there is no keyring and it lives for this run only."""
+        """Store any text, to the letter; false where it lives for this run only, or is stored later.
+
+        It counts at once. `keyring_problem` says why it is not stored.
+        """
         self._know(place, value)
-        if os.name == "nt" and len(value) > _WINDOWS_LIMIT:
-            self.keyring_problem = "too_long"
-            self._session[place] = value
-            return False
-
-        def write(backend: Any) -> bool:
-            backend.set_password(self._service, _user(place), value)
-            # A keyring that swallows keys (the null one) is none.
-            return bool(backend.get_password(self._service, _user(place)) == value)
-
-        if await self._ask(write):
-            self._stored[place] = value
-            self._session.pop(place, None)
-            return True
-        self.keyring_problem = self.keyring_problem or "no_keyring"
         self._session[place] = value
-        return False
+        if os.name == "nt" and len(value) > _WINDOWS_LIMIT:
+            self.keyring_problem = TOO_LONG
+            return False
+        number = self._change(place)
+
+        def write(keyring: SystemKeyring) -> bool | None:
+            return keyring.write(_user(place), value) if self._changes[place] == number else None
+
+        def take(answer: Answer, late: bool) -> None:
+            if self._changes[place] != number:
+                return
+            if answer.value:
+                self._stored[place] = value
+                self._session.pop(place, None)
+            self._take_change(place, answer, late, KEPT if answer.value else NOT_KEPT)
+
+        answer = await self._queue.ask(write, take)
+        if not answer.value:
+            # Without a problem it keeps nothing, or a newer key is on its way to it.
+            self._note(answer.problem or (NO_KEYRING if answer.value is False else WAITING))
+        return bool(answer.value)
 
     def hide(self, texts: Iterable[str]) -> None:
         """Take these texts out of every other from now on; they are not kept here."""
@@ -130,23 +191,30 @@ class KeyringSecrets:
             self._redactor.add_whole(text)
 
     async def remove(self, provider: str) -> bool:
-        """Forget a key; false where the keyring has it still: it is locked, or does not answer."""
+        """Forget a key; false where the keyring has it still, or may have: `keyring_problem` says why.
 
-        def delete(backend: Any) -> bool:
-            from keyring.errors import PasswordDeleteError
-
-            with contextlib.suppress(PasswordDeleteError):  # There was none, or the user said no.
-                backend.delete_password(self._service, _user(provider))
-            return backend.get_password(self._service, _user(provider)) is None
-
+        Where the keyring has not answered yet the key is deleted once it does.
+        """
+        number = self._change(provider)
         self._session.pop(provider, None)
         stored = self._stored.pop(provider, None)
-        gone = await self._ask(delete)
-        if gone or (gone is None and stored is None):
+
+        def delete(keyring: SystemKeyring) -> bool:
+            return self._changes[provider] != number or keyring.delete(_user(provider))
+
+        def take(answer: Answer, late: bool) -> None:
+            if self._changes[provider] != number:
+                return
+            if not answer.value and stored is not None:
+                self._stored[provider] = stored
+            self._take_change(provider, answer, late, REMOVED if answer.value else NOT_REMOVED)
+
+        answer = await self._queue.ask(delete, take)
+        if answer.value or answer.problem == NO_KEYRING:
             return True
-        if stored is not None:
-            self._stored[provider] = stored
-        return False
+        self._note(answer.problem or LOCKED)
+        # One that fails each time and never gave a key has none to keep.
+        return answer.problem == STOPPED and not answer.pending and stored is None
 
     def redact(self, text: str) -> str:
         """Return the text with every known key and key-like string removed."""
@@ -172,32 +240,23 @@ class KeyringSecrets:
                 return key, ENVIRONMENT
         return None, ""
 
-    async def _ask(self, question: Callable[[Any], Result]) -> Result | None:
-        """Put a question to the keyring; None, with `keyring_problem` set, when it does not answer."""
-        if self._stuck is not None and not self._stuck.done():
-            self.keyring_problem = "timeout"
-            return None
+    def _change(self, place: str) -> int:
+        """Return the number of a new change of a place; those before it count no more."""
+        self._changes[place] += 1
+        return self._changes[place]
 
-        def work() -> Result | str:
-            with self._asking:
-                backend = usable_backend(self._backend())
-                return "no_keyring" if backend is None else question(backend)
+    def _take_change(self, place: str, answer: Answer, late: bool, news: str) -> None:
+        """Take note of what came of a change; where the keyring was unlocked for it, read the rest now."""
+        if not answer.problem:
+            self._set_unread(place, "")
+            if self.unread:
+                self._queue.put(*self._reading(frozenset(self.unread)))
+        if late:
+            self._note(answer.problem)
+            self.on_news(place, news)
 
-        future = run_in_thread(work, "moot-keyring")
-        try:
-            answer = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), self._timeout)
-        except TimeoutError:
-            self._stuck = future
-            self.keyring_problem = "timeout"
-            return None
-        except Exception as error:  # A backend raises whatever its system's library does.
-            self.keyring_problem = "locked" if type(error).__name__ == "KeyringLocked" else "no_keyring"
-            return None
-        if isinstance(answer, str):
-            self.keyring_problem = answer
-            return None
-        self.keyring_problem = ""
-        return answer
+    def _note(self, problem: str) -> None:
+        self.keyring_problem = problem or self.keyring_problem
 
 
 def variable_name(provider: str) -> str:
@@ -205,26 +264,6 @@ def variable_name(provider: str) -> str:
     return "MOOT_KEY_" + "".join(
         character if character.isascii() and character.isalnum() else "_" for character in provider.upper()
     )
-
-
-def usable_backend(backend: Any) -> Any | None:
-    """Return a keyring that keeps keys and keeps them secret, None where there is none."""
-    inner = getattr(backend, "backends", None)
-    if inner is not None and type(backend).__module__ == "keyring.backends.chainer":
-        return next((one for one in inner if usable_backend(one) is not None), None)
-    module = type(backend).__module__
-    name = type(backend).__name__
-    if module in ("keyring.backends.fail", "keyring.backends.null"):
-        return None
-    if module.startswith("keyrings.alt") or "plaintext" in name.lower():
-        return None
-    return backend
-
-
-def _system_backend() -> Any:
-    import keyring
-
-    return keyring.get_keyring()
 
 
 def _user(provider: str) -> str:

@@ -155,7 +155,7 @@ async def test_a_key_is_forgotten_and_taken_back(person, ring):
     ring.locked = True
     await person.click("toast_action")
     toasts = person.find("settings_dialog")._toasts
-    await until(lambda: any("no keyring" in one.text for one in toasts._toasts))
+    await until(lambda: any("keyring is locked" in one.text for one in toasts._toasts))
     assert source(person) == "session"
 
 

@@ -238,7 +238,7 @@ class ConnectDialog(QDialog):
             )
         ]
         if not kept:
-            lines.append(words("provider.key.session_notice"))
+            lines.append(words(f"keyring.{self._engine.keys.problem}"))
         self._say("ok" if kept else "warn", "\n".join(lines))
         self.go.setText(words("connect.done"))
         self._cancel.hide()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED, provider_kind
-from app.core.errors import MootError
+from app.core.errors import MootError, StorageError
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.i18n import Language
@@ -17,6 +17,8 @@ from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import Paragraph, plain_label
 
 MODELS_SHOWN = 6
+# What the keyring has not done yet, but may still do.
+PENDING = ("waiting", "stopped")
 BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
 
 
@@ -54,11 +56,13 @@ class ProviderPage(QWidget):
         self._key_source = Paragraph("hint")
         self._save_key = button("", "provider_save_key")
         self._remove_key = button("link", "provider_remove_key")
+        self._unlock = button("link", "provider_unlock")
         self._save = button("primary", "provider_save")
         self._test = button("", "provider_test")
         self._remove = button("link", "provider_remove")
         self.result = plain_label("hint", wrap=True)
         self.result.setObjectName("provider_result")
+        self._pending = False
         self._clock = QTimer(self)
         self._clock.setInterval(500)
         self._clock.timeout.connect(self._on_clock)
@@ -70,6 +74,7 @@ class ProviderPage(QWidget):
         self._save_key.clicked.connect(self._on_save_key)
         self.key.returnPressed.connect(self._on_save_key)
         self._remove_key.clicked.connect(self._on_remove_key)
+        self._unlock.clicked.connect(self._on_unlock)
         self._test.clicked.connect(self._on_test)
         self._remove.clicked.connect(self._on_remove)
         language.changed.connect(self._retranslate)
@@ -114,6 +119,7 @@ class ProviderPage(QWidget):
         column.addLayout(keys)
         source = QHBoxLayout()
         source.addWidget(self._key_source, 1)
+        source.addWidget(self._unlock)
         source.addWidget(self._remove_key)
         column.addLayout(source)
         column.addSpacing(5)
@@ -160,7 +166,7 @@ class ProviderPage(QWidget):
             await work()
         except MootError as error:
             self._say_error(error)
-            return
+        # Also where the keyring refused: what it was asked may have been done in part.
         self.refresh()
         self.changed.emit()
 
@@ -170,6 +176,13 @@ class ProviderPage(QWidget):
         if known:
             self._status = known[0]
             self._retranslate()
+
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile; that it is waited for is no longer true."""
+        if self._pending and not self.busy:
+            self._pending = False
+            self._say("hint", "")
+        self.refresh()
 
     def _change(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._tasks.start(f"{name} {self.provider_id}", self._do(lambda: self._held(work)))
@@ -191,7 +204,15 @@ class ProviderPage(QWidget):
                 self._say("hint", "")
 
     def _hold(self, held: bool) -> None:
-        for widget in (self.enabled, self.key, self._save, self._save_key, self._remove_key, self._remove):
+        for widget in (
+            self.enabled,
+            self.key,
+            self._save,
+            self._save_key,
+            self._unlock,
+            self._remove_key,
+            self._remove,
+        ):
             widget.setEnabled(not held)
         self._test.setEnabled(not held)
 
@@ -217,13 +238,28 @@ class ProviderPage(QWidget):
         if kept:
             self._say("ok", self._language("provider.saved"))
         else:
-            self._say("warn", self._language("provider.key.session_notice"))
+            problem = self._engine.keys.problem
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.{problem}"))
+
+    def _on_unlock(self) -> None:
+        self._change("unlock the keyring", self._unlock_keyring)
+
+    async def _unlock_keyring(self) -> None:
+        await self._engine.keys.unlock()
+        if problem := self._engine.keys.unread:
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.unread_{problem}"))
 
     def _on_remove_key(self) -> None:
         self._change("remove key", self._forget_key)
 
     async def _forget_key(self) -> None:
-        undo = await self._engine.remove_key(self.provider_id)
+        try:
+            undo = await self._engine.remove_key(self.provider_id)
+        except StorageError:
+            self._pending = self._engine.keys.problem in PENDING
+            raise
         name = self._language.provider(self._status)
         self.undo_offered.emit(self._language("provider.key.removed", name=name), undo)
 
@@ -295,9 +331,13 @@ class ProviderPage(QWidget):
                 words("provider.models.placeholder", models=models) if models else ""
             )
         self.key.setPlaceholderText(words("provider.key.placeholder"))
-        source = status.key_source or ("none" if status.needs_key else "not_needed")
+        locked = status.problem == "keyring_locked"
+        unread = status.problem if status.problem.startswith("keyring_") else "none"
+        source = status.key_source or (unread if status.needs_key else "not_needed")
         self._key_source.setText(words(f"provider.key.{source}"))
         self._save_key.setText(words("provider.key.save"))
+        self._unlock.setText(words("keyring.unlock"))
+        self._unlock.setVisible(locked)
         self._remove_key.setText(words("provider.key.remove"))
         self._remove_key.setVisible(status.key_source in ("keyring", "session"))
         self._save.setText(words("provider.save"))

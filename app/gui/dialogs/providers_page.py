@@ -87,6 +87,12 @@ class ProvidersPage(QWidget):
                 page.refresh()
             self._mark()
 
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile."""
+        for page in self.findChildren(ProviderPage):
+            page.show_keys()
+        self._mark()
+
     def refresh(self) -> None:
         """Show the providers there are now."""
         busy: dict[str, ProviderPage] = {}

@@ -214,7 +214,8 @@ class ServersPage(QWidget):
             self._answer(self._language.problem(error.code, **error.details))
             return False
         else:
-            self._answer(self._language("server.this_run") if kept is False else "")
+            problem = self._engine.keys.problem
+            self._answer(self._language(f"keyring.{problem}") if kept is False else "")
             return True
         finally:
             self.refresh()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import MootError
+from app.core.events import Notice
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.desk_commands import all_commands
@@ -160,9 +161,21 @@ class SettingsDialog(QDialog):
 
         self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
 
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile."""
+        if "providers" in self._made:
+            providers = self.page("providers")
+            assert isinstance(providers, ProvidersPage)
+            providers.show_keys()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Say here what the keyring has answered late: the window is behind the dialog."""
+        if notice.code.startswith("key_"):
+            self._toasts.show_toast(self._language.problem(notice.code, **notice.details))
+
     async def _undo(self, undo: Undo) -> None:
         if not await undo():
-            self._toasts.show_toast(self._language("provider.key.session_notice"))
+            self._toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
         self._on_providers_changed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

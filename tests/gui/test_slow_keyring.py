@@ -1,0 +1,159 @@
+"""A keyring that is locked, waits for its user or does not respond: the window is there, and says what is true."""
+
+import json
+import threading
+
+import keyring
+import pytest
+from keyring.errors import InitError, KeyringLocked, PasswordDeleteError
+
+from app import wiring
+from app.main import open_window
+from app.storage.secrets import KeyringSecrets
+from tests.app_driver import Person, until
+
+KEY = "sk-canary-slow-keyring-0123456789"
+PLACE = ("Moot", "provider:openai")
+
+
+class Ring:
+    """A keyring that holds a key of OpenAI's; it answers once it is `open`, with an error where it has one."""
+
+    def __init__(self) -> None:
+        self.kept = {PLACE: KEY}
+        self.open = threading.Event()
+        self.error: Exception | None = None
+
+    def get_password(self, service: str, user: str) -> str | None:
+        self._enter()
+        return self.kept.get((service, user))
+
+    def set_password(self, service: str, user: str, password: str) -> None:
+        self._enter()
+        self.kept[service, user] = password
+
+    def delete_password(self, service: str, user: str) -> None:
+        self._enter()
+        if self.kept.pop((service, user), None) is None:
+            raise PasswordDeleteError
+
+    def _enter(self) -> None:
+        assert self.open.wait(60)
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.fixture
+def ring(monkeypatch, data_dir):
+    data_dir.mkdir()
+    rows = {"version": 1, "providers": [{"id": "openai", "kind": "openai"}]}
+    (data_dir / "providers.json").write_text(json.dumps(rows), encoding="utf-8")
+    ring = Ring()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
+    yield ring
+    ring.open.set()
+
+
+@pytest.fixture
+async def person(qapp, data_dir, ring):
+    window = await open_window(data_dir, language="en", theme="light")
+    window.resize(1440, 900)
+    yield Person(window)
+    ring.open.set()
+    await window.shutdown()
+
+
+def status(person: Person):
+    return next(one for one in person.window.desk.engine.providers() if one.config.id == "openai")
+
+
+def toasts(person: Person) -> list[str]:
+    return [one.text for one in person.window.toasts._toasts]
+
+
+async def test_the_window_is_there_before_the_keyring_answers_and_takes_what_it_says_late(person, ring):
+    assert not ring.open.is_set()
+    assert not status(person).ready
+    ring.open.set()
+    await until(lambda: status(person).ready)
+    assert status(person).key_source == "keyring"
+
+
+async def test_a_locked_keyring_is_said_and_unlocked_from_there(person, ring):
+    ring.error = KeyringLocked("Failed to unlock the collection!")
+    ring.open.set()
+    await until(lambda: "The keyring is locked." in toasts(person))
+    assert status(person).problem == "keyring_locked"
+    ring.error = None
+    await person.click("toast_action")
+    await until(lambda: status(person).ready)
+
+
+async def test_the_settings_unlock_the_keyring_as_well(person, ring):
+    ring.error = KeyringLocked("Failed to unlock the collection!")
+    ring.open.set()
+    await until(lambda: status(person).problem == "keyring_locked")
+    page = _page(person)
+    await until(lambda: page._unlock.isVisible())
+    assert page._key_source.text() == "The keyring is locked: a key in it cannot be read."
+    ring.error = None
+    page._unlock.click()
+    await until(lambda: page._key_source.text() == "A key is in the system keyring.")
+    assert not page._unlock.isVisible()
+
+
+def _page(person: Person):
+    person.window.desk.open_settings("providers", "openai")
+    return person.find("settings_dialog").provider_page()
+
+
+def _dismissed() -> Exception:
+    secretstorage = pytest.importorskip("secretstorage")
+    error = InitError("Failed to create the collection")
+    error.__cause__ = secretstorage.PromptDismissedException("Prompt dismissed.")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (_dismissed, "The keyring was not unlocked"),
+        (lambda: KeyringLocked("Failed to unlock the collection!"), "The keyring is locked"),
+        (lambda: RuntimeError("the bus is gone"), "The keyring does not respond"),
+    ],
+)
+async def test_where_a_key_is_entered_the_cause_is_said(person, ring, error, said):
+    ring.open.set()
+    await until(lambda: status(person).ready)
+    ring.error = error()
+    page = _page(person)
+    page.key.setText("sk-canary-another-0123456789")
+    page._save_key.click()
+    await until(lambda: page.result.text().startswith(said))
+    assert "no keyring" not in page.result.text()
+    assert status(person).key_source == "session"
+
+
+async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(
+    qapp, data_dir, ring, monkeypatch
+):
+    ring.kept.clear()
+    monkeypatch.setattr(wiring, "KeyringSecrets", lambda: KeyringSecrets(timeout=0.2))
+    window = await open_window(data_dir, language="en", theme="light")
+    person = Person(window)
+    try:
+        page = _page(person)
+        page.key.setText(KEY)
+        page._save_key.click()
+        await until(lambda: page.result.text().startswith("The keyring is waiting"))
+        assert status(person).key_source == "session"
+        page._remove_key.click()
+        await until(lambda: "removes the key when you answer" in page.result.text())
+        assert status(person).key_source == ""
+        ring.open.set()
+        await until(lambda: "The key of “OpenAI” is no longer in the keyring." in toasts(person))
+        assert (ring.kept, status(person).key_source, page.result.text()) == ({}, "", "")
+        assert not page._remove_key.isVisible()
+    finally:
+        ring.open.set()
+        await window.shutdown()
