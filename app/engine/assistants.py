@@ -95,7 +95,9 @@ class Assistants:
         self._tell()
 
     async def restore(self, agent: Agent) -> None:
-        """Bring a deleted assistant back as it was."""
+        """Bring a deleted assistant back as it was. Raises BadInput where it exists."""
+        if any(one.id == agent.id for one in self.all()):
+            raise BadInput("bin_place_taken", name=agent.name)
         await self._documents.save_agent(agent)
         self._tell()
 

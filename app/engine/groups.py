@@ -95,7 +95,9 @@ class Groups:
         self._tell()
 
     async def restore(self, group: Group) -> None:
-        """Bring a deleted group back as it was."""
+        """Bring a deleted group back as it was. Raises BadInput where it exists."""
+        if any(one.id == group.id for one in self.all()):
+            raise BadInput("bin_place_taken", name=group.name)
         await self._documents.save_group(group)
         self._tell()
 

@@ -115,7 +115,9 @@ class Workflows:
         self._bus.publish(WorkflowsChanged(session_id=""))
 
     async def restore(self, definition: WorkflowDefinition) -> None:
-        """Bring a deleted definition back."""
+        """Bring a deleted definition back. Raises BadInput where it exists."""
+        if any(one.id == definition.id for one in self.all()):
+            raise BadInput("bin_place_taken", name=definition.name)
         await self._documents.save_workflow(definition)
         self._bus.publish(WorkflowsChanged(session_id=""))
 

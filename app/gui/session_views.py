@@ -96,7 +96,7 @@ class SessionViews(QObject):
         if (tail and view.session_id != session_id) or not isinstance(live.session, view.KIND):
             return
         self._bridge.flush()
-        self._show_whole(view, live, {message.id for message in tail})
+        self._show_whole(view, live, tail)
         if not tail:
             view.set_draft(self._engine.drafts.of(session_id))
         if not tail or view.transcript.following:
@@ -106,13 +106,13 @@ class SessionViews(QObject):
             view.show_turn(turn, starting=not self._answered)
         self.view_changed.emit(view)
 
-    def _show_whole(self, view: ConversationView, live: LiveSession, tail: set[str]) -> None:
+    def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> None:
         """Show all of a session in a view that shows nothing of it yet, or the messages of `tail`."""
         self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
         messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
-        # The tail is that of the log; where it holds other versions too, it was but a first look.
-        if tail and {one.id for one in messages[-len(tail) :]} == tail:
+        # The tail is the end of the log: it may hold other versions, or what newer lines have changed.
+        if tail and messages[-len(tail) :] == tail:
             view.show_change(session)
             view.prepend(messages[: -len(tail)], read_only=read_only, damaged=damaged)
         else:

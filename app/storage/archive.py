@@ -165,16 +165,13 @@ class FileArchive:
             await self._documents.put_entry_back(file, found.kind)
             return ""
         if found.session_id:
-            target = self._paths.session(found.session_id)
-        else:
-            target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
-        if await self._do(target.exists):
-            raise BadInput("bin_place_taken", name=found.title)
-        if found.session_id:
-            await self._store.restore(found.session_id)
+            await self._store.restore(found.session_id, file)
             return found.session_id
+        target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
 
         def move() -> None:
+            if target.exists():
+                raise BadInput("bin_place_taken", name=found.title)
             self._disk.make_folder(target.parent)
             self._disk.replace(self._paths.trash / file, target)
             self._disk.sync_folder(target.parent)

@@ -98,7 +98,7 @@ class DefinitionFolder(Generic[Definition]):
         try:
             self._keep(agent_id, found)
             self._disk.make_folder(self._trash)
-            self._disk.replace(path, place_in_bin(self._trash, agent_id))
+            self._disk.replace(path, place_in_bin(self._disk, self._trash, agent_id))
             self._disk.sync_folder(self._trash)
             self._disk.sync_folder(self._folder)
         except OSError as error:

@@ -53,12 +53,13 @@ def replace_document(
         raise storage_error(error, path) from error
 
 
-def place_in_bin(trash: Path, name: str) -> Path:
-    """Return where in the bin something of this name goes that is thrown away now."""
+def place_in_bin(disk: FileSystem, trash: Path, name: str, suffix: str = ".json") -> Path:
+    """Return a free path in the bin for something of this name that is deleted now. Raises OSError."""
+    taken = {one.name for one in disk.scan(trash)}
     moment = int(time.time())
-    while (path := trash / f"{name}.{moment}.json").exists():
+    while f"{name}.{moment}{suffix}" in taken:
         moment += 1
-    return path
+    return trash / f"{name}.{moment}{suffix}"
 
 
 def refusal(problem: Problem) -> StorageError:

@@ -6,6 +6,7 @@ that newline only: a text may hold every other separator there is. Used by repla
 
 import json
 import math
+import operator
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -61,8 +62,8 @@ def decode_line(data: bytes) -> Line | None:
 def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
     """Yield each line of a file read in binary mode; None stands for one damaged record.
 
-    A last line without a newline is yielded if it is whole (only the newline is missing) and
-    passed over if not: it was never acknowledged. A file that is no log at all is one damaged record.
+    Of a last line without a newline the whole records are yielded, and what is not whole is passed
+    over: it was never acknowledged. A file that is no log at all is one damaged record.
     """
     for place, data in enumerate(lines):
         ended = data.endswith(b"\n")
@@ -72,12 +73,18 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
         line = decode_line(body)
         if line is not None:
             yield line
-        elif not ended:
-            if place == 0 and not _is_cut_off(body):
-                yield None
-            return
-        elif body:
-            yield from _salvage(body)
+        elif ended:
+            if body:
+                yield from _salvage(body)
+        elif place == 0 and not _is_cut_off(body):
+            yield None
+        else:
+            yield from whole_records(body)
+
+
+def by_number(lines: Iterable[Line]) -> list[Line]:
+    """Return lines in the order in which they were written; of those with one number, that of the file."""
+    return sorted(lines, key=operator.attrgetter("number"))
 
 
 def _is_cut_off(body: bytes) -> bool:
@@ -86,16 +93,15 @@ def _is_cut_off(body: bytes) -> bool:
     return written.startswith(_START) or _START.startswith(written)
 
 
+def whole_records(body: bytes) -> list[Line]:
+    """Return the records of a line that lost the newlines between them, or the start of the first."""
+    pieces = (decode_line(_START + piece) for piece in body.split(_START)[1:])
+    return [line for line in pieces if line is not None]
+
+
 def _salvage(body: bytes) -> Iterator[Line | None]:
-    """Read the records of a line that lost the newlines between them, or the start of the first."""
-    starts = [match.start() for match in re.finditer(re.escape(_START), body)]
-    ends = [*starts[1:], len(body)]
-    whole = [
-        line
-        for start, end in zip(starts, ends, strict=False)
-        if (line := decode_line(body[start:end])) is not None
-    ]
-    if not starts or len(whole) < len(starts) or starts[0] > 0:
+    whole = whole_records(body)
+    if not body.startswith(_START) or len(whole) < body.count(_START):
         yield None
     yield from whole
 

@@ -111,12 +111,12 @@ def throw_server(
     Raises StorageError.
     """
     entries = document[SERVERS]
-    path = place_in_bin(trash, name if is_name(name) else "server")
     alone = {PLACE: list(entries).index(name), SERVERS: {name: _cleared(name, entries[name])}}
     try:
+        path = place_in_bin(disk, trash, name if is_name(name) else "server")
         write_whole(disk, path, as_bytes(alone))
     except OSError as error:
-        raise storage_error(error, path) from error
+        raise storage_error(error, trash) from error
     return path.name, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
 
 

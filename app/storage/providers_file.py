@@ -72,12 +72,12 @@ def with_providers(
 
 def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: int, provider_id: str) -> str:
     """Take an entry out of a document and write it to the bin; return its file there. Raises StorageError."""
-    path = place_in_bin(trash, provider_id)
     alone = {"version": VERSION, PLACE: place, PROVIDERS: [document[PROVIDERS].pop(place)]}
     try:
+        path = place_in_bin(disk, trash, provider_id)
         write_whole(disk, path, as_bytes(alone))
     except OSError as error:
-        raise storage_error(error, path) from error
+        raise storage_error(error, trash) from error
     return path.name
 
 

@@ -1,17 +1,17 @@
-"""What a log says when it is read from its first line to its last: a session and its messages.
+"""What a log says when its lines are read in the order of their numbers: a session and its messages.
 
 Reading the same lines again changes nothing. Used to load a session and to mend the index.
 """
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from app.core.message import STREAMING, Message
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage.file_system import FileSystem
-from app.storage.log import READER, Line, Op, decode_line, read_lines
+from app.storage.log import READER, Line, Op, by_number, decode_line, read_lines
 from app.storage.records import (
     MessageReader,
     Plain,
@@ -39,33 +39,35 @@ class Replay:
         self._keep = keep
         self._open: dict[str, _OpenMessage] = {}
 
-    def add_all(self, lines: Iterable[Line | None]) -> "Replay":
-        """Take every line; None counts as damaged."""
+    def add_all(self, lines: Iterable[Line | None]) -> bool:
+        """Take lines, None for a damaged one; stop and return false where their numbers do not rise."""
         for line in lines:
             if line is None:
                 self.damaged += 1
-            else:
+            elif line.number > self.last_number:
                 self.add(line)
-        return self
+            else:
+                return False
+        return True
 
     def add(self, line: Line) -> None:
-        """Take one line.
+        """Take a line whose number is not below the last one's.
 
-        A number that was there already is a line written twice, or by a second writer: it may add
-        what nobody else holds, but not take back what newer lines said.
+        The same number again is a line written twice, or by a second writer: it may add messages that
+        the lines before do not hold finished, and change nothing else.
         """
-        repeated = line.number <= self.last_number
-        self.last_number = max(self.last_number, line.number)
+        repeated = line.number == self.last_number
+        self.last_number = line.number
         for op in line.ops:
             name = op.get("op")
             if name == "message":
                 record = op.get("message")
-                if isinstance(record, dict) and not (repeated and record.get("id") in self.messages):
+                if isinstance(record, dict) and not (repeated and self._is_held(record)):
                     self._message(record)
-            elif repeated:
-                continue
             elif name == "text":
                 self._text(op)
+            elif repeated:
+                continue
             elif name == "session":
                 patch = op.get("patch")
                 if isinstance(patch, dict):
@@ -80,6 +82,12 @@ class Replay:
     def open_records(self) -> list[tuple[str, Plain]]:
         """Return the messages that never finished, with the text they had."""
         return [(message_id, started.record()) for message_id, started in self._open.items()]
+
+    def _is_held(self, record: Plain) -> bool:
+        message_id = record.get("id")
+        return message_id in self.messages and (
+            message_id not in self._open or record.get("state") == STREAMING
+        )
 
     def _message(self, record: Plain) -> None:
         message_id = record.get("id")
@@ -142,14 +150,34 @@ class _Pieces:
         return "".join(self._pieces)
 
 
+def read_log(
+    open_log: Callable[[], BinaryIO], keep: Callable[[Plain], object | None] = lambda _: True
+) -> Replay:
+    """Read a log whole. Raises OSError.
+
+    Programs that synchronise files may repeat lines or move them. Only then is the log held in memory, to
+    be read in the order of its numbers.
+    """
+    replay = Replay(keep)
+    with open_log() as file:
+        if replay.add_all(read_lines(file)):
+            return replay
+    replay = Replay(keep)
+    with open_log() as file:
+        found = list(read_lines(file))
+    replay.damaged = found.count(None)
+    for line in by_number(line for line in found if line is not None):
+        replay.add(line)
+    return replay
+
+
 def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[StoredSession, "Replay"]:
     """Read a log whole; also return what was read, for the writer to go on from. Raises OSError.
 
     With `mend`, what was running is paused and what was streaming is stopped.
     """
     reader = MessageReader()
-    with file_system.open_read(path) as file:
-        replay = Replay(reader.read).add_all(read_lines(file))
+    replay = read_log(lambda: file_system.open_read(path), reader.read)
     stored = stored_session(path.stem, replay, reader, mend=mend)
     replay.messages.clear()
     return stored, replay
@@ -177,8 +205,7 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Read a log for its line in the list; None for a file that holds nothing at all."""
-    with file_system.open_read(path) as file:
-        replay = Replay().add_all(read_lines(file))
+    replay = read_log(lambda: file_system.open_read(path))
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     return summary_of(
@@ -206,14 +233,23 @@ def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[
 
 
 def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
-    """Return the last `count` finished messages, oldest first, from the end of the file."""
+    """Return the last `count` finished messages, oldest first, from the end of the file.
+
+    None where a line is missing or not in its place: then only the whole log tells what is newest.
+    """
     newest: dict[str, Message] = {}
     order: list[str] = []
+    number: int | None = None
     for data in lines_backwards(file_system, path, file_system.stat(path).size):
         if len(order) > count:
             break
         line = decode_line(data.rstrip(b"\r"))
-        for op in reversed(line.ops) if line else ():
+        if line is None:
+            continue
+        if number is not None and line.number != number - 1:
+            return []
+        number = line.number
+        for op in reversed(line.ops):
             record = op.get("message")
             if op.get("op") != "message" or not isinstance(record, dict):
                 continue

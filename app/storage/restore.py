@@ -26,11 +26,11 @@ from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
 from app.storage.json_file import JsonFile, parse_json
-from app.storage.log import Op, encode_line, read_lines
+from app.storage.log import Op, encode_line
 from app.storage.mcp_file import unpacked
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, merge_patch, plain, read_session, summary_of
-from app.storage.replay import Replay, stored_session
+from app.storage.replay import read_log, stored_session
 from app.storage.upgrades import STEPS, upgraded
 from app.storage.usage_ledger import read_ledger
 
@@ -91,7 +91,7 @@ class OpenBackup:
             raise BadInput("backup_lacks", name=self._path.name, entry=name)
         data = self._log(name)
         reader = MessageReader()
-        replay = Replay(reader.read).add_all(read_lines(io.BytesIO(data)))
+        replay = read_log(lambda: io.BytesIO(data), reader.read)
         session, _ = read_session(session_id, replay.session)
         if session.kind == "unknown":
             raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
@@ -135,7 +135,7 @@ class OpenBackup:
     def _session(self, name: str) -> PackedSession:
         session_id = name.removeprefix(_SESSIONS).removesuffix(".jsonl")
         data = self._log(name)
-        replay = Replay().add_all(read_lines(io.BytesIO(data)))
+        replay = read_log(lambda: io.BytesIO(data))
         summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
         return PackedSession(
             id=session_id,
@@ -169,7 +169,7 @@ class OpenBackup:
 
 def renamed(data: bytes, made_at: str) -> bytes:
     """Return a log with the day it was packed behind its title, so that a copy can be told from the other."""
-    replay = Replay().add_all(read_lines(io.BytesIO(data)))
+    replay = read_log(lambda: io.BytesIO(data))
     title = f"{replay.session.get('title', '')} · {made_at[:10]}"
     return _with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
 
@@ -177,7 +177,7 @@ def renamed(data: bytes, made_at: str) -> bytes:
 def unapproved(data: bytes) -> bytes:
     """Return a log with a line behind it that takes the approvals back, where it holds any."""
     reader = MessageReader()
-    replay = Replay(reader.read).add_all(read_lines(io.BytesIO(data)))
+    replay = read_log(lambda: io.BytesIO(data), reader.read)
     before = stored_session("", replay, reader, mend=True)
     after = without_approvals(before.session, before.messages)
     ops: list[Op] = [{"op": "message", "message": plain(one)} for one in after.written]

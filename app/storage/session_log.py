@@ -23,9 +23,9 @@ from app.core.events import (
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
-from app.storage.log import READER, VERSION, Op, decode_line, encode_line, read_lines
+from app.storage.log import READER, VERSION, Op, encode_line, whole_records
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
-from app.storage.replay import Replay, lines_backwards
+from app.storage.replay import Replay, lines_backwards, read_log
 
 TEXT_BYTES = 2048
 TEXT_SECONDS = 1.0
@@ -308,8 +308,7 @@ class SessionLog:
         try:
             self._size = self._disk.stat(self.path).size
             if self._session is None:
-                with self._disk.open_read(self.path) as file:
-                    self.adopt(Replay().add_all(read_lines(file)))
+                self.adopt(read_log(lambda: self._disk.open_read(self.path)))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
         except BaseException:
@@ -326,7 +325,7 @@ class SessionLog:
         tail = next(iter(lines_backwards(self._disk, self.path, self._size)))
         if not tail:
             return
-        if decode_line(tail) is not None:
+        if whole_records(tail):
             write_all(self._disk, descriptor, b"\n")
             self._size += 1
             return

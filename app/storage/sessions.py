@@ -7,13 +7,12 @@ import asyncio
 import contextlib
 import operator
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 
-from app.core.errors import NotFound, StorageError
+from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import (
     Event,
     MessageDelta,
@@ -27,6 +26,7 @@ from app.core.message import Message
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.store import Hit, StoredSession
 from app.storage.bin import remove_old
+from app.storage.document_file import place_in_bin
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
 from app.storage.index import IndexEntry, load_index, save_index
 from app.storage.lock import WriterLock
@@ -191,16 +191,19 @@ class JsonLogStore:
                 log.write()
             log.close()
             self._disk.make_folder(self._paths.trash)
-            self._move(path, self._paths.trash / f"{session_id}.{int(time.time())}.jsonl")
+            self._move(path, place_in_bin(self._disk, self._paths.trash, session_id, ".jsonl"))
             log.deleted = True
+            self._forget_entry(session_id)
 
         self.prepare()
         await self._run(move, path)
         self._summaries.pop(session_id, None)
-        self._forget_entry(session_id)
 
-    async def restore(self, session_id: str) -> None:
-        """Bring a session back from the bin. Raises NotFound, StorageError."""
+    async def restore(self, session_id: str, file: str = "") -> None:
+        """Bring a session back from the bin: this file of it, or the one that was deleted last.
+
+        Raises NotFound, StorageError, and BadInput where the session exists: nothing is overwritten.
+        """
         path = self._path(session_id)
 
         def move() -> SessionSummary | None:
@@ -209,10 +212,14 @@ class JsonLogStore:
                 for one in self._disk.scan(self._paths.trash)
                 if one.name.startswith(f"{session_id}.") and one.name.endswith(".jsonl")
             ]
-            if not thrown:
+            if not thrown or (file and file not in thrown):
                 raise FileNotFoundError(session_id)
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.stat(path)
+                summary = self._summaries.get(session_id)
+                raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
             self._disk.make_folder(self._paths.sessions)
-            self._move(self._paths.trash / max(thrown), path)
+            self._move(self._paths.trash / (file or max(thrown)), path)
             self._writer.log(session_id).deleted = False
             return read_summary(self._disk, path)
 
@@ -242,13 +249,13 @@ class JsonLogStore:
             # One of this id may have been written before, and lie in the bin now.
             if (before := self._writer.logs.pop(session_id, None)) is not None:
                 before.close()
+            self._forget_entry(session_id)
             return read_summary(self._disk, path)
 
         self.prepare()
         summary = await self._run(write, path)
         self._appended.discard(session_id)
         self._live.pop(session_id, None)
-        self._forget_entry(session_id)
         if summary is not None:
             self._summaries[session_id] = summary
 
@@ -356,6 +363,7 @@ class JsonLogStore:
         self._disk.sync_folder(source.parent)
 
     def _forget_entry(self, session_id: str) -> None:
+        """Take a session out of the index; on the writer's thread, which alone changes it once it is read."""
         self._index_stale = True
         if self._entries is not None:
             self._entries.pop(session_id, None)

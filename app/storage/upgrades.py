@@ -16,9 +16,9 @@ from app.storage.backup import packed_files, schema_version, write_backup
 from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import JsonFile, parse_json
-from app.storage.log import Op, encode_line, read_lines
+from app.storage.log import Op, by_number, encode_line, read_lines
 from app.storage.paths import DataPaths
-from app.storage.replay import Replay
+from app.storage.replay import read_log
 
 Ops = list[Op]
 
@@ -85,7 +85,7 @@ def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -
 
 
 def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
-    lines = [line for line in read_lines(io.BytesIO(data)) if line is not None]
+    lines = by_number(line for line in read_lines(io.BytesIO(data)) if line is not None)
     head = next((op for line in lines[:1] for op in line.ops if op.get("op") == "head"), None)
     version = head.get("version") if head else have
     newest = 1 + len(steps)
@@ -105,7 +105,7 @@ def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
 
 def _check(name: str, before: bytes, after: bytes) -> None:
     """Raise StorageError where a step lost messages or the session itself."""
-    old, new = (Replay().add_all(read_lines(io.BytesIO(data))) for data in (before, after))
+    old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
     if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
         raise StorageError("upgrade_failed", path=name)
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.storage.log import Line, decode_line, encode_line, read_lines
 from app.storage.records import plain
-from app.storage.replay import Replay
+from app.storage.replay import Replay, read_log
 from tests.storage.samples import debate, message
 
 RECORDS = 12
@@ -106,17 +106,23 @@ def test_a_list_nested_too_deep_is_damage():
 
 
 @pytest.mark.corpus(12)
-def test_a_line_out_of_order_adds_but_takes_nothing_back():
-    first = Line(5, [{"op": "session", "patch": {"title": "new"}}, {"op": "message", "message": {"id": "a"}}])
-    late = Line(
-        4,
+@pytest.mark.parametrize("number", [4, 5])
+def test_a_line_out_of_order_adds_but_takes_nothing_back(number):
+    """A line of an older number, and one of the same number by a second writer."""
+    first = encode_line(
+        5, [{"op": "session", "patch": {"title": "new"}}, {"op": "message", "message": {"id": "a"}}]
+    )
+    late = encode_line(
+        number,
         [
             {"op": "session", "patch": {"title": "old"}},
             {"op": "message", "message": {"id": "a", "state": "streaming"}},
             {"op": "message", "message": {"id": "b"}},
         ],
     )
-    replay = Replay(lambda record: record.get("state", "done")).add_all([first, late, first, late])
+    replay = read_log(
+        lambda: io.BytesIO(first + late + first + late), lambda record: record.get("state", "done")
+    )
     assert replay.session == {"title": "new"}
     assert replay.messages == {"a": "done", "b": "done"}
 
@@ -142,7 +148,11 @@ def test_text_comes_once_however_often_it_is_read():
         Line(5, [{"op": "text", "id": "a", "offset": 40, "text": "after a gap"}]),
         Line(6, [{"op": "unknown", "id": "a"}, {"op": "text", "id": "nobody", "offset": 0, "text": "x"}]),
     ]
-    replay = Replay().add_all([begun, *pieces, *pieces])
+    replay = Replay()
+    assert replay.add_all([begun, *pieces])
+    assert not replay.add_all(pieces)
+    for line in pieces:
+        replay.add(line)
     [(_, record)] = replay.open_records()
     assert (record["content"], record["thinking"]) == ("안녕 world", "hm")
 

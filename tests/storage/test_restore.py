@@ -370,6 +370,19 @@ async def test_nothing_of_the_bin_takes_the_place_of_what_is_here(
         await archive.take_out("ada.1700000000.json")
 
 
+async def test_the_one_that_is_chosen_comes_out_of_the_bin_and_not_a_later_one(
+    archive: FileArchive, store: JsonLogStore
+):
+    session = await saved(store, "one")
+    await store.delete(session.id)
+    await store.bring_in(session, [message("later")])
+    await store.delete(session.id)
+    later, earlier = await archive.thrown()
+    await archive.take_out(earlier.file)
+    assert [one.content for one in (await store.load(session.id)).messages] == ["one"]
+    assert await archive.thrown() == (later,)
+
+
 async def test_sizes_are_told_by_part(archive: FileArchive, store: JsonLogStore, paths: DataPaths):
     await saved(store, "one")
     put(paths.settings, "{}")

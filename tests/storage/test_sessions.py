@@ -6,12 +6,13 @@ import json
 import os
 import stat
 import sys
+import threading
 import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from app.core.errors import NotFound, StorageError
+from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import EventBus, MessageStarted, Notice, TurnStarted
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, ToolCall, Usage
@@ -204,6 +205,73 @@ async def test_a_session_goes_to_the_bin_and_comes_back(store, paths):
         await store.delete(new_id())
     with pytest.raises(NotFound):
         await store.restore(new_id())
+
+
+async def test_undo_never_overwrites_a_session_that_exists(store, paths):
+    session = await saved(store, "one")
+    backup = paths.session(session.id).read_bytes()
+    store.append((finished(session.id, message("two")),))
+    await store.delete(session.id)
+    await store.put(session.id, lambda: backup)
+    store.append((finished(session.id, message("three")),))
+    await store.flush(session.id)
+    (deleted,) = paths.trash.iterdir()
+    before = deleted.read_bytes()
+    with pytest.raises(BadInput, match="bin_place_taken") as refused:
+        await store.restore(session.id)
+    assert refused.value.details["name"] == session.title
+    store.append((finished(session.id, message("four")),))
+    await store.flush(session.id)
+    kept = [one.content for one in (await reopened(paths, session.id)).messages]
+    assert kept == ["one", "three", "four"]
+    assert deleted.read_bytes() == before
+
+
+async def test_a_session_deleted_twice_in_a_second_is_in_the_bin_twice(store, paths, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)
+    session = await saved(store, "one")
+    backup = paths.session(session.id).read_bytes()
+    await store.delete(session.id)
+    await store.put(session.id, lambda: backup)
+    store.append((finished(session.id, message("two")),))
+    await store.delete(session.id)
+    first, second = sorted(path.name for path in paths.trash.iterdir())
+    await store.restore(session.id, first)
+    assert [one.content for one in (await store.load(session.id)).messages] == ["one"]
+    assert [path.name for path in paths.trash.iterdir()] == [second]
+
+
+class Pausing(dict):
+    """An index that stops in the middle of being listed until the test lets it go on."""
+
+    def __init__(self, entries) -> None:
+        super().__init__(entries)
+        self.go_on = threading.Event()
+
+    def values(self):
+        found = iter(super().values())
+        yield next(found)
+        self.go_on.wait(10)
+        yield from found
+
+
+@pytest.mark.allow_blocking
+async def test_the_index_is_changed_by_the_thread_that_saves_it_alone(store, paths):
+    kept, gone, _ = [await saved(store, "x") for _ in range(3)]
+    await asyncio.wrap_future(store.in_turn(store._save_index))
+    store._entries = entries = Pausing(store._entries)
+    store.append((finished(kept.id, message("y")),))
+    log = paths.session(gone.id).read_bytes()
+    paths.session(gone.id).unlink()
+    # Saving begins right after the file was put in place, and goes on once `put` is over.
+    putting = asyncio.create_task(store.put(gone.id, lambda: log))
+    await asyncio.sleep(0)
+    saving = asyncio.wrap_future(store.in_turn(store._save_index))
+    await putting
+    entries.go_on.set()
+    await saving
+    assert gone.id not in paths.index.read_text()
+    assert kept.id in paths.index.read_text()
 
 
 async def test_the_bin_is_emptied_after_thirty_days(paths):
