@@ -10,12 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import unquote
 
-from app.core.tool import McpServer, is_loader
+from app.core.tool import REFERENCE, McpServer
 
 PLACE = "mcp:"
 HIDDEN = "•••"
-
-_REFERENCE = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 
 # What no secret is, whatever it belongs to.
 _HARMLESS = re.compile(
@@ -57,7 +55,7 @@ def secret_place(server: str, field: str) -> str:
 def secret_fields(server: McpServer) -> tuple[str, ...]:
     """Return the fields a server refers to, each once."""
     texts = (*server.args, server.url, *server.env.values(), *server.headers.values())
-    return tuple(dict.fromkeys(field for text in texts for field in _REFERENCE.findall(text)))
+    return tuple(dict.fromkeys(field for text in texts for field in REFERENCE.findall(text)))
 
 
 def parted(server: McpServer, leave: Collection[str] = ()) -> tuple[McpServer, dict[str, str]]:
@@ -80,7 +78,7 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
     """Return a server with its secrets in place of the references; one without a value stays a reference."""
 
     def fill(text: str) -> str:
-        return _REFERENCE.sub(lambda match: _or(value(match[1]), match[0]), text)
+        return REFERENCE.sub(lambda match: _or(value(match[1]), match[0]), text)
 
     return replace(
         server,
@@ -93,7 +91,7 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
 
 def hidden(text: str) -> str:
     """Return a text of a server with a mark in place of each reference."""
-    return _REFERENCE.sub(HIDDEN, text)
+    return REFERENCE.sub(HIDDEN, text)
 
 
 def shown_line(server: McpServer) -> str:
@@ -102,14 +100,22 @@ def shown_line(server: McpServer) -> str:
     return hidden(safe.url or shlex.join([safe.command, *safe.args]))
 
 
+def shown_values(server: McpServer) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the variables and headers whose values may be shown, and the names of those that are secrets."""
+    safe, _ = parted(server)
+    pairs = {**safe.env, **safe.headers}
+    shown = {name: value for name, value in sorted(pairs.items()) if not has_reference(value)}
+    return shown, tuple(sorted(pairs.keys() - shown.keys()))
+
+
 def is_reference(text: str) -> bool:
     """Say whether a value is nothing but a reference."""
-    return _REFERENCE.fullmatch(text) is not None
+    return REFERENCE.fullmatch(text) is not None
 
 
 def has_reference(text: str) -> bool:
     """Say whether a text of a server refers to a secret."""
-    return _REFERENCE.search(text) is not None
+    return REFERENCE.search(text) is not None
 
 
 def hidden_address(address: str) -> str:
@@ -164,11 +170,10 @@ class _Parts:
     def variable(self, kind: str, name: str, value: str) -> str:
         """Return a variable's or header's value, or the reference to it: all but what is plainly harmless."""
         if (
-            _REFERENCE.search(value)
+            REFERENCE.search(value)
             or _HARMLESS.fullmatch(value)
-            or (kind == "env" and is_loader(name))
             or (kind == "headers" and name.lower() in _PLAIN_HEADERS)
-            or (not _is_secret_name(name) and _PLAIN.fullmatch(value))
+            or (not _is_secret_name(name) and (_PLAIN.fullmatch(value) or _must_be_seen(value)))
         ):
             return value
         return self._take(f"{kind}.{name}", value)
@@ -191,7 +196,7 @@ class _Parts:
             return self.address("args", text)
         if (header := _HEADER.fullmatch(text)) and _is_flag(header[1]) and _is_named(header[1], header[3]):
             return header[1] + header[2] + self._take(f"args.{header[1]}", header[3])
-        if (scheme := _SCHEME.fullmatch(text)) and not _REFERENCE.search(text):
+        if (scheme := _SCHEME.fullmatch(text)) and not REFERENCE.search(text):
             return scheme[1] + self._take("args.key", scheme[2])
         return self._take("args.key", text) if _KEY.fullmatch(text) else text
 
@@ -200,7 +205,7 @@ class _Parts:
 
         def user(match: re.Match[str]) -> str:
             name, colon, password = match[1].partition(":")
-            if not password or _REFERENCE.search(password):
+            if not password or REFERENCE.search(password):
                 return match[0]
             return f"{name}{colon}{self._take(f'{kind}.password', password)}@"
 
@@ -231,7 +236,7 @@ class _Parts:
 
 
 def _is_named(name: str, value: str) -> bool:
-    return _is_secret_name(name) and not _HARMLESS.fullmatch(value) and not _REFERENCE.search(value)
+    return _is_secret_name(name) and not _HARMLESS.fullmatch(value) and not REFERENCE.search(value)
 
 
 def _is_flag(name: str) -> bool:
@@ -255,10 +260,32 @@ def _is_given(name: str, value: str) -> bool:
 
 def _is_part(name: str, value: str, kind: str = "url") -> bool:
     """Say whether a value in the query of an address is a secret; one of an argument not by its length alone."""
-    if _REFERENCE.search(value):
+    if REFERENCE.search(value):
         return False
     random = kind == "url" and _RANDOM.fullmatch(value) is not None
     return random or _is_named(unquote(name), value) or _KEY.fullmatch(value) is not None
+
+
+def _must_be_seen(value: str) -> bool:
+    """Say whether a variable's value may decide what runs, and holds no secret: an address, options, a command."""
+    if "\n" in value or value.lstrip().startswith(("{", "[")):
+        return False
+    if re.fullmatch(r"[A-Za-z][\w+.-]*://\S+", value):
+        return not has_user(value) and _Parts((), ()).address("url", value) == value
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        words = value.split()
+    # What follows the name of an option: "/x.jar" of "-javaagent:/x.jar".
+    operands = [re.sub(r"^-{1,2}[\w.-]+[=:]", "", word) for word in words]
+    if not any(word.startswith("-") or _PATH.fullmatch(word) for word in (*words, *operands)):
+        return False
+    pieces = [
+        piece for word in operands if not _PATH.fullmatch(word) for piece in re.split(r"[\s=:/,;]", word)
+    ]
+    if any(_KEY.fullmatch(piece) or _RANDOM.fullmatch(piece.lstrip("-")) for piece in pieces):
+        return False
+    return _Parts((), ()).arguments(tuple(words)) == tuple(words)
 
 
 def _is_secret_name(name: str) -> bool:

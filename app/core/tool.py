@@ -31,10 +31,8 @@ TOO_OFTEN: Final = "server_too_often"
 NO_VALUE: Final = "server_no_value"
 FAILED: Final = "server_failed"
 
-_LOADER = re.compile(
-    r"(?i)PATH|LD_\w+|DYLD_\w+|PYTHON\w*|NODE_OPTIONS|NODE_PATH|BASH_ENV|ENV|RUBY(OPT|LIB)|PERL5?(OPT|LIB)"
-    r"|JAVA_TOOL_OPTIONS|CLASSPATH"
-)
+REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
+"""What stands in an MCP server's entry for a secret that is kept in the keyring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,25 +146,19 @@ class McpServer:
     disabled: bool = False
 
     @property
-    def loaders(self) -> dict[str, str]:
-        """The variables that decide what runs, by name: they lead to programs and libraries, and are no secrets."""
-        return {name: value for name, value in sorted(self.env.items()) if is_loader(name)}
-
-    @property
     def fingerprint(self) -> str:
-        """What consent is bound to: the exact command line, folder and address, the names of variables, and
-        the values of those that decide what runs.
+        """What consent is bound to: the exact command line, folder and address, the names of all variables and
+        headers, and the value of each that is not kept in the keyring. Any variable may change what runs.
         """
         names, headers = sorted(self.env), sorted(self.headers)
         bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
-        if self.loaders:
-            bound.append(self.loaders)
-        return sha256(dumps(bound).encode()).hexdigest()
-
-
-def is_loader(name: str) -> bool:
-    """Say whether a variable of this name decides what a command runs."""
-    return _LOADER.fullmatch(name) is not None
+        values = [
+            {name: value for name, value in pairs.items() if REFERENCE.fullmatch(value) is None}
+            for pairs in (self.env, self.headers)
+        ]
+        if any(values):
+            bound += values
+        return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,16 +57,20 @@ class Servers:
         Answers as `save` does. Raises NotFound, BadInput, StorageError.
         """
         before, servers = self._find(name), self._documents.mcp_servers()
+        # Consent goes on only where it was given: what stands in the file may be from somebody else.
+        typed = server.name if before.fingerprint in self._documents.consents() else ""
         if server.name == name:
             known = {one.name: one for one in servers}
             return await self._save(
-                tuple(server if one.name == name else one for one in servers), known, (name,)
+                tuple(server if one.name == name else one for one in servers), known, (name,), typed
             )
         if any(one.name == server.name for one in servers):
             raise BadInput("server_name_taken", name=server.name)
         kept = await self._keep_all(server.name, self._values(name, server))
         known = {one.name: one for one in servers} | {server.name: replace(before, name=server.name)}
-        kept &= await self._save(tuple(server if one.name == name else one for one in servers), known)
+        kept &= await self._save(
+            tuple(server if one.name == name else one for one in servers), known, typed=typed
+        )
         for agent in self._documents.agents():
             if name in agent.mcp_servers:
                 names = tuple(server.name if one == name else one for one in agent.mcp_servers)
@@ -105,10 +109,14 @@ class Servers:
         return bring_back
 
     async def _save(
-        self, servers: tuple[McpServer, ...], known: Mapping[str, McpServer], edited: Collection[str] = ()
+        self,
+        servers: tuple[McpServer, ...],
+        known: Mapping[str, McpServer],
+        edited: Collection[str] = (),
+        typed: str = "",
     ) -> bool:
         """Write the servers; of those `edited` and of those that are not as they are `known`, the secrets go
-        to the keyring.
+        to the keyring. The values of the server `typed` were given by the user in its form.
         """
         before = self._documents.mcp_servers()
         changed: dict[str, str | None] = {}
@@ -122,7 +130,7 @@ class Servers:
                     secured, stays = await self._secured(server, known.get(server.name), changed)
                     saved.append(secured)
                     kept &= stays
-            await self._carry_consents(servers, saved)
+            await self._carry_consents(servers, saved, changed.keys(), typed)
             await self._documents.save_mcp_servers(tuple(saved))
         except MootError:
             for place, value in changed.items():
@@ -160,17 +168,31 @@ class Servers:
         self._secrets.hide(texts_to_hide(values))
         return parted(server, left)[0] if left else secured, stays
 
-    async def _carry_consents(self, given: tuple[McpServer, ...], saved: list[McpServer]) -> None:
-        """Let a consent hold for a server whose secrets only stand elsewhere now."""
+    async def _carry_consents(
+        self, given: tuple[McpServer, ...], saved: list[McpServer], changed: Collection[str], typed: str
+    ) -> None:
+        """Let a consent hold for a server whose secrets only stand elsewhere now.
+
+        Where the values at the places `changed` were not allowed, nor typed into the form, consent to the
+        entry without them counts no more: it was given with other values.
+        """
         consents = self._documents.consents()
         moved = {old.fingerprint: new.fingerprint for old, new in zip(given, saved, strict=True)}
+        others = {
+            new.fingerprint
+            for old, new in zip(given, saved, strict=True)
+            if old.name != typed
+            and old.fingerprint not in consents
+            and any(place in changed for place in _places((new,)))
+        }
         more = {
             moved[fingerprint] + rest
             for fingerprint, rest in ((one[:64], one[64:]) for one in consents)
             if fingerprint in moved
         }
-        if not more <= consents:
-            await self._documents.save_consents(consents | more)
+        wanted = frozenset(one for one in consents if one[:64] not in others) | more
+        if wanted != consents:
+            await self._documents.save_consents(wanted)
 
     async def _renew(self, changed: Mapping[str, str | None], before: tuple[McpServer, ...]) -> None:
         """Connect anew to servers that are as they were, but for a secret."""

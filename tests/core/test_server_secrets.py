@@ -23,6 +23,15 @@ SECRETS = [
     ({"env": {"DB_PASS": "1234"}}, {"env.DB_PASS": "1234"}),
     ({"env": {"PEM": "-----BEGIN\nabc\n"}}, {"env.PEM": "-----BEGIN\nabc\n"}),
     ({"env": {"DB": "postgres://me:pw@h/db"}}, {"env.DB": "postgres://me:pw@h/db"}),
+    ({"env": {"HEADERS": '{"Authorization": "Bearer x", "Path": "/a"}'}}, {
+        "env.HEADERS": '{"Authorization": "Bearer x", "Path": "/a"}',
+    }),
+    ({"env": {"OPTS": f"--token {KEY} --to /x"}}, {"env.OPTS": f"--token {KEY} --to /x"}),
+    ({"env": {"OPTS": "--password opensesame"}}, {"env.OPTS": "--password opensesame"}),
+    ({"env": {"WORDS": "apple river stone cloud"}}, {"env.WORDS": "apple river stone cloud"}),
+    ({"env": {"X": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}}, {
+        "env.X": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    }),
     ({"env": {"HOOK": f"https://h/{KEY}?x=1"}}, {"env.HOOK": f"https://h/{KEY}?x=1"}),
     ({"headers": {"Authorization": f"Bearer {KEY}"}}, {"headers.Authorization": f"Bearer {KEY}"}),
     ({"url": f"https://h/mcp?api_key={KEY}&x=1"}, {"url.api_key": KEY}),
@@ -58,7 +67,7 @@ def test_a_secret_is_taken_out_and_put_back_to_the_letter(fields, found) -> None
 PLAIN = [
     {"env": {"MODE": "production", "DEBUG": "true", "PORT": "8080", "LANG": "ko_KR.UTF-8", "TOKEN": ""}},
     {"env": {"HOME": "/home/me", "BASE": "https://api.example.org/v1", "LD_PRELOAD": "/x.so"}},
-    {"env": {"NODE_OPTIONS": "--require /x.js", "PYTHONPATH": "a:b", "PATH": "x"}},
+    {"env": {"NODE_OPTIONS": "--require /x.js", "PYTHONPATH": "/a:/b", "PATH": "/x"}},
     {"env": {"TOKEN": "${secret:mine}"}, "headers": {"Accept": "text/plain, */*"}},
     {"args": ("-y", "@modelcontextprotocol/server-filesystem@2025.11.25", "/home/me", "--port", "9")},
     {"args": ("--auth", "none", "--key-file=/tmp/evil.sh", "--key", "./evil.sh", "--token", "--verbose")},

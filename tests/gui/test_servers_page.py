@@ -167,10 +167,10 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         await person.click("server_allow")
         await until(lambda: person.sees("consent_dialog"))
         assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
-        loaders = person.find("consent_loaders", QPlainTextEdit).toPlainText()
-        assert loaders == "NODE_OPTIONS=--require /tmp/e\\u202evil.js\nPATH=/tmp/bin"
+        values = person.find("consent_values", QPlainTextEdit).toPlainText()
+        assert values == "NODE_OPTIONS=--require /tmp/e\\u202evil.js\nPATH=/tmp/bin"
         dialog = person.find("consent_dialog")
-        said = [one.text() for one in dialog.findChildren(QLabel)] + [line, loaders]
+        said = [one.text() for one in dialog.findChildren(QLabel)] + [line, values]
         assert "canary" not in repr(said) and any(one.endswith(": TOKEN") for one in said)
         dialog.reject()
         # Saved without a change, what stood in the file for everyone goes from there, as far as there is a keyring.

@@ -369,3 +369,23 @@ def test_a_real_keyring_keeps_the_secrets_of_a_server(data_dir: Path, tmp_path: 
         capture_output=True, text=True, timeout=120, env=environment, cwd=PROJECT, check=False,
     )  # fmt: skip
     assert done.stdout.startswith("kept and removed"), done.stdout + done.stderr
+
+
+@pytest.mark.threat("T12")
+@pytest.mark.parametrize("changed", [{"GIT_EDITOR": "evil"}, {"GIT_EDITOR": "vim", "HOME": "/tmp/evil"}])
+async def test_a_value_that_was_changed_in_the_file_asks_again(
+    keyring: Backend, data_dir: Path, changed: dict[str, str]
+) -> None:
+    """Also a value that goes to the keyring at the next start: it was not allowed before it went there."""
+    entry = {"GIT_EDITOR": "vim", "HOME": "/home/me"}
+    async with opened(data_dir) as moot:
+        await moot.engine.save_servers((replace(a_process(), env=entry),))
+        await moot.engine.consent("process")
+        assert states(moot) == {"process": CONNECTED}
+    async with opened(data_dir) as moot:
+        assert states(moot)["process"] != ASKING
+        (server,) = moot.documents.mcp_servers()
+        assert secret_fields(server) == ("args.token", "env.GIT_EDITOR")
+    by_hand(data_dir, replace(server, env={**server.env, **changed}))
+    async with opened(data_dir) as moot:
+        assert states(moot) == {"process": ASKING}

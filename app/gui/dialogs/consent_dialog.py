@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from app.core.server_secrets import shown_values
 from app.core.tool import ServerStatus
 from app.gui.i18n import Language
 from app.gui.server_looks import server_line, visible
@@ -36,21 +37,21 @@ class ConsentDialog(QDialog):
         for widget in (title, lead, exact):
             column.addWidget(widget)
         more = [f"{words('server.folder')}: {server.cwd}"] if server.cwd else []
-        names = sorted({*server.env, *server.headers} - server.loaders.keys())
-        if names:
-            more.append(f"{words('consent.variables')}: {', '.join(names)}")
+        shown, hidden = shown_values(server)
+        if hidden:
+            more.append(f"{words('consent.variables')}: {', '.join(map(visible, hidden))}")
         if more:
             surroundings = plain_label("hint", wrap=True)
             surroundings.setText("\n".join(more))
             column.addWidget(surroundings)
-        if server.loaders:
+        if shown:
             label = plain_label("warn", wrap=True)
-            label.setText(words("consent.loaders"))
+            label.setText(words("consent.values"))
             column.addWidget(label)
-            lines = (visible(f"{name}={value}") for name, value in server.loaders.items())
-            loaders = _exact("consent_loaders", "\n".join(lines))
-            loaders.setAccessibleName(words("consent.loaders"))
-            column.addWidget(loaders)
+            lines = (visible(f"{name}={value}") for name, value in shown.items())
+            values = _exact("consent_values", "\n".join(lines))
+            values.setAccessibleName(words("consent.values"))
+            column.addWidget(values)
         if status.changed:
             warning = plain_label("warn", wrap=True)
             warning.setText(words("consent.changed"))
