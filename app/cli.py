@@ -16,7 +16,7 @@ from app.commands import run_command
 from app.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.core.errors import BadInput, Busy, MootError, StorageError
 from app.doctor import examine
-from app.follow import FAULT, PAUSED_OR_STOPPED
+from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.storage.paths import DataPaths
 from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts, problem_line
 from app.wiring import Moot, open_moot
@@ -94,6 +94,7 @@ async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupt
 
 async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
     """Run a command here, and until it ends whatever other processes hand over."""
+    status = FAULT
     server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
     passing_on = asyncio.create_task(_pass_on(interrupted, server))
     try:
@@ -105,9 +106,13 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
     finally:
         passing_on.cancel()
         await server.close()
-        with contextlib.suppress(StorageError):
-            # Of a session that could not be saved the command has said so, and so has its status.
+        try:
             await moot.close()
+        except StorageError as error:
+            # What the disk still refuses is lost with this process: a run that looked complete is not.
+            if status in {OK, WAITS}:
+                status = PAUSED_OR_STOPPED
+                await out.complain(error_line(error, load_texts(arguments.language)))
     return status
 
 

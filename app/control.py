@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from app.arguments import WRITING, Arguments
+from app.storage.file_system import storage_error
 from app.terminal import Out
 
 MAX_LINE = 64 * 1024
@@ -49,10 +50,13 @@ class ControlServer:
         self._interrupts: set[asyncio.Event] = set()
 
     async def start(self) -> None:
-        """Listen, and say where in `control.json`. Raises OSError."""
+        """Listen, and say where in `control.json`. Raises StorageError."""
         self._server = await asyncio.start_server(self._serve, _HOST, 0, limit=MAX_LINE)
         port = self._server.sockets[0].getsockname()[1]
-        _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
+        try:
+            _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
+        except OSError as error:
+            raise storage_error(error, self._path) from error
 
     @property
     def busy(self) -> bool:

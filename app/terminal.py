@@ -4,7 +4,6 @@ Used by cli for a command that runs here and, over control's channel, for one th
 """
 
 import asyncio
-import contextlib
 import io
 import json
 import os
@@ -340,16 +339,21 @@ class Follower:
     async def follow(self, session_id: str) -> None:
         """Print until the end. Raises ConnectionError when nobody reads any more."""
         ended = False
+        unsaved: list[Event] = []
         while not ended:
             batches = [await self._queue.get()]
             while not self._queue.empty():
                 batches.append(self._queue.get_nowait())
             ended = () in batches
-            events = [event for batch in batches for event in batch if event.session_id in {session_id, ""}]
+            new = [event for batch in batches for event in batch if event.session_id in {session_id, ""}]
+            events, unsaved = unsaved + new, []
             if any(not isinstance(event, MessageDelta | Notice) for event in events):
-                # When the disk refuses, the engine pauses and says so in a notice of its own.
-                with contextlib.suppress(StorageError):
+                try:
                     await self._acknowledged(session_id)
+                except StorageError:
+                    # The engine pauses and says so in a notice. A message is finished once it is saved.
+                    unsaved = [event for event in events if isinstance(event, MessageFinished)]
+                    events = [event for event in events if not isinstance(event, MessageFinished)]
             text = "".join(self._printer(event) for event in events)
             if text:
                 await self._out.write(text)
