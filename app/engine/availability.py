@@ -199,6 +199,8 @@ class Availability:
         desk = self._desk(task.agent_id)
         if task_id not in desk.running:
             del desk.waiting[task_id]
+            if not desk.waiting:
+                self._gate(task.provider).blocked.pop(task.agent_id, None)
             return tuple(self._go_on(task.agent_id, now))
         desk.running.discard(task_id)
         gate = self._gate(task.provider)
@@ -231,6 +233,16 @@ class Availability:
         """Start nothing more at a provider until a moment, because it asked to wait."""
         gate = self._gate(provider)
         gate.paused_until = max(gate.paused_until, until)
+
+    def end_pause(self, provider: str, now: float) -> tuple[Effect, ...]:
+        """Let a provider be asked again at once, because the user wants it."""
+        gate = self._gate(provider)
+        gate.paused_until = min(gate.paused_until, now)
+        return tuple(self._freed(gate, now))
+
+    def paused_for(self, provider: str, now: float) -> float:
+        """Return for how many seconds a provider is still paused; 0 where it is not."""
+        return max(0.0, self._gate(provider).paused_until - now)
 
     def move_to_front(self, task_id: str, now: float) -> tuple[Effect, ...]:
         """Let a task that waits be the next of its assistant; what it overtakes may have blocked it."""

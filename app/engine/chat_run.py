@@ -38,7 +38,6 @@ class ChatTerms:
     cast: Cast
     prompts: Prompts
     slots: Slots
-    calls: Slots
 
 
 class ChatRun(Run):
@@ -163,8 +162,7 @@ class ChatRun(Run):
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
             slots=self._terms.slots,
-            calls=self._terms.calls,
-            wait=self._wait,
+            waits=self._waits,
             clock=self._around.clock,
         )
 

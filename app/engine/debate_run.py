@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.errors import ProviderError
+from app.core.errors import RATE_LIMIT, ProviderError
 from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
@@ -63,6 +63,10 @@ class DebateRun(Run):
         if session.status != RUNNING or session.debate.failures:
             debate = after_resume(session.debate, self._live.messages)
             self._live.change(status=RUNNING, reason="", debate=debate)
+            decision = self._decision()
+            if session.reason == RATE_LIMIT and isinstance(decision, Speak):
+                # The user wants it asked now, however long the provider asked to wait.
+                self._around.models.end_pause(decision.participant.provider)
 
     async def _step(self) -> None:
         try:
@@ -140,7 +144,7 @@ class DebateRun(Run):
             async with self._terms.slots.taken(speaker.id, work=work, waits=waits):
                 self._wait_is_over()
                 return await call_model(
-                    self._live, plan, self._around.models, wait=self._wait, clock=self._around.clock
+                    self._live, plan, self._around.models, waits=self._waits, clock=self._around.clock
                 )
         except NotFree as refused:
             self._wait_is_over()
@@ -197,6 +201,7 @@ class DebateRun(Run):
                 why=spoken.why,
                 retakes=spoken.retakes,
             ),
+            provider=speaker.provider,
             request=lambda attempt: self._terms.request(self._live, spoken, attempt.window),
             cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
             may_ask=lambda: speaker.id not in self._terms.world(session).absent,

@@ -123,7 +123,8 @@ class Engine:
         self.bus = bus
         self.drafts = Drafts(drafts, bus)
         self.usage = UsageBook(ledger, models, documents.settings, bus)
-        metered = MeteredModels(models, self.usage)
+        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        metered = MeteredModels(models, self.usage, self._calls)
         self.links: Callable[[str], Awaitable[bool]] = _no_links
         self._store = store
         self._documents = documents
@@ -134,7 +135,7 @@ class Engine:
         self._embedded_problem = embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
-        self._surroundings = Surroundings(models=metered, store=store, sleep=sleep, clock=clock)
+        self._surroundings = Surroundings(models=metered, store=store, clock=clock)
         self._sessions = Sessions(store, bus, self._run_of)
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in, self._language)
@@ -145,7 +146,6 @@ class Engine:
             changed=lambda agent_id: self.queues.tell(agent_id),
         )
         bus.subscribe(self._on_events)
-        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         self.queues = Queues(self._slots, self._cast, documents, bus)
         self.keys = Keys(documents, secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
@@ -420,7 +420,7 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
-        terms = ChatTerms(self._cast, self._prompts, self._slots, self._calls)
+        terms = ChatTerms(self._cast, self._prompts, self._slots)
         if isinstance(live.session, WorkflowSession):
             return WorkflowRun(live, self._surroundings, terms)
         if isinstance(live.session, GroupSession):

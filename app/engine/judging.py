@@ -41,16 +41,17 @@ async def poll(
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
-        call = models.call(ballot_request(debate, messages, voter, prompts))
-        try:
-            stance = stance_of(await call.text())
-        except ProviderError as error:
-            if error.kind == BUDGET_MONTH:
-                raise
-            stance = None
-        finally:
-            if (entry := models.note(call, live.id)) is not None:
-                used[voter.id] = entry
+        async with models.place(voter.provider) as place:
+            call = place.call(ballot_request(debate, messages, voter, prompts))
+            try:
+                stance = stance_of(await call.text())
+            except ProviderError as error:
+                if error.kind == BUDGET_MONTH:
+                    raise
+                stance = None
+            finally:
+                if (entry := models.note(call, live.id)) is not None:
+                    used[voter.id] = entry
         return replace(ballot, stance=stance, usage=used.get(voter.id))
 
     ballots: list[Ballot] = []
@@ -80,19 +81,20 @@ async def judged(
     """
     session, failure = live.debate_session, TOO_SMALL
     for judge in judges:
-        call = models.call(verdict_request(session.debate, messages, judge, prompts))
         verdict = None
-        try:
-            verdict = read_verdict(await call.text(), messages, judge)
-            failure = BAD_RESPONSE
-        except ProviderError as error:
-            if error.kind == BUDGET_MONTH:
-                raise
-            failure = error.kind
-        finally:
-            entry = models.note(call, live.id)
-            if entry is not None and verdict is None:
-                live.note_unsaid(entry)
+        async with models.place(judge.provider) as place:
+            call = place.call(verdict_request(session.debate, messages, judge, prompts))
+            try:
+                verdict = read_verdict(await call.text(), messages, judge)
+                failure = BAD_RESPONSE
+            except ProviderError as error:
+                if error.kind == BUDGET_MONTH:
+                    raise
+                failure = error.kind
+            finally:
+                entry = models.note(call, live.id)
+                if entry is not None and verdict is None:
+                    live.note_unsaid(entry)
         if verdict is not None:
             return replace(verdict, usage=entry)
     return last_words(session, messages, failure)

@@ -1,30 +1,67 @@
-"""The one way to a model: every call of every run goes through here, and past the month's limit."""
+"""The one way to a model: every call goes through the provider's gate and past the month's limit.
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+The gate lets no more calls through at once than the provider can answer, and none while it has asked to
+wait: what one session is refused, all sessions wait for.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import cast
 
-from app.core.errors import EMPTY, ProviderError
+from app.core.errors import EMPTY, RATE_LIMIT, ProviderError
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Usage
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, Text
 from app.core.usage import Price, UsageEntry
+from app.engine.availability import Waits
 from app.engine.estimate import cost_of, request_tokens, tokens_of
+from app.engine.slots import Slots
 from app.engine.usage import UsageBook
+
+MIN_WAIT = 10.0
+MAX_WAIT = 120.0
+
+
+def seconds_to_wait(error: ProviderError) -> float | None:
+    """Return how long to wait before a provider is asked again, None where waiting does not help."""
+    if error.kind != RATE_LIMIT:
+        return None
+    seconds = max(MIN_WAIT, error.retry_after or 0.0)
+    return seconds if seconds <= MAX_WAIT else None
 
 
 class MeteredModels:
-    """Lets models answer while the month's limit allows it, and counts what becomes no message."""
+    """Lets models answer while gate and month's limit allow it, and counts what becomes no message."""
 
-    def __init__(self, models: Models, usage: UsageBook) -> None:
+    def __init__(self, models: Models, usage: UsageBook, gate: Slots) -> None:
         self._models = models
         self._usage = usage
+        self._gate = gate
 
-    def call(self, request: ModelRequest) -> "MeteredCall":
-        """Return a call that is yet to be made."""
-        return MeteredCall(self._models, self._usage, request)
+    @asynccontextmanager
+    async def place(
+        self,
+        provider: str,
+        waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext(),
+    ) -> AsyncIterator["Place"]:
+        """Hold one of a provider's places while the block runs; calls are made from there.
+
+        Where it has to wait for one, it does so inside `waits(seconds)`; 0 where nobody knows how long.
+        """
+        with ExitStack() as waiting:
+
+            def enter(_: Waits) -> None:
+                waiting.enter_context(waits(self._gate.paused_for(provider)))
+
+            async with self._gate.taken(provider, provider, waits=enter):
+                waiting.close()
+                yield Place(self._models, self._usage, self._gate)
+
+    def end_pause(self, provider: str) -> None:
+        """Let a provider that asked to wait be asked again at once."""
+        self._gate.end_pause(provider)
 
     def note(
         self, call: "MeteredCall", session_id: str = "", author: Author | None = None
@@ -38,12 +75,26 @@ class MeteredModels:
         return entry
 
 
+class Place:
+    """A place at a provider, from which calls can be made as long as it is held."""
+
+    def __init__(self, models: Models, book: UsageBook, gate: Slots) -> None:
+        self._models = models
+        self._book = book
+        self._gate = gate
+
+    def call(self, request: ModelRequest) -> "MeteredCall":
+        """Return a call that is yet to be made."""
+        return MeteredCall(self._models, self._book, self._gate, request)
+
+
 class MeteredCall:
     """One call of a model and what it used: by the provider's word, else by an estimate."""
 
-    def __init__(self, models: Models, book: UsageBook, request: ModelRequest) -> None:
+    def __init__(self, models: Models, book: UsageBook, gate: Slots, request: ModelRequest) -> None:
         self._models = models
         self._book = book
+        self._gate = gate
         self._request = request
         self._price: Price | None = None
         self._asked = False
@@ -69,6 +120,8 @@ class MeteredCall:
                         self._said.append(delta.text + delta.thinking)
                     yield delta
         except Exception as error:
+            if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
+                self._gate.pause_provider(self._request.provider, seconds)
             # Who refuses a request charges nothing for it.
             empty = isinstance(error, ProviderError) and error.kind == EMPTY
             self._asked = bool(self._said) or empty

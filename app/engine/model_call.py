@@ -6,9 +6,10 @@ cancellation does, after the text so far was kept as stopped.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.errors import (
     BAD_RESPONSE,
@@ -28,12 +29,10 @@ from app.core.provider import LENGTH, TRUNCATED, CallPiece, Finished, ModelReque
 from app.core.text import clean_text
 from app.engine.debate import PASSED
 from app.engine.live_session import LiveSession
-from app.engine.metered_models import MeteredCall, MeteredModels
+from app.engine.metered_models import MeteredCall, MeteredModels, Place, seconds_to_wait
 from app.engine.perspective import SHORT_WINDOW, WINDOW
 from app.engine.reply import ReplyCleaner, is_pass, whole_sentences
 
-MIN_WAIT = 10.0
-MAX_WAIT = 120.0
 SHOWN_ARGUMENTS = 300
 
 _log = logging.getLogger(__name__)
@@ -49,13 +48,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPlan:
-    """Who speaks, as the message to be, and how to ask.
+    """Who speaks, as the message to be, whose model it is, and how to ask.
 
-    `request` makes the request of an attempt; `may_ask`, asked before each, says whether the speaker's
-    provider may still be asked. `taken` are the ids of tool calls that the turn has used already.
+    `request` makes the request of an attempt; `may_ask`, asked before each, says whether `provider` may
+    still be asked. `taken` are the ids of tool calls that the turn has used already.
     """
 
     message: Message
+    provider: str
     request: Callable[[Attempt], ModelRequest]
     cleaner: Callable[[], ReplyCleaner]
     may_ask: Callable[[], bool]
@@ -83,15 +83,18 @@ async def call_model(
     plan: CallPlan,
     models: MeteredModels,
     *,
-    wait: Callable[[float], Awaitable[None]],
+    waits: Callable[[], AbstractContextManager[None]],
     clock: Callable[[], float],
 ) -> CallResult:
-    """Let a model answer; `wait` sleeps so many seconds, `clock` is monotonic, in seconds."""
+    """Let a model answer; it waits for its provider inside `waits`. `clock` is monotonic, in seconds."""
     answer = _Answer(live, plan, models, clock)
     attempt, retried = Attempt(), False
     try:
-        while plan.may_ask():
-            error = await answer.ask(plan.request(attempt))
+        while True:
+            async with models.place(plan.provider, partial(answer.waiting, waits)) as place:
+                if not plan.may_ask():
+                    break
+                error = await answer.ask(place, plan.request(attempt))
             if error is None:
                 return answer.answered()
             if error.kind == BUDGET_MONTH:
@@ -99,11 +102,8 @@ async def call_model(
             if answer.content or (retried and error.kind not in (RATE_LIMIT, QUOTA)):
                 return answer.failed(error)
             if error.kind in (RATE_LIMIT, QUOTA):
-                seconds = max(MIN_WAIT, error.retry_after or 0.0)
-                if error.kind == QUOTA or retried or seconds > MAX_WAIT:
+                if retried or seconds_to_wait(error) is None:
                     return answer.held(error)
-                answer.announce_retry(seconds, error.kind)
-                await wait(seconds)
             elif error.kind == CONTEXT_WINDOW:
                 attempt = replace(attempt, window=SHORT_WINDOW)
             elif error.kind == EMPTY:
@@ -146,13 +146,13 @@ class _Answer:
         """The text so far."""
         return "".join(self._text).strip()
 
-    async def ask(self, request: ModelRequest) -> ProviderError | None:
+    async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why there is no whole answer, None when there is one."""
         self._begun, self._request = self._clock(), request
         self._held_back = ""
         self._opening = request.opener.partition(":")[2].strip()
         try:
-            await self._listen(request)
+            await self._listen(place.call(request))
         except ProviderError as error:
             return error
         except Exception as fault:
@@ -164,11 +164,10 @@ class _Answer:
             return None
         return ProviderError(INTERRUPTED if self._finished.reason == TRUNCATED else EMPTY)
 
-    async def _listen(self, request: ModelRequest) -> None:
+    async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
         self._finished = Finished(reason=TRUNCATED)
-        call = self._models.call(request)
         self._asked.append(call)
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
@@ -232,17 +231,21 @@ class _Answer:
             self._live.start_message(self._message)
         return self._message
 
-    def announce_retry(self, seconds: float, reason: str) -> None:
-        """Say that the turn waits before it asks again."""
-        self._live.tell(
-            RetryScheduled(
-                session_id=self._live.id,
-                turn_id=self._plan.message.turn_id,
-                author=self._plan.message.author,
-                seconds=seconds,
-                reason=reason,
+    @contextmanager
+    def waiting(self, waits: Callable[[], AbstractContextManager[None]], seconds: float) -> Iterator[None]:
+        """Say that the turn waits, where the provider has asked for it, as long as the block runs."""
+        if seconds:
+            self._live.tell(
+                RetryScheduled(
+                    session_id=self._live.id,
+                    turn_id=self._plan.message.turn_id,
+                    author=self._plan.message.author,
+                    seconds=seconds,
+                    reason=RATE_LIMIT,
+                )
             )
-        )
+        with waits():
+            yield
 
     def answered(self) -> CallResult:
         """Return the whole answer, marked where it carries a warning."""

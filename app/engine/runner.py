@@ -6,7 +6,8 @@ a step is, the run of each kind of session says (debate_run, chat_run).
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.core.errors import StorageError
@@ -25,11 +26,10 @@ STOP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run needs from outside: models, disk and time."""
+    """What a run needs from outside: models, disk and a clock."""
 
     models: MeteredModels
     store: SessionStore
-    sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]
 
 
@@ -135,10 +135,12 @@ class Run(ABC):
             if not await self._save() or self._live.session.status != RUNNING:
                 return
 
-    async def _wait(self, seconds: float) -> None:
+    @contextmanager
+    def _waits(self) -> Iterator[None]:
+        """Count what only waits as long as the block runs."""
         self._waiting += 1
         try:
-            await self._around.sleep(seconds)
+            yield
         finally:
             self._waiting -= 1
 

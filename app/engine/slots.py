@@ -202,6 +202,15 @@ class Slots:
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
 
+    def end_pause(self, provider: str) -> None:
+        """Let a provider be asked again at once."""
+        self._apply(self._core.end_pause(provider, self._clock()))
+        self._set_timer()
+
+    def paused_for(self, provider: str) -> float:
+        """Return for how many seconds a provider is still paused; 0 where it is not."""
+        return self._core.paused_for(provider, self._clock())
+
     async def close(self) -> None:
         """Let go of the timer."""
         if self._timer is not None:

@@ -1,6 +1,7 @@
 """What the turns of a tree share, and how far a turn came; used by turn, tool_calls and the chat's run."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from app.core.agent import Agent
@@ -36,7 +37,7 @@ class Outcome:
 class Stage:
     """What every turn of a tree needs: the session, who is there, models, disk, time and the budget.
 
-    `slots` say which assistants are free, `calls` which providers. `members` are those of the session's group; `asks_too` are tools the user wants to be asked about here.
+    `slots` say which assistants are free; what waits for a provider does so inside `waits`. `members` are those of the session's group; `asks_too` are tools the user wants to be asked about here.
     """
 
     live: LiveSession
@@ -49,6 +50,5 @@ class Stage:
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()
     slots: Slots
-    calls: Slots
-    wait: Callable[[float], Awaitable[None]]
+    waits: Callable[[], AbstractContextManager[None]]
     clock: Callable[[], float]

@@ -98,20 +98,13 @@ class Tree:
 
         plan = CallPlan(
             message=replace(self._message(turn), why=GUIDED if offer else ""),
+            provider=turn.voice.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
             may_ask=stage.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
         )
-        provider = turn.voice.provider
-
-        async def wait(seconds: float) -> None:
-            # What one call is told to wait, all others of the provider wait as well.
-            stage.calls.pause_provider(provider, seconds)
-            await stage.wait(seconds)
-
-        async with stage.calls.taken(provider, provider):
-            result = await call_model(self._live, plan, stage.models, wait=wait, clock=stage.clock)
+        result = await call_model(self._live, plan, stage.models, waits=stage.waits, clock=stage.clock)
         if result.message is None:
             if result.held:
                 self._tell_held(turn, result.held, result.detail)

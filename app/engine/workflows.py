@@ -139,14 +139,15 @@ class Workflows:
             max_tokens=200,
             schema=schema,
         )
-        call = self._models.call(request)
-        try:
-            answer = await call.text()
-        except ProviderError:
-            return None
-        finally:
-            if (entry := self._models.note(call)) is not None:
-                self._asked[command.strip()] = entry
+        async with self._models.place(voice.provider) as place:
+            call = place.call(request)
+            try:
+                answer = await call.text()
+            except ProviderError:
+                return None
+            finally:
+                if (entry := self._models.note(call)) is not None:
+                    self._asked[command.strip()] = entry
         return choice_of(answer, self.all())
 
     async def start(self, command: str, definition_id: str) -> str:

@@ -25,6 +25,7 @@ class DebateWorld(RuleBasedStateMachine):
         self.store = MemoryStore()
         self.documents = MemoryDocuments(remotes())
         self.known_calls = 0
+        self.now = 0.0
         self.retry_waits: list[float] = []
         self.timer: asyncio.Event | None = None
         self.pausing = False
@@ -51,10 +52,9 @@ class DebateWorld(RuleBasedStateMachine):
         self.engine = bench.engine
         self.engine._documents = self.documents
         self.engine._secrets = MemorySecrets()
-        metered = MeteredModels(self.models, self.engine.usage)
-        self.engine._surroundings = replace(
-            self.engine._surroundings, models=metered, sleep=self._sleep, clock=lambda: 0.0
-        )
+        self.engine._calls._sleep, self.engine._calls._clock = self._sleep, lambda: self.now
+        metered = MeteredModels(self.models, self.engine.usage, self.engine._calls)
+        self.engine._surroundings = replace(self.engine._surroundings, models=metered, clock=lambda: self.now)
         self.known_calls = 0
 
     async def _sleep(self, seconds: float) -> None:
@@ -62,6 +62,7 @@ class DebateWorld(RuleBasedStateMachine):
         self.timer = asyncio.Event()
         try:
             await self.timer.wait()
+            self.now += seconds
         finally:
             self.timer = None
 

@@ -22,7 +22,7 @@ MUTANTS = [
     ("desk.running.discard(task_id)", "pass", "I8"),
     ("(*self._freed(gate, now), *self._go_on(task.agent_id, now))", "self._freed(gate, now)", "I2"),
     ("(*self._freed(gate, now), *self._go_on(task.agent_id, now))", "self._go_on(task.agent_id, now)", "I2"),
-    ("del desk.waiting[task_id]\n            return", "return", "I8|t[0-9]+"),
+    ("del desk.waiting[task_id]\n            if not desk", "if not desk", "I8|t[0-9]+"),
     ("move_to_end(task_id, last=False)", "move_to_end(task_id)", "I4|I2"),
     ("return not self.held and", "return", "I13"),
     ("self.limit is None or self.running < self.limit", "True", "a provider that holds one"),

@@ -1,5 +1,7 @@
 """What a call used over the real wire: the provider's word, an estimate where there is none, nothing for a refusal."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -9,7 +11,10 @@ from app.core.errors import ProviderError
 from app.core.events import EventBus
 from app.core.provider import Text
 from app.core.settings import Settings
-from app.engine.metered_models import MeteredCall, MeteredModels
+from app.engine.availability import Availability
+from app.engine.engine import ANY_NUMBER
+from app.engine.metered_models import MeteredCall, Place
+from app.engine.slots import Slots
 from app.engine.usage import UsageBook
 from app.providers.remote import RemoteModels
 from tests.memory import MemoryLedger
@@ -36,7 +41,8 @@ def call(models: RemoteModels, server: WireServer, reply: Reply, model: str = PR
     """Return a call that is answered so."""
     server.script(model, [reply])
     usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
-    return MeteredModels(models, usage).call(request_to(server, model=model, temperature=None))
+    gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
+    return Place(models, usage, gate).call(request_to(server, model=model, temperature=None))
 
 
 async def cut(asked: MeteredCall) -> None:
