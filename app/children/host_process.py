@@ -3,13 +3,17 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.children.lines import Lines
 from app.children.processes import child_command, child_environment
 
 _STOP_SECONDS = 3.0
 _READ_BYTES = 1 << 16
+# Far more than an answer has; a longer line means that the host does not work any more.
+_LINE_BYTES = 64 << 20
+_ERROR_LINE_BYTES = 8_000
 
 Line = Mapping[str, Any]
 
@@ -21,7 +25,7 @@ class HostProcess:
         self,
         process: asyncio.subprocess.Process,
         program: str,
-        log: Callable[[str], Awaitable[None]],
+        log: Callable[[str], None],
         on_death: Callable[["HostProcess"], None],
         on_news: Callable[[Line], None],
     ) -> None:
@@ -33,6 +37,7 @@ class HostProcess:
         self._queues: dict[str, asyncio.Queue[Line | None]] = {}
         self._closing = False
         self._ended = False
+        self.started_at = asyncio.get_running_loop().time()
         self.ready = asyncio.Event()
         self.warm = asyncio.Event()
         self._readers = (asyncio.create_task(self._read_lines()), asyncio.create_task(self._read_errors()))
@@ -41,7 +46,7 @@ class HostProcess:
     async def start(
         cls,
         program: str,
-        log: Callable[[str], Awaitable[None]],
+        log: Callable[[str], None],
         on_death: Callable[["HostProcess"], None],
         on_news: Callable[[Line], None] = lambda _: None,
     ) -> "HostProcess":
@@ -109,11 +114,15 @@ class HostProcess:
 
     async def _read_lines(self) -> None:
         assert self._process.stdout is not None
-        rest = b""
+        lines = Lines(_LINE_BYTES)
         while data := await self._process.stdout.read(_READ_BYTES):
-            *lines, rest = (rest + data).split(b"\n") if rest else data.split(b"\n")
-            for line in lines:
-                self._take(json.loads(line))
+            for line in lines.take(data):
+                self._parse(line)
+            if lines.cut:
+                self._give_up(f"a line of more than {_LINE_BYTES >> 20} MB")
+                break
+        while await self._process.stdout.read(_READ_BYTES):
+            pass
         self._ended = True
         await self._process.wait()
         for queue in self._queues.values():
@@ -121,8 +130,19 @@ class HostProcess:
         self.ready.set()
         self.warm.set()
         if not self._closing:
+            self._log(f"{self._program} ended with {self._process.returncode}")
             self._on_death(self)
-            await self._log(f"{self._program} ended with {self._process.returncode}")
+
+    def _parse(self, data: bytes) -> None:
+        try:
+            line = json.loads(data)
+        except (ValueError, RecursionError):
+            line = None
+        if isinstance(line, dict):
+            self._take(line)
+        else:
+            # An answer may be lost: whoever waits for it must not wait for ever.
+            self._give_up("a line that is no JSON object")
 
     def _take(self, line: Line) -> None:
         if (call_id := line.get("id")) is not None:
@@ -136,7 +156,19 @@ class HostProcess:
         else:
             self._on_news(line)
 
+    def _give_up(self, why: str) -> None:
+        self._log(f"{self._program} is ended: it sent {why}")
+        self.kill()
+
     async def _read_errors(self) -> None:
+        """Read until the end, whatever comes: a host blocks where nobody reads its standard error."""
         assert self._process.stderr is not None
-        while line := await self._process.stderr.readline():
-            await self._log(line.decode("utf-8", "replace").rstrip())
+        lines = Lines(_ERROR_LINE_BYTES)
+        while data := await self._process.stderr.read(_READ_BYTES):
+            self._log_errors(lines.take(data))
+        self._log_errors([lines.rest()])
+
+    def _log_errors(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if text := line.decode("utf-8", "replace").rstrip():
+                self._log(text)

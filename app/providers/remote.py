@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from app.children.host_client import HostClient
 from app.children.host_process import HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
@@ -22,7 +23,6 @@ from app.core.errors import (
     MootError,
     ProviderError,
 )
-from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.provider import (
     CallPiece,
@@ -42,14 +42,13 @@ from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import ModelFileError, fetch_model, find_model
 
-_LOG_BYTES = 1_000_000
 _LISTEN_SECONDS = 1.0
 _TEST_LIMITS = Limits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is not started again before somebody asks.
 _STABLE_SECONDS = 5.0
 
 
-class RemoteModels:
+class RemoteModels(HostClient):
     """Asks models through the host, which it starts, watches, starts anew and stops.
 
     `providers` and `key` look up a provider by its id; `redact` removes the known keys from a
@@ -68,20 +67,15 @@ class RemoteModels:
         model_folder: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
+        super().__init__(MODEL_HOST, redact=redact, log_dir=log_dir)
         self._providers = providers
         self._key = key
-        self._redact = redact
-        self._log_dir = log_dir
         self._model_file = model_file
         self._model_folder = model_folder
         self._limits = limits
-        self._host: HostProcess | None = None
-        self._host_started_at = 0.0
         self._restart: asyncio.Task[None] | None = None
-        self._starting = asyncio.Lock()
         self._keys_sent: set[str] = set()
         self._prices: dict[tuple[str, str], Price | None] = {}
-        self._closed = False
 
     async def start(self) -> None:
         """Start the host, which then imports and warms up by itself; returns at once."""
@@ -215,7 +209,7 @@ class RemoteModels:
             model=clean_name(tested.get("model", "")),
             models=clean_names(tested["models"]),
             failure=tested.get("failure", ""),
-            detail=self._clean(tested.get("detail", "")),
+            detail=self.clean(tested.get("detail", "")),
         )
 
     def is_free(self, provider: str) -> bool:
@@ -250,32 +244,19 @@ class RemoteModels:
 
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
-        self._closed = True
-        async with self._starting:
-            if self._host is not None:
-                await self._host.close()
+        await super().close()
         if self._restart is not None:
             await asyncio.gather(self._restart, return_exceptions=True)
 
-    @property
-    def host_pid(self) -> int | None:
-        """The process number of the running host."""
-        return self._host.pid if self._host is not None and self._host.alive else None
+    def clean(self, text: str) -> str:
+        """Return a text without keys and without what cannot be stored."""
+        return super().clean(redact_keys(text, tuple(self._keys_sent)))
 
-    async def _running_host(self) -> HostProcess:
-        async with self._starting:
-            if self._closed:
-                raise ProviderError(HOST, "Moot is closing")
-            if self._host is None or not self._host.alive:
-                try:
-                    self._host = await HostProcess.start(MODEL_HOST, self._log, self._on_host_died)
-                except OSError as error:
-                    raise ProviderError(HOST, str(error)) from error
-                self._host_started_at = asyncio.get_running_loop().time()
-            return self._host
+    def _failure(self, detail: str) -> Exception:
+        return ProviderError(HOST, detail)
 
-    def _on_host_died(self, host: HostProcess) -> None:
-        lived = asyncio.get_running_loop().time() - self._host_started_at
+    def _on_died(self, host: HostProcess) -> None:
+        lived = asyncio.get_running_loop().time() - host.started_at
         if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
             self._restart = asyncio.create_task(self.start())
 
@@ -316,28 +297,13 @@ class RemoteModels:
         return line
 
     def _error(self, error: Mapping[str, Any]) -> ProviderError:
-        return ProviderError(error["kind"], self._clean(error["detail"]), error["retry_after"])
-
-    def _clean(self, text: str) -> str:
-        return clean_text(self._redact(redact_keys(text, tuple(self._keys_sent))))
-
-    async def _log(self, line: str) -> None:
-        if self._log_dir is not None:
-            await asyncio.to_thread(_append, self._log_dir / "model_host.log", self._clean(line))
+        return ProviderError(error["kind"], self.clean(error["detail"]), error["retry_after"])
 
 
 @cache
 def _has_llama() -> bool:
     """Say whether what runs the embedded model is installed; asked for anew with every look at the providers."""
     return importlib.util.find_spec("xllamacpp") is not None
-
-
-def _append(path: Path, line: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    with path.open("a", encoding="utf-8") as file:
-        file.write(f"{utc_now()} {line}\n")
 
 
 def _first_model(config: ProviderConfig) -> str:

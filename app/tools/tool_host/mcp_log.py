@@ -1,5 +1,6 @@
 """The log of one MCP server: what it says on its standard error, capped, without secrets."""
 
+import contextlib
 import os
 import threading
 import time
@@ -76,12 +77,10 @@ class ServerLog:
         if self._path is None:
             return
         with self._lock:
-            try:
+            # What cannot be written now is dropped; there may be space for the next line.
+            with contextlib.suppress(OSError):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 if self._path.exists() and self._path.stat().st_size > _FILE_BYTES:
                     self._path.replace(self._path.with_suffix(".log.1"))
                 with self._path.open("a", encoding="utf-8", errors="replace") as file:
                     file.writelines(f"{utc_now()} {line}\n" for line in lines)
-            except OSError:
-                # A log that cannot be written harms nobody.
-                self._path = None
