@@ -76,11 +76,10 @@ class ServerLog:
     def _write(self, lines: list[str]) -> None:
         if self._path is None:
             return
-        with self._lock:
-            # What cannot be written now is dropped; there may be space for the next line.
-            with contextlib.suppress(OSError):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                if self._path.exists() and self._path.stat().st_size > _FILE_BYTES:
-                    self._path.replace(self._path.with_suffix(".log.1"))
-                with self._path.open("a", encoding="utf-8", errors="replace") as file:
-                    file.writelines(f"{utc_now()} {line}\n" for line in lines)
+        # What cannot be written now is dropped; there may be space for the next line.
+        with self._lock, contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and self._path.stat().st_size > _FILE_BYTES:
+                self._path.replace(self._path.with_suffix(".log.1"))
+            with self._path.open("a", encoding="utf-8", errors="replace") as file:
+                file.writelines(f"{utc_now()} {line}\n" for line in lines)
