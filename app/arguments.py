@@ -35,8 +35,17 @@ RESTORE = "restore"
 PROVIDERS = "providers"
 DOCTOR = "doctor"
 USAGE = "usage"
+SERVERS = "servers"
+KEYS = "keys"
 
 WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE, IMPORT, BACKUP, RESTORE)
+# What these do depends on their second word; without one, and with `list`, they only read.
+DIVIDED = (SERVERS, KEYS)
+LIST = "list"
+ALLOW = "allow"
+DENY = "deny"
+SET = "set"
+REMOVE = "remove"
 RETRY = "retry"
 SKIP = "skip"
 ACCEPT = "accept"
@@ -76,6 +85,7 @@ class Arguments:
     definition: str = ""
     step: str = ""
     action: str = ""
+    name: str = ""
     text: str = ""
     participants: tuple[str, ...] = ()
     mode: str = ""
@@ -92,6 +102,11 @@ class Arguments:
     def root(self) -> Path:
         """The data directory that is meant."""
         return Path(self.data_dir) if self.data_dir else default_data_dir()
+
+    @property
+    def writes(self) -> bool:
+        """Whether the command changes something, so that it needs the one writer of the data directory."""
+        return self.command in WRITING or (self.command in DIVIDED and self.action not in ("", LIST))
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as JSON values."""
@@ -138,16 +153,27 @@ class _Parser(argparse.ArgumentParser):
         for code, pattern in _COMPLAINTS:
             if found := pattern.fullmatch(message):
                 raise BadInput(code, help=help_command, **_shortened(found.groupdict()))
-        raise BadInput("usage", detail=message[:MAX_QUOTED], help=help_command)
+        raise BadInput("usage", help=help_command, **_shortened({"detail": message}))
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
-    return {name: text[:MAX_QUOTED] for name, text in blanks.items()}
+    """Return what is quoted of the command line, without what looks like a key."""
+    from app.storage.redaction import Redactor
+
+    redact = Redactor().redact
+    return {name: redact(text)[:MAX_QUOTED] for name, text in blanks.items()}
 
 
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     """Read a command line. Raises BadInput; exits with 0 after `--help`."""
-    values = vars(_parser(texts).parse_args(arguments))
+    parser = _parser(texts)
+    parsed, unknown = parser.parse_known_args(arguments)
+    values = vars(parsed)
+    if unknown and values["command"] == KEYS:
+        # It may be a key: it is not repeated.
+        raise BadInput("key_as_argument")
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     for name in ("participants", "context", "files"):
         values[name] = tuple(values.get(name) or ())
     for name in ("context", "files"):
@@ -270,4 +296,25 @@ def _parser(texts: Texts) -> _Parser:
     restore.add_argument("--yes", action="store_true", help=texts("cli.help.yes"))
     for name in (SESSIONS, PROVIDERS, USAGE, DOCTOR):
         command(name)
+
+    def divided(name: str, *actions: tuple[str, str]) -> dict[str, _Parser]:
+        """Add a command whose second word is `list` or one of the actions, each with what its name is of."""
+        made = command(name)
+        parts = made.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
+        added: dict[str, _Parser] = {}
+        for action, what in ((LIST, ""), *actions):
+            text = texts(f"cli.help.{name}.{action}")
+            added[action] = part = parts.add_parser(
+                action, help=text, description=text, allow_abbrev=False, parents=[common()]
+            )
+            part.add_argument(
+                "--json", action="store_true", default=argparse.SUPPRESS, help=texts("cli.help.json")
+            )
+            if what:
+                part.add_argument("name", metavar=what, help=texts(f"cli.help.{name}.name"))
+        return added
+
+    servers = divided(SERVERS, (ALLOW, "NAME"), (DENY, "NAME"))
+    servers[ALLOW].add_argument("--yes", action="store_true", help=texts("cli.help.agree"))
+    divided(KEYS, (SET, "PROVIDER"), (REMOVE, "PROVIDER"))
     return parser

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.arguments import DOCTOR, WRITING, Arguments
+from app.arguments import DOCTOR, Arguments
 from app.commands import run_command
 from app.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.core.errors import BadInput, Busy, MootError, StorageError
@@ -40,7 +40,7 @@ async def _run(arguments: Arguments, out: Out) -> int:
         try:
             if arguments.command == DOCTOR:
                 return await examine(paths, arguments, out, texts)
-            if arguments.command in WRITING:
+            if arguments.writes:
                 return await _write(paths, arguments, out, interrupted)
             return await _read(paths, arguments, out, interrupted)
         except ConnectionError:

@@ -11,18 +11,26 @@ from pathlib import Path
 
 from app.archive_commands import back_up, bring_in, restore
 from app.arguments import (
+    ALLOW,
     ASK,
     BACKUP,
     DEBATE,
     DELETE,
+    DENY,
+    DIVIDED,
     EXPORT,
     IMPORT,
+    KEYS,
+    LIST,
     PAUSE,
     PROVIDERS,
+    REMOVE,
     REPLY,
     RESTORE,
     RESUME,
+    SERVERS,
     SESSIONS,
+    SET,
     SHOW,
     STEP,
     STOP,
@@ -53,6 +61,8 @@ from app.engine.engine import DebateSetup
 from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
 from app.follow import OK, Call, run_session, session_id_of, warm_up
+from app.key_commands import list_keys, remove_key, set_key
+from app.server_commands import allow_server, deny_server, list_servers
 from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
 from app.usage_commands import usage
 from app.wiring import Moot
@@ -72,7 +82,10 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: a
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
     call = Call(moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted)
-    return await _COMMANDS[arguments.command](call)
+    command = arguments.command
+    if command in DIVIDED:
+        return await _DIVIDED[command, arguments.action or LIST](call)
+    return await _COMMANDS[command](call)
 
 
 async def _debate(call: Call) -> int:
@@ -217,6 +230,14 @@ _COMMANDS: dict[str, Command] = {
     RESTORE: restore,
     PROVIDERS: _providers,
     USAGE: usage,
+}
+_DIVIDED: dict[tuple[str, str], Command] = {
+    (SERVERS, LIST): list_servers,
+    (SERVERS, ALLOW): allow_server,
+    (SERVERS, DENY): deny_server,
+    (KEYS, LIST): list_keys,
+    (KEYS, SET): set_key,
+    (KEYS, REMOVE): remove_key,
 }
 
 

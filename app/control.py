@@ -1,8 +1,8 @@
 """The private channel between two Moots: whoever holds the data directory serves, others hand over.
 
 A TCP socket on 127.0.0.1 whose port and 256-bit token stand in `control.json`, which only its
-owner can read. JSON lines of at most 64 kB: one request, then pieces of output, then the exit
-status. Used by cli and main.
+owner can read. JSON lines of at most 64 kB: one request, then output and questions, then the exit
+status; what is sent back meanwhile is answers and the wish to pause. Used by cli and main.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from app.arguments import WRITING, Arguments
+from app.arguments import Arguments
 from app.storage.file_system import storage_error
 from app.terminal import Out
 
@@ -112,10 +112,10 @@ class ControlServer:
             if self._raise_window is not None:
                 self._raise_window()
             await out.send({"exit": 0 if self._raise_window is not None else 2})
-        elif verb in WRITING:
+        else:
             values = request.get("arguments")
             arguments = Arguments.from_json(values if isinstance(values, dict) else {})
-            if arguments.command == verb:
+            if arguments.command == verb and arguments.writes:
                 await self._run_command(arguments, reader, out)
 
     async def _run_command(
@@ -123,8 +123,7 @@ class ControlServer:
     ) -> None:
         interrupted = asyncio.Event()
         self._interrupts.add(interrupted)
-        # A second line asks to pause, and so does the end of whoever asked.
-        watch = asyncio.create_task(_until_line_or_end(reader, interrupted))
+        watch = asyncio.create_task(_listen(reader, out, interrupted))
         try:
             await out.send({"accepted": True})
             status = await self._run(arguments, out, interrupted)
@@ -134,9 +133,11 @@ class ControlServer:
             watch.cancel()
 
 
-async def _until_line_or_end(reader: asyncio.StreamReader, interrupted: asyncio.Event) -> None:
+async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: asyncio.Event) -> None:
+    """Take in answers. Any other line asks to pause, and so does the end of whoever asked."""
     with contextlib.suppress(ConnectionError, ValueError):
-        await reader.readline()
+        while "answer" in (line := _parse(await reader.readline())):
+            out.answer(line["answer"])
     interrupted.set()
 
 
@@ -145,6 +146,7 @@ class _ChannelOut:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
+        self._asked: asyncio.Future[str | None] | None = None
 
     async def write(self, text: str) -> None:
         for start in range(0, len(text), _PIECE):
@@ -152,6 +154,16 @@ class _ChannelOut:
 
     async def complain(self, line: str) -> None:
         await self.send({"err": line[:_PIECE]})
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        self._asked = asyncio.get_running_loop().create_future()
+        await self.send({"ask": question[:_PIECE], "secret": secret})
+        return await self._asked
+
+    def answer(self, text: object) -> None:
+        """Take the answer to the question that was asked last."""
+        if self._asked is not None and not self._asked.done():
+            self._asked.set_result(text if isinstance(text, str) else None)
 
     async def send(self, value: Mapping[str, object]) -> None:
         self._writer.write(_line(value))
@@ -168,6 +180,7 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: asy
     reader, writer = await _connect(path, request)
     accepted = False
     passing_on = asyncio.create_task(_pass_on(interrupted, writer))
+    asking: asyncio.Task[None] | None = None
     try:
         while True:
             try:
@@ -182,9 +195,21 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: asy
                 await out.write(str(reply["out"]))
             if "err" in reply:
                 await out.complain(str(reply["err"]))
+            if "ask" in reply:
+                asking = asyncio.create_task(_answer(reply, out, writer))
     finally:
         passing_on.cancel()
+        if asking is not None:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
         writer.close()
+
+
+async def _answer(reply: Mapping[str, object], out: Out, writer: asyncio.StreamWriter) -> None:
+    answer = await out.ask(str(reply["ask"]), secret=reply.get("secret") is True)
+    with contextlib.suppress(ConnectionError):
+        writer.write(_line({"answer": answer}))
+        await writer.drain()
 
 
 async def raise_other(path: Path) -> bool:

@@ -45,15 +45,24 @@ class Out(Protocol):
         """Write one line to standard error."""
         ...
 
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        """Return what the user types, unseen where it is `secret`; None where nobody can be asked."""
+        ...
+
 
 class TerminalOut:
-    """This process's own standard output and standard error."""
+    """This process's own standard input, standard output and standard error."""
 
     async def write(self, text: str) -> None:
         await asyncio.to_thread(_write, sys.stdout, text)
 
     async def complain(self, line: str) -> None:
         await asyncio.to_thread(_write, sys.stderr, line + "\n")
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        from app.terminal_input import read_typed
+
+        return await read_typed(question, secret=secret)
 
 
 def use_utf8() -> None:

@@ -183,7 +183,7 @@ class ServersChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeysChanged(Event):
-    """The keyring was looked up, or has answered late; `session_id` is ""."""
+    """The keyring was looked up or has answered late, or a terminal changed a key; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,6 +201,10 @@ class Tools(Protocol):
         """Take note that the user allows a server as it is now, and connect."""
         ...
 
+    async def withdraw(self, server: str) -> None:
+        """Forget that the user allowed a server, and let go of it."""
+        ...
+
     async def restart(self, server: str) -> None:
         """Connect anew."""
         ...

@@ -372,10 +372,6 @@ class Engine:
         """Connect to MCP servers that may run."""
         await self._tools.attach(servers)
 
-    async def consent(self, server: str) -> None:
-        """Allow an MCP server as it is now, and connect."""
-        await self._tools.consent(server)
-
     async def restart_server(self, server: str) -> None:
         """Connect to an MCP server anew."""
         await self._tools.restart(server)

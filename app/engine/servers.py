@@ -8,7 +8,7 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, MootError, NotFound, StorageError
 from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
-from app.core.tool import CONNECTED, DOWN, McpServer, Tools
+from app.core.tool import CONNECTED, DOWN, McpServer, ServerStatus, Tools
 from app.engine.keys import NOT_REMOVED
 
 
@@ -50,6 +50,28 @@ class Servers:
         if open_ones:
             with contextlib.suppress(MootError):
                 await self._save(servers, {one.name: one for one in servers}, open_ones)
+
+    async def allow(self, shown: ServerStatus) -> None:
+        """Let a server run as it was shown, switched on where it was off, and connect.
+
+        Raises NotFound, and BadInput where it is no longer as it was shown.
+        """
+        name = shown.server.name
+        server = self._find(name)
+        changed = next((one.changed for one in self._tools.servers() if one.server.name == name), ())
+        if server.fingerprint != shown.server.fingerprint or not set(changed) <= set(shown.changed):
+            raise BadInput("server_changed", name=name)
+        await self._tools.consent(name)
+        if server.disabled:
+            # In this order it never asks again.
+            on = replace(server, disabled=False)
+            await self.save(tuple(on if one.name == name else one for one in self._documents.mcp_servers()))
+            await self._tools.attach((name,))
+
+    async def deny(self, name: str) -> None:
+        """Withdraw the consent to a server, which then no longer runs. Raises NotFound, StorageError."""
+        self._find(name)
+        await self._tools.withdraw(name)
 
     async def replace(self, name: str, server: McpServer) -> bool:
         """Put a server in place of the one of this name, also under another one; what is kept for it goes along.

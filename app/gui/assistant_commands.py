@@ -331,7 +331,8 @@ class AssistantCommands(QObject):
         def ask() -> None:
             dialog = ConsentDialog(self._language, status, self._window)
             name = status.server.name
-            dialog.allowed.connect(lambda: self._tasks.start(f"allow {name}", self._engine.consent(name)))
+            allow = self._engine.mcp.allow
+            dialog.allowed.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
             dialog.open()
 
         text = self._language("server.asks", name=status.server.name)

@@ -118,6 +118,26 @@ class McpServers:
         held.starts.clear()
         await self._connect(held)
 
+    async def withdraw(self, server: str) -> None:
+        """Forget that the user allowed a server, and its tools, and let go of it.
+
+        So it is with every server that runs the very same: the consent was theirs too.
+        """
+        held = self._refreshed().get(server)
+        if held is None:
+            return
+        fingerprint = held.server.fingerprint
+        async with self._saving:
+            consents = self._documents.consents()
+            left = frozenset(one for one in consents if one.partition("/")[0] != fingerprint)
+            await self._documents.save_consents(left)
+        for one in tuple(self._held.values()):
+            # One that is connecting finds out by itself that it may not.
+            if one.server.fingerprint == fingerprint and one.state == CONNECTED:
+                await self._disconnect(one.server.name)
+                self._change(one, OFF)
+        self.on_change()
+
     async def restart(self, server: str) -> None:
         """Connect anew."""
         held = self._refreshed().get(server)
@@ -213,6 +233,10 @@ class McpServers:
                     # Its entry was taken or changed meanwhile.
                     if held.server.name not in self._held:
                         await self._disconnect(held.server.name)
+                    return
+                if not self._may_run(held):
+                    await self._disconnect(held.server.name)
+                    self._change(held, OFF)
                     return
                 held.offered = tuple(self._cleaned(answer["tools"]))
                 if f"{held.server.fingerprint}/" not in self._documents.consents():

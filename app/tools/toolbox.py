@@ -60,6 +60,10 @@ class Toolbox:
         """Take note that the user allows a server as it is now, and connect."""
         await self._servers.consent(server)
 
+    async def withdraw(self, server: str) -> None:
+        """Forget that the user allowed a server, and let go of it."""
+        await self._servers.withdraw(server)
+
     async def restart(self, server: str) -> None:
         """Connect to a server anew."""
         await self._servers.restart(server)

@@ -18,7 +18,7 @@ from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call
 from tests.gui.web_engine import web_engine  # noqa: F401
-from tests.tools.serving import SERVERS
+from tests.tools.serving import SERVERS, allow
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 from tests.wire.replies import WireCall
@@ -50,7 +50,7 @@ async def meet(person: Person) -> None:
     """Have an assistant with the server's tools."""
     engine = person.window.desk.engine
     await engine.save_servers((ENTRY,))
-    await engine.consent("pages")
+    await allow(engine, "pages")
     await engine.assistants.save(architect(model=MODEL, mcp_servers=("pages",)))
 
 

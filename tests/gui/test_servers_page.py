@@ -15,6 +15,7 @@ from app.core.tool import ASKING, CONNECTED, OFF, McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.server_looks import server_line
 from tests.app_driver import Person, at_window, until
+from tests.tools.serving import allow
 
 PROPER = str(Path(__file__).parent.parent / "tools" / "servers" / "proper.py")
 
@@ -118,7 +119,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     engine = person.window.desk.engine
     assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
     await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))
-    await engine.consent("proper")
+    await allow(engine, "proper")
     await until(lambda: states(person) == {"proper": CONNECTED}, 60)
 
     await person.click("server_edit")
@@ -138,7 +139,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await until(lambda: engine._secrets.get("mcp:proper:env.TOKEN", "") is None)
     assert status.state == ASKING, "it is given another variable"
 
-    await engine.consent("renamed")
+    await allow(engine, "renamed")
     await until(lambda: states(person) == {"renamed": CONNECTED}, 60)
     await until(lambda: page(person)._name.text() == "renamed")
     await person.click("server_edit")

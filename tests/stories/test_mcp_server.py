@@ -16,7 +16,7 @@ from app.core.message import APPROVAL, TOOL, Message
 from app.core.tool import ASKING, CONNECTED
 from app.engine.branches import shown
 from app.wiring import Moot, open_moot
-from tests.tools.serving import proper
+from tests.tools.serving import allow, proper
 from tests.wire import Answer, WireCall, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import Recorded
@@ -56,7 +56,7 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
     await engine.assistants.save(agent)
     await engine.attach(["proper"])
     assert engine.servers()[0].state == ASKING
-    await engine.consent("proper")
+    await allow(engine, "proper")
     assert engine.servers()[0].state == CONNECTED
 
     session_id = await engine.chats.start("greeter", "Greet me.")

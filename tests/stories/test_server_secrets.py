@@ -31,7 +31,7 @@ from app.wiring import Moot, open_moot
 from tests.storage.test_secrets import SHELL, Backend
 from tests.stories.processes import PROJECT
 from tests.test_doctor import Lines
-from tests.tools.serving import Context, free_port, python, running
+from tests.tools.serving import Context, allow, free_port, python, running
 from tests.wire import Answer, WireCall, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import Recorded
@@ -147,7 +147,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
             engine = moot.engine
             assert await engine.save_servers((a_process(), an_address(port)))
             for name in ("process", "address"):
-                await engine.consent(name)
+                await allow(engine, name)
             assert states(moot) == {"process": CONNECTED, "address": CONNECTED}
             there = await given(moot, "process")
             assert (there["NOTES"], there["argument 2"]) == (
@@ -175,7 +175,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
             said.append(await told(moot, "process", "end"))
             refused = replace(an_address(port, "refuse"), name="refused")
             await engine.save_servers((a_process(), an_address(port), refused))
-            await engine.consent("refused")
+            await allow(engine, "refused")
             assert states(moot)["refused"] == DOWN
             said += [repr(moot.engine.servers()), repr(engine.problems())]
             await engine.archive.back_up()
@@ -211,7 +211,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         await engine.save_servers(
             (replace(a_process(), env={"NOTES": CANARIES["variable"], "MODE": "quiet"}),)
         )
-        await engine.consent("process")
+        await allow(engine, "process")
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
 
         undo = await engine.mcp.remove("process")
@@ -258,7 +258,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         by_hand(data_dir, a_process())
         await moot.documents.load()
         engine = moot.engine
-        await engine.consent("process")
+        await allow(engine, "process")
         assert states(moot) == {"process": CONNECTED}
         assert (await given(moot, "process"))["argument 2"] == digest(CANARIES["argument"])
         said = [await told(moot, "process", tool) for tool in ("tell", "page", "fail", "end")]
@@ -298,7 +298,7 @@ async def test_without_a_keyring_a_secret_is_for_this_run_and_what_stood_in_the_
         assert leaks((data_dir / "mcp.json").read_text("utf-8")) == leaks(before), "nothing of it is lost"
         (status,) = engine.servers()
         assert not await engine.save_servers((status.server, a_process()))
-        await engine.consent("process")
+        await allow(engine, "process")
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
         fields = secret_fields(engine.servers()[1].server)
         assert set(fields) == {"env.NOTES", "args.token"}
@@ -321,7 +321,7 @@ async def test_a_reference_written_by_hand_asks_again_where_it_changes_what_runs
 ) -> None:
     async with opened(data_dir) as moot:
         await moot.engine.save_servers((a_process(),))
-        await moot.engine.consent("process")
+        await allow(moot.engine, "process")
     file = data_dir / "mcp.json"
     file.write_text(file.read_text("utf-8").replace("--token", "--other"), "utf-8")
     async with opened(data_dir) as moot:

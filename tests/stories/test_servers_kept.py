@@ -20,6 +20,7 @@ from tests.stories.test_server_secrets import (
     states,
     written,
 )
+from tests.tools.serving import allow
 
 __all__ = ["keyring"]
 
@@ -39,7 +40,7 @@ async def test_what_stood_in_the_file_goes_to_the_keyring_at_the_next_start(
         patch.setattr(Backend, "get_password", refused)
         patch.setattr(Backend, "set_password", refused)
         async with opened(data_dir) as moot:
-            await moot.engine.consent("process")
+            await allow(moot.engine, "process")
             assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
         assert (file.read_bytes(), keyring.kept) == (before, {}), "a locked keyring changes nothing"
         # One that is locked while it is asked loses nothing either.
@@ -76,7 +77,7 @@ async def test_a_server_comes_back_from_the_bin_without_its_secrets(keyring: Bac
     async with opened(data_dir) as moot:
         engine = moot.engine
         await engine.save_servers((a_process(), McpServer(name="other", command="x")))
-        await engine.consent("process")
+        await allow(engine, "process")
         await engine.mcp.remove("process")
         assert (list(states(moot)), keyring.kept) == (["other"], {})
     async with opened(data_dir) as moot:
@@ -104,5 +105,5 @@ async def test_what_stood_in_the_file_comes_back_by_undo_and_is_not_in_the_bin(d
         assert await undo()
         assert json.loads((data_dir / "mcp.json").read_text("utf-8")) == before
         assert await moot.engine.archive.thrown() == ()
-        await moot.engine.consent("process")
+        await allow(moot.engine, "process")
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.core.message import Message, Prompt
 from app.core.tool import McpServer, ServerStatus, Tool
+from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
@@ -103,6 +104,12 @@ async def bench(folder: Path, limits: Limits | None = None) -> AsyncIterator[Ben
     finally:
         await one.servers.close()
         await one.host.close()
+
+
+async def allow(engine: Engine, name: str) -> None:
+    """Allow a server as its user does: as it is shown now."""
+    [shown] = [status for status in engine.servers() if status.server.name == name]
+    await engine.mcp.allow(shown)
 
 
 async def until(true: Callable[[], bool], seconds: float = 10.0) -> None:

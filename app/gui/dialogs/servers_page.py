@@ -279,18 +279,11 @@ class ServersPage(QWidget):
 
     def _on_allow(self) -> None:
         if self._status is not None:
-            server = self._status.server
-            dialog = ConsentDialog(self._language, self._status, self)
-            dialog.allowed.connect(
-                lambda: self._tasks.start(f"allow server {server.name}", self._do(self._allow(server)))
-            )
+            status = self._status
+            dialog = ConsentDialog(self._language, status, self)
+            name = f"allow server {status.server.name}"
+            dialog.allowed.connect(lambda: self._tasks.start(name, self._do(self._engine.mcp.allow(status))))
             dialog.open()
-
-    async def _allow(self, server: McpServer) -> None:
-        """Take note of the consent, and switch a server on that was off: in this order it never asks again."""
-        await self._engine.consent(server.name)
-        if server.disabled:
-            await self._switch(replace(server, disabled=False))
 
     def _on_remove(self) -> None:
         if self._status is not None:

@@ -1,0 +1,35 @@
+"""Where a command writes and what is answered to its questions; used by the tests of the command line."""
+
+import asyncio
+
+
+class Answers:
+    """Standard output and standard error, kept, and the user at the keyboard.
+
+    Every question is answered with the next of the texts; None stands for nobody there. Without a text left the
+    question waits.
+    """
+
+    def __init__(self, *answers: str | None) -> None:
+        self.out = ""
+        self.err: list[str] = []
+        self.questions: list[tuple[str, bool]] = []
+        self.asked = asyncio.Event()
+        self.given_up = 0
+        self._answers = list(answers)
+
+    async def write(self, text: str) -> None:
+        self.out += text
+
+    async def complain(self, line: str) -> None:
+        self.err.append(line)
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        self.questions.append((question, secret))
+        self.asked.set()
+        if not self._answers:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.given_up += 1
+        return self._answers.pop(0)

@@ -1,0 +1,183 @@
+"""`moot servers`: what is shown before a server may run, what a yes records, and a window that takes notice."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.arguments import ALLOW, DENY, SERVERS, Arguments, parse_arguments
+from app.commands import run_command
+from app.control import hand_over
+from app.core.errors import BadInput, NotFound
+from app.core.tool import ASKING, CONNECTED, OFF, McpServer
+from app.storage.paths import DataPaths
+from app.terminal import load_texts
+from app.wiring import Moot, open_moot
+from tests.app_driver import at_window, until
+from tests.asked import Answers
+from tests.tools.serving import SERVERS as PROGRAMS
+from tests.tools.serving import proper
+
+ALLOW_IT = Arguments(command=SERVERS, action=ALLOW, name="proper")
+DENY_IT = Arguments(command=SERVERS, action=DENY, name="proper")
+LIST_THEM = Arguments(command=SERVERS, json=True)
+
+
+@pytest.fixture
+async def moot(data_dir: Path) -> AsyncIterator[Moot]:
+    moot = await open_moot(data_dir)
+    yield moot
+    await moot.close()
+
+
+async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[int, Answers]:
+    out = Answers(*answers)
+    return await run_command(moot, arguments, out, asyncio.Event()), out
+
+
+async def state(moot: Moot) -> str:
+    _, out = await run(moot, LIST_THEM)
+    return json.loads(out.out)[0]["state"]
+
+
+async def entry(moot: Moot, **fields: object) -> McpServer:
+    server = proper(**fields)
+    await moot.engine.save_servers((server,))
+    return moot.engine.servers()[0].server
+
+
+@pytest.mark.threat("T12")
+async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) -> None:
+    odd = "a\u202eb\x1b[2J\nGiven too, but secret and not shown: none"
+    script = str(PROGRAMS / "proper.py")
+    env = {"HOME": "/x", "API_TOKEN": "canary-7Qx0Zl9pT3m"}
+    server = McpServer(name="proper", command=sys.executable, args=(script, odd), cwd="/", env=env)
+    await moot.engine.save_servers((server,))
+    [server] = [one.server for one in moot.engine.servers()]
+    status, out = await run(moot, ALLOW_IT, "n")
+    assert (status, out.questions, moot.documents.consents()) == (
+        4,
+        [("Allow this server to run? [y/N] ", False)],
+        frozenset(),
+    )
+    lines = out.out.splitlines()
+    assert any(script in line and "a\\u202eb\\u001b[2J" in line for line in lines)
+    assert not set(out.out) & {"\u202e", "\x1b"}
+    assert "  HOME=/x" in lines and "Folder: /" in lines
+    assert "Given too, but secret and not shown: API_TOKEN" in lines
+    assert "canary" not in out.out + "".join(out.err)
+    assert len([line for line in lines if line.startswith("Given too")]) == 1
+
+    assert (await run(moot, ALLOW_IT, "y"))[0] == 0
+    # What the window would have kept of its consent.
+    assert server.fingerprint in moot.documents.consents()
+
+
+async def test_a_yes_connects_and_a_changed_entry_asks_again(moot: Moot) -> None:
+    await entry(moot)
+    assert await state(moot) == ASKING
+    status, out = await run(moot, ALLOW_IT, "Yes")
+    assert (status, await state(moot)) == (0, CONNECTED)
+    assert "proper__add" in out.out
+    await entry(moot, env={"MORE": "1"})
+    assert await state(moot) == ASKING
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+async def test_where_nobody_can_be_asked_it_takes_a_yes_on_the_command_line(
+    moot: Moot, json_wanted: bool
+) -> None:
+    server = await entry(moot)
+    arguments = Arguments(command=SERVERS, action=ALLOW, name="proper", json=json_wanted)
+    with pytest.raises(BadInput, match="needs_yes"):
+        await run(moot, arguments, None)
+    assert moot.documents.consents() == frozenset()
+    status, out = await run(moot, Arguments(command=SERVERS, action=ALLOW, name="proper", yes=True))
+    assert (status, out.questions) == (0, [])
+    assert str(PROGRAMS / "proper.py") in out.out
+    assert server.fingerprint in moot.documents.consents()
+
+
+async def test_what_changes_while_the_question_is_open_is_not_allowed(moot: Moot) -> None:
+    await entry(moot)
+
+    class Swapped(Answers):
+        async def ask(self, question: str, *, secret: bool = False) -> str | None:
+            await entry(moot, cwd="/")
+            return await super().ask(question, secret=secret)
+
+    with pytest.raises(BadInput, match="server_changed"):
+        await run_command(moot, ALLOW_IT, Swapped("y"), asyncio.Event())
+    assert moot.documents.consents() == frozenset()
+
+
+async def test_ctrl_c_at_the_question_changes_nothing(moot: Moot) -> None:
+    await entry(moot)
+    out, interrupted = Answers(), asyncio.Event()
+    asking = asyncio.create_task(run_command(moot, ALLOW_IT, out, interrupted))
+    await asyncio.wait_for(out.asked.wait(), 20)
+    interrupted.set()
+    assert await asyncio.wait_for(asking, 5) == 4
+    assert (out.given_up, out.err, moot.documents.consents()) == (1, ["Nothing was changed."], frozenset())
+
+
+async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(moot: Moot) -> None:
+    await entry(moot, disabled=True)
+    assert await state(moot) == OFF
+    assert (await run(moot, Arguments(command=SERVERS, action=ALLOW, name="proper", yes=True)))[0] == 0
+    assert await state(moot) == CONNECTED
+    status, out = await run(moot, DENY_IT)
+    assert (status, out.out) == (0, "“proper” is no longer allowed to run.\n")
+    assert (await state(moot), moot.documents.consents()) == (ASKING, frozenset())
+    assert moot.engine._tools.server_tools(("proper",)) == ()
+
+
+async def test_a_server_denied_while_it_connects_stays_denied(moot: Moot) -> None:
+    await entry(moot)
+    allowing = asyncio.create_task(moot.engine.mcp.allow(moot.engine.servers()[0]))
+    await until(lambda: moot.engine.servers()[0].state == "connecting", 20)
+    await moot.engine.mcp.deny("proper")
+    await allowing
+    assert moot.documents.consents() == frozenset()
+    assert moot.engine.servers()[0].state == ASKING
+
+
+async def test_a_server_that_is_not_there_is_named(moot: Moot) -> None:
+    for arguments in (ALLOW_IT, DENY_IT):
+        with pytest.raises(NotFound, match="proper"):
+            await run(moot, arguments)
+
+
+def test_what_is_typed_is_read() -> None:
+    texts = load_texts("en")
+    assert parse_arguments(["servers", "allow", "나의 서버", "--yes"], texts) == Arguments(
+        command=SERVERS, action=ALLOW, name="나의 서버", yes=True
+    )
+    assert not parse_arguments(["servers", "list"], texts).writes
+    assert not parse_arguments(["servers", "--json"], texts).writes
+    assert parse_arguments(["servers", "deny", "x"], texts).writes
+
+
+@pytest.mark.timeout(120)
+async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
+    script = str(PROGRAMS / "proper.py")
+    data_dir.mkdir(exist_ok=True)
+    (data_dir / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"proper": {"command": sys.executable, "args": [script]}}})
+    )
+    async with at_window(data_dir) as person:
+        engine = person.window.desk.engine
+        person.window.desk.open_settings("servers")
+        page = person.find("settings_dialog").page("servers")
+        await until(lambda: page.allow.isVisible())
+        out = Answers("y")
+        status = await hand_over(DataPaths(data_dir).control, ALLOW_IT, out, asyncio.Event())
+        assert (status, engine.servers()[0].state) == (0, CONNECTED), out.err
+        assert script in out.out and out.questions == [("Allow this server to run? [y/N] ", False)]
+        await until(lambda: not page.allow.isVisible())
+        assert await hand_over(DataPaths(data_dir).control, DENY_IT, out, asyncio.Event()) == 0
+        await until(lambda: page.allow.isVisible())
+        person.find("settings_dialog").accept()
