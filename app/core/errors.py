@@ -60,6 +60,7 @@ NO_KEY: Final = "no_key"
 NOT_INSTALLED: Final = "not_installed"
 HOST: Final = "host"
 BUDGET_MONTH: Final = "budget_month"
+REDIRECTED: Final = "redirected"
 
 PROVIDER_FAILURES: Final = (
     RATE_LIMIT,
@@ -82,6 +83,7 @@ PROVIDER_FAILURES: Final = (
     NOT_INSTALLED,
     HOST,
     BUDGET_MONTH,
+    REDIRECTED,
 )
 
 

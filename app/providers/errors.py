@@ -90,6 +90,9 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     """Say what went wrong; `secrets` never appear in the detail."""
     causes = list(chain(error))
+    for cause in causes:
+        if type(cause).__name__ == "RedirectRefused":
+            return Classified(kind=errors.REDIRECTED, detail=readable(str(cause), secrets))
     text = "\n".join(str(cause) for cause in causes)
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)

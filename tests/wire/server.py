@@ -30,6 +30,7 @@ from tests.wire.views import Seen
 _SILENT = logging.Logger("tests.wire.silent", logging.CRITICAL + 1)
 _HTML = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>Sign in</body></html>"
 _PINGS_SECONDS = 0.05
+_MOVED = "/moved"
 _REFUSING = (
     "rate429", "quota429", "e500", "e529", "e401", "e403", "e404", "ctx", "cfilter",
 )  # fmt: skip
@@ -64,7 +65,10 @@ class Recorded:
 
 
 class WireServer:
-    """One provider on 127.0.0.1; `kind` is a kind of the catalogue."""
+    """One provider on 127.0.0.1; `kind` is a kind of the catalogue.
+
+    With `redirect` = (status, origin) it sends every request on: there, or with "" to a path of its own.
+    """
 
     PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
         protocol.kind: protocol for protocol in (OpenAI, Anthropic, Gemini, Ollama, Gemma)
@@ -79,6 +83,7 @@ class WireServer:
         self.models = models or (f"{kind}-wire", f"{kind}-other")
         self.requests: list[Recorded] = []
         self.listings = 0
+        self.redirect: tuple[int, str] | None = None
         self.address = ""
         self._protocol = self.PROTOCOLS[kind](self.key, self.models)
         self._scripts: dict[str, Script] = {}
@@ -130,6 +135,7 @@ class WireServer:
         self._scripts.clear()
         self.requests.clear()
         self.listings = 0
+        self.redirect = None
 
     def wait_for(self, condition: Callable[[], bool], seconds: float = 5.0) -> bool:
         """Wait until the condition holds (it is looked at whenever something happens here)."""
@@ -175,6 +181,12 @@ class WireServer:
 
     async def _handle(self, http: web.Request) -> web.StreamResponse:
         protocol = self._protocol
+        if http.path.startswith(_MOVED):
+            http = http.clone(rel_url=str(http.rel_url).removeprefix(_MOVED))
+        elif self.redirect is not None:
+            status, origin = self.redirect
+            await http.read()
+            return web.Response(status=status, headers={"location": f"{origin}{_MOVED}{http.rel_url}"})
         headers = {name.lower(): value for name, value in http.headers.items()}
         query = dict(http.query)
         if http.method == "GET" and http.path == protocol.list_path():

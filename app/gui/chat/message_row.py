@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from app.core.errors import AUTHENTICATION, MODEL_NOT_FOUND, NO_KEY, NOT_INSTALLED, PERMISSION, QUOTA
+from app.core.errors import (
+    AUTHENTICATION,
+    MODEL_NOT_FOUND,
+    NO_KEY,
+    NOT_INSTALLED,
+    PERMISSION,
+    QUOTA,
+    REDIRECTED,
+)
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
 from app.gui.chat.attachment_chips import AttachmentChips
 from app.gui.chat.hit import THOUGHT, Hit
@@ -29,7 +37,7 @@ UNFOLD = "unfold"
 
 EARLIER = "earlier_version"
 LATER = "later_version"
-_SETTINGS_HELP = (AUTHENTICATION, PERMISSION, NO_KEY, QUOTA, MODEL_NOT_FOUND, NOT_INSTALLED)
+_SETTINGS_HELP = (AUTHENTICATION, PERMISSION, NO_KEY, QUOTA, MODEL_NOT_FOUND, NOT_INSTALLED, REDIRECTED)
 
 
 @dataclass(frozen=True, slots=True)

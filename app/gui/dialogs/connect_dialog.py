@@ -15,6 +15,7 @@ from app.core.errors import (
     BAD_RESPONSE,
     NO_KEY,
     PERMISSION,
+    REDIRECTED,
     MootError,
     ProviderError,
 )
@@ -32,7 +33,7 @@ OTHER = "openai-compatible"
 COLUMNS = 3
 MODELS_SHOWN = 8
 # After these there is no sense in keeping what was tried; after all others it may work later.
-HOPELESS = (AUTHENTICATION, PERMISSION, BAD_REQUEST, BAD_RESPONSE, NO_KEY)
+HOPELESS = (AUTHENTICATION, PERMISSION, BAD_REQUEST, BAD_RESPONSE, NO_KEY, REDIRECTED)
 # After these another key helps; after the others another address may, or the same once more.
 KEY_FAILURES = (AUTHENTICATION, PERMISSION, NO_KEY)
 

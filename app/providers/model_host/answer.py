@@ -15,6 +15,7 @@ from app.providers.model_host.calls import Calls
 from app.providers.model_host.litellm_fixes import apply_fixes, make_known, named_usage, received_finish
 from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.prices import cost_of
+from app.providers.model_host.redirects import refuse_other_origins
 from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
 from app.providers.model_host.signed_thinking import SignedThinking
 
@@ -22,6 +23,7 @@ litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
 logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
 apply_fixes()
+refuse_other_origins()
 
 # LiteLLM hands out what is buffered without ever giving way to the other streams.
 _YIELD_SECONDS = 0.004

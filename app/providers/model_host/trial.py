@@ -66,7 +66,7 @@ async def list_models(call: Call) -> list[str]:
         path, headers = "/models?pageSize=1000", {"x-goog-api-key": call.key}
     limits = httpx.Timeout(call.limits.first_token, connect=call.limits.connect)
     try:
-        async with httpx.AsyncClient(timeout=limits) as client:
+        async with httpx.AsyncClient(timeout=limits, follow_redirects=True) as client:
             response = await client.get(call.base_url + path, headers=headers)
     except httpx.HTTPError as error:
         raise CallFailed(classify(error, call.secrets)) from error
