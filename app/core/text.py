@@ -1,5 +1,8 @@
-"""What every text from outside goes through before it is kept."""
+"""What every text from outside goes through before it is kept, and before a user decides on it."""
 
+import functools
+import re
+import unicodedata
 from collections.abc import Mapping
 
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
@@ -21,3 +24,73 @@ def clean_values(value: object) -> object:
     if isinstance(value, list | tuple):
         return [clean_values(inner) for inner in value]
     return value
+
+
+def visible(text: str, keep: str = "\n\t", *, joiners: bool = True) -> str:
+    """Return a text with every character that is drawn as nothing, or moves what is drawn, as its code.
+
+    For all that a user decides on. Line breaks and tabs stay, and so do `joiners` where they are needed: in an
+    emoji that is put together of several, and between Arabic or Indic letters.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if "\r" in text and "\n" in keep:
+        text = text.replace("\r\n", "\n")
+    signs = _signs(keep)
+    if not joiners:
+        return text.translate(signs)
+    pieces = _JOINERS.split(text)
+    return "".join(piece if place % 2 else piece.translate(signs) for place, piece in enumerate(pieces))
+
+
+def exact(text: str, keep: str = "") -> str:
+    """Return a text for the letter, as in a command line or a name: blanks other than " " are codes too."""
+    shown = visible(text, keep, joiners=False)
+    if shown.isascii():
+        return shown
+    return "".join(
+        _code(ord(one)) if unicodedata.category(one) == "Zs" and one != " " else one for one in shown
+    )
+
+
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+"""Categories of Unicode that are drawn as nothing, or move what is drawn."""
+
+_BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159}.union(
+    range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)
+)
+"""Characters of other categories that are drawn as nothing: fillers, joiners, variation selectors."""
+
+_NEW_EMOJI = range(0x1F000, 0x1FB00)
+"""Where Unicode puts new symbols: one this Python does not know yet is drawn all the same."""
+
+_SYMBOL = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff]"
+)
+_LETTER = "[\u0600-\u0dff]"
+_JOINERS = re.compile(
+    f"((?<={_SYMBOL})\ufe0f(?:\u200d(?={_SYMBOL}))?|(?<={_SYMBOL})\u200d(?={_SYMBOL})|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+    f"|(?<={_LETTER})[\u200c\u200d](?={_LETTER}))"
+)
+
+
+class _Signs(dict[int, str]):
+    """What each character is shown as, found when it is first met: texts may be megabytes long."""
+
+    def __init__(self, keep: str) -> None:
+        super().__init__({ord(one): one for one in keep})
+
+    def __missing__(self, code: int) -> str:
+        hidden = code in _BLANKS or (unicodedata.category(chr(code)) in _HIDDEN and code not in _NEW_EMOJI)
+        self[code] = _code(code) if hidden else chr(code)
+        return self[code]
+
+
+@functools.cache
+def _signs(keep: str) -> _Signs:
+    return _Signs(keep)
+
+
+def _code(code: int) -> str:
+    return f"⟨U+{code:04X}⟩"

@@ -13,6 +13,7 @@ from app.core.agent import Agent
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.session import RUNNING, WAITING, ChatSession
+from app.core.text import exact
 from app.core.tool import ASKING, ServerStatus
 from app.engine.branches import is_shown, root_of
 from app.engine.engine import Engine
@@ -335,7 +336,7 @@ class AssistantCommands(QObject):
             dialog.allowed.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
             dialog.open()
 
-        text = self._language("server.asks", name=status.server.name)
+        text = self._language("server.asks", name=exact(status.server.name))
         self._window.toasts.show_toast(text, self._language("server.review"), ask, undoes=False)
 
     def _show_servers(self) -> None:

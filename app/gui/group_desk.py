@@ -9,6 +9,7 @@ from app.core.events import Event
 from app.core.message import APPROVAL, Message
 from app.core.plan import Plan, PlanItem
 from app.core.session import ChatSession, GroupSession, Session
+from app.core.text import exact, visible
 from app.engine.engine import Engine
 from app.gui.assistant_looks import colours_of
 from app.gui.bridge import Bridge
@@ -21,7 +22,6 @@ from app.gui.panels.chat.chat_page import ChatPage
 from app.gui.panels.chat.group_work import work_of
 from app.gui.panels.plan_panel import PlanPanel
 from app.gui.tasks import Tasks
-from app.gui.widgets.approval_card import visible
 from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
 
 SILENT_MS = 20_000
@@ -186,8 +186,8 @@ class GroupDesk(PanelDesk):
                 Waiting(
                     session_id=session_id,
                     message_id=message.id,
-                    who=message.author.name,
-                    session=live.session.title,
+                    who=visible(message.author.name),
+                    session=visible(live.session.title),
                     question=question_text(message, self._language),
                 )
                 for session_id, message in self._engine.chats.needs_you()
@@ -213,9 +213,9 @@ def question_text(message: Message, words: Language) -> str:
     prompt = message.prompt
     assert prompt is not None
     if is_hand_over(message):
-        text = words("hand_over.question", name=visible(str(arguments_of(prompt.arguments)["assistant"])))
+        text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
     elif prompt.type == APPROVAL:
-        text = words("approval.question", tool=visible(prompt.tool))
+        text = words("approval.question", tool=exact(prompt.tool))
     else:
         text = visible(prompt.question)
     return " ".join(text[:MOST_QUESTION].split())

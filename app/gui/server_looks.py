@@ -1,6 +1,7 @@
 """How an MCP server is shown: its state in words with a tone, and its command line but for secrets."""
 
 from app.core.server_secrets import shown_line
+from app.core.text import exact
 from app.core.tool import ASKING, CONNECTED, CONNECTING, DOWN, OFF, McpServer, ServerStatus
 from app.gui.i18n import Language
 
@@ -27,9 +28,4 @@ def server_line(server: McpServer) -> str:
 
     A mark stands for each secret. What cannot be seen, or would turn the line round, is written as its code.
     """
-    return visible(shown_line(server))
-
-
-def visible(text: str) -> str:
-    """Return a text with what cannot be seen, or would turn it round, written as its code."""
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    return exact(shown_line(server))

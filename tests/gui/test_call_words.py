@@ -3,8 +3,9 @@
 import pytest
 
 from app.core.message import ToolCall
+from app.core.text import visible
 from app.core.texts import Texts
-from app.gui.chat.call_words import icon_of, title, visible
+from app.gui.chat.call_words import icon_of, title
 from app.wiring import resources_dir
 
 TEXTS = Texts.load(resources_dir() / "i18n", "en")
@@ -31,7 +32,7 @@ TEXTS = Texts.load(resources_dir() / "i18n", "en")
         ("x", '{"url": "https://a', 'x({"url": "https://a…)'),
         ("x", "[" * 1_500, "x(" + "[" * 240 + "…)"),
         ("x", "y" * 10_000_000, "x(" + "y" * 240 + "…)"),
-        ("a\u202eb\n", '{"k": "\x00\u200f"}', 'a⟨U+202E⟩b("␀⟨U+200F⟩")'),
+        ("a\u202eb\n", '{"k": "\x00\u200f"}', 'a⟨U+202E⟩b("⟨U+0000⟩⟨U+200F⟩")'),
         ("x", '{"k": "e' + "\u0301" * 50 + '"}', 'x("e' + "\u0301" * 4 + '")'),
     ],
 )
@@ -43,8 +44,8 @@ def test_title(name: str, arguments: str, shown: str) -> None:
     ("text", "shown"),
     [
         ("plain\n\ttext", "plain\n\ttext"),
-        ("a\r\nb\rc", "a\nb␍c"),
-        ("\x1b[31m\x07\x7f\x9b", "␛[31m␇⟨U+007F⟩⟨U+009B⟩"),
+        ("a\r\nb\rc", "a\nb⟨U+000D⟩c"),
+        ("\x1b[31m\x07\x7f\x9b", "⟨U+001B⟩[31m⟨U+0007⟩⟨U+007F⟩⟨U+009B⟩"),
         ("\u202e\u2066\u2069\ufeff\u2028", "⟨U+202E⟩⟨U+2066⟩⟨U+2069⟩⟨U+FEFF⟩⟨U+2028⟩"),
         ("👨\u200d👩 나는 می\u200cخواهم", "👨\u200d👩 나는 می\u200cخواهم"),
     ],

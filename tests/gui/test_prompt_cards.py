@@ -9,9 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from app.core.message import Author, Message, Prompt
+from app.core.text import exact
 from app.gui.i18n import Language
 from app.gui.style import Look
-from app.gui.widgets.approval_card import ApprovalCard, readable, visible
+from app.gui.widgets.approval_card import ApprovalCard, readable
 from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
@@ -208,7 +209,7 @@ def test_the_whole_arguments_are_there_as_plain_text(made):
     "sign", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\u3164", "\x1b", "\x7f", "\U000e0041"]
 )
 def test_signs_nobody_sees_are_written_out(sign):
-    assert visible(f"a{sign}b") == f"a⟨U+{ord(sign):04X}⟩b"
+    assert exact(f"a{sign}b") == f"a⟨U+{ord(sign):04X}⟩b"
 
 
 @pytest.mark.threat("T14")

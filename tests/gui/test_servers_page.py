@@ -169,7 +169,7 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         await until(lambda: person.sees("consent_dialog"))
         assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
         values = person.find("consent_values", QPlainTextEdit).toPlainText()
-        assert values == "NODE_OPTIONS=--require /tmp/e\\u202evil.js\nPATH=/tmp/bin"
+        assert values == "NODE_OPTIONS=--require /tmp/e⟨U+202E⟩vil.js\nPATH=/tmp/bin"
         dialog = person.find("consent_dialog")
         said = [one.text() for one in dialog.findChildren(QLabel)] + [line, values]
         assert "canary" not in repr(said) and any(one.endswith(": TOKEN") for one in said)
@@ -302,4 +302,4 @@ def test_a_line_is_taken_apart_as_a_shell_would():
 @pytest.mark.threat("T11")
 def test_nothing_hides_in_the_line_that_is_asked_about():
     turned = McpServer(name="x", command="safe", args=("\u202e gnp.exe", "a\nb"))
-    assert server_line(turned) == "safe '\\u202e gnp.exe' 'a\\u000ab'"
+    assert server_line(turned) == "safe '⟨U+202E⟩ gnp.exe' 'a⟨U+000A⟩b'"

@@ -75,7 +75,7 @@ async def test_a_form_without_properties_is_a_yes_or_no() -> None:
 async def test_the_words_of_a_server_hide_nothing_and_are_not_endless() -> None:
     person = Person("a")
     await ask_form("\u202e" + "x" * 9_000, {"properties": {"x": {"type": "string"}}}, person)
-    assert person.asked[0][0].startswith("\\u202ex") and len(person.asked[0][0]) <= 2_000
+    assert person.asked[0][0].startswith("⟨U+202E⟩x") and len(person.asked[0][0]) <= 2_000
 
 
 async def test_a_form_of_a_hundred_questions_is_declined() -> None:

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
+from app.core.text import visible
 from app.tools.tool_host.mcp_results import (
     for_models,
     offered_tool,
     offered_tools,
     plain_result,
     plain_schema,
-    visible,
 )
 
 
 def test_what_nobody_would_see_is_shown() -> None:
-    assert visible("a\u202eb\u200bc\x1b[0m\U000e0041") == "a\\u202eb\\u200bc\\u001b[0m\\ue0041"
+    assert visible("a\u202eb\u200bc\x1b[0m\U000e0041") == "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[0m⟨U+E0041⟩"
     assert visible("zwei\nZeilen\tund 한국어") == "zwei\nZeilen\tund 한국어"
 
 
@@ -26,7 +26,7 @@ def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
     tool = {"name": "t", "description": "d" * 9_000 + "\u202e", "inputSchema": schema}
     offer = offered_tool(tool)
     assert len(offer["description"]) == 4_000
-    assert offer["schema"]["properties"]["a"]["description"] == "x\\u202e"
+    assert offer["schema"]["properties"]["a"]["description"] == "x⟨U+202E⟩"
     hashes = {
         offered_tool(one)["hash"]
         for one in (

@@ -1,17 +1,14 @@
 """A tool call as plain text: one line for its card, and everything with what hides made visible."""
 
 import json
-import re
 
 from app.core.message import ToolCall
+from app.core.text import visible
 from app.core.texts import Texts
 from app.gui.markdown.blocks import clean
 
 SHOWN = 20_000
 TITLE = 240
-_HIDDEN = re.compile(
-    "[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
-)
 SUB_AGENT = "subAgent"
 SWITCH_ASSISTANT = "switchAssistant"
 SET_PLAN = "setPlan"
@@ -35,18 +32,6 @@ _ICONS = {
     "get_pages": "file-text",
     "get_current_page": "file-text",
 }
-
-
-def visible(text: str) -> str:
-    """Show control and direction characters as what they are, so that nothing reads as it is not."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
-
-
-def _shown(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return chr(0x2400 + code) if code < 0x20 else f"⟨U+{code:04X}⟩"
 
 
 def icon_of(name: str) -> str:

@@ -10,7 +10,8 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Message, ToolCall
-from app.gui.chat.call_words import SHOWN, icon_of, title, visible
+from app.core.text import visible
+from app.gui.chat.call_words import SHOWN, icon_of, title
 from app.gui.chat.hit import ARGUMENTS, RESULT, Hit
 from app.gui.chat.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
 from app.gui.chat.row_style import MAX_CARD, RowStyle

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, YESNO, Message
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.chat.painted_row import PaintedRow, RowFrame
 from app.gui.chat.row_style import RowStyle
 from app.gui.chat.segments import Range, Segment

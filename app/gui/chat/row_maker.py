@@ -2,10 +2,10 @@
 
 from app.core.amounts import tokens_text
 from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.core.text import visible
 from app.core.texts import Texts
 from app.engine.step_protocol import read_by_people
 from app.engine.workflow import WORKFLOW
-from app.gui.chat.call_words import visible
 from app.gui.chat.card_row import CardContext, CardRow
 from app.gui.chat.group_row import GroupContext, GroupRow
 from app.gui.chat.message_row import MessageRow, RowContext

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from app.core.message import Message
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.chat.hit import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
 from app.gui.chat.row_tree import CARD, GROUP, QUESTION, Entry
 from app.gui.chat.thought_line import thought_blocks

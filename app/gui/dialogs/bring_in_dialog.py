@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
+from app.core.text import visible
 from app.engine.assistants import SharedAssistant
 from app.engine.groups import SharedGroup
 from app.gui.i18n import Language
@@ -81,7 +82,7 @@ class BringInDialog(QDialog):
         avatar = Avatar(look, 30)
         avatar.set_speaker(preview.name, 0)
         name = ElidedLabel("page_title")
-        name.setText(preview.name)
+        name.setText(visible(preview.name))
         head = QHBoxLayout()
         head.setSpacing(10)
         head.addWidget(avatar)
@@ -93,11 +94,11 @@ class BringInDialog(QDialog):
         for what, which in preview.lines:
             if which:
                 line = plain_label("card_text", wrap=True)
-                line.setText(f"{what}: {which}")
+                line.setText(visible(f"{what}: {which}"))
                 column.addWidget(line)
         label = plain_label("field")
         label.setText(words("assistant.field.instructions"))
-        instructions = QPlainTextEdit(preview.instructions)
+        instructions = QPlainTextEdit(visible(preview.instructions))
         instructions.setObjectName("bring_in_instructions")
         instructions.setReadOnly(True)
         instructions.setTabChangesFocus(True)
@@ -107,7 +108,7 @@ class BringInDialog(QDialog):
         if preview.dropped:
             left_out = plain_label("warn", wrap=True)
             left_out.setObjectName("bring_in_dropped")
-            left_out.setText(words("bring_in.dropped", what=", ".join(preview.dropped)))
+            left_out.setText(words("bring_in.dropped", what=visible(", ".join(preview.dropped))))
             column.addWidget(left_out)
         cancel = button("", "bring_in_cancel")
         cancel.setText(words("dialog.cancel"))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.text import visible
 from app.gui.dialogs.tick_list import TickList
 from app.gui.i18n import Language
 from app.gui.style import Look
@@ -55,7 +56,7 @@ class ChoosingDialog(QDialog):
         column.addLayout(foot)
 
     def _say(self, lines: Sequence[str]) -> None:
-        self.facts.setText("\n".join(lines))
+        self.facts.setText(visible("\n".join(lines)))
 
     def _on_go(self) -> None:
         raise NotImplementedError

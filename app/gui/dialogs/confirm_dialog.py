@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
@@ -17,11 +18,11 @@ class ConfirmDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("confirm_dialog")
-        self.setWindowTitle(title)
+        self.setWindowTitle(visible(title))
         heading = plain_label("page_title", wrap=True)
-        heading.setText(title)
+        heading.setText(visible(title))
         body = plain_label("card_text", wrap=True)
-        body.setText(text)
+        body.setText(visible(text))
         cancel = button("", "confirm_cancel")
         cancel.setText(words("dialog.cancel"))
         cancel.setDefault(True)

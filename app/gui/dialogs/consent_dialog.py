@@ -4,9 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.server_secrets import shown_values
+from app.core.text import exact
 from app.core.tool import ServerStatus
 from app.gui.i18n import Language
-from app.gui.server_looks import server_line, visible
+from app.gui.server_looks import server_line
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -26,20 +27,20 @@ class ConsentDialog(QDialog):
         server = status.server
         self.setWindowTitle(words("consent.title"))
         title = plain_label("page_title", wrap=True)
-        title.setText(words("consent.of", name=server.name))
+        title.setText(words("consent.of", name=exact(server.name)))
         lead = Paragraph("card_text")
         lead.setText(words("consent.url" if server.url else "consent.command"))
-        exact = _exact("consent_line", server_line(server))
-        exact.setAccessibleName(words("server.address" if server.url else "server.command"))
+        line = _field("consent_line", server_line(server))
+        line.setAccessibleName(words("server.address" if server.url else "server.command"))
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 20, 22, 18)
         column.setSpacing(10)
-        for widget in (title, lead, exact):
+        for widget in (title, lead, line):
             column.addWidget(widget)
-        more = [f"{words('server.folder')}: {server.cwd}"] if server.cwd else []
+        more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         shown, hidden = shown_values(server)
         if hidden:
-            more.append(f"{words('consent.variables')}: {', '.join(map(visible, hidden))}")
+            more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
         if more:
             surroundings = plain_label("hint", wrap=True)
             surroundings.setText("\n".join(more))
@@ -48,15 +49,15 @@ class ConsentDialog(QDialog):
             label = plain_label("warn", wrap=True)
             label.setText(words("consent.values"))
             column.addWidget(label)
-            lines = (visible(f"{name}={value}") for name, value in shown.items())
-            values = _exact("consent_values", "\n".join(lines))
+            lines = (exact(f"{name}={value}") for name, value in shown.items())
+            values = _field("consent_values", "\n".join(lines))
             values.setAccessibleName(words("consent.values"))
             column.addWidget(values)
         if status.changed:
             warning = plain_label("warn", wrap=True)
             warning.setText(words("consent.changed"))
             column.addWidget(warning)
-            changed = _exact("consent_changed", "\n".join(status.changed))
+            changed = _field("consent_changed", "\n".join(map(exact, status.changed)))
             changed.setAccessibleName(words("consent.changed"))
             column.addWidget(changed)
         refuse = button("", "consent_refuse")
@@ -80,7 +81,7 @@ class ConsentDialog(QDialog):
         self.allowed.emit()
 
 
-def _exact(name: str, text: str) -> QPlainTextEdit:
+def _field(name: str, text: str) -> QPlainTextEdit:
     """Return a field that shows a text to the letter, and lets it be copied."""
     field = QPlainTextEdit(text)
     field.setObjectName(name)

@@ -5,6 +5,7 @@ from collections import Counter
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.text import visible
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.gui.dialogs.choosing_dialog import ChoosingDialog
 from app.gui.i18n import Language
@@ -44,7 +45,7 @@ class ImportDialog(ChoosingDialog):
         self.list.setVisible(bool(arrivals.fresh))
         faults = plain_label("warn", wrap=True)
         faults.setObjectName("import_faults")
-        faults.setText("\n".join(self._faults()))
+        faults.setText(visible("\n".join(self._faults())))
         faults.setVisible(bool(arrivals.faults))
         self._lay_out(faults)
         self.resize(560, 460 if arrivals.fresh else 200)

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.gui.chat.call_words import visible
+from app.core.text import exact
 from app.gui.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -49,9 +49,9 @@ class LinkDialog(QDialog):
         host.setObjectName("link_host")
         # Punycode: a look-alike letter of another script shows itself.
         encoded = parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded)
-        host.setText(parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or encoded)
+        host.setText(parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or exact(encoded))
         address = ElidedLabel("meta")
-        address.setText(encoded)
+        address.setText(exact(encoded))
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 20, 22, 18)
         column.setSpacing(10)
@@ -59,7 +59,7 @@ class LinkDialog(QDialog):
             column.addWidget(widget)
         if shown and shown != url:
             text = ElidedLabel("meta")
-            text.setText(words("link.shown", text=visible(shown)))
+            text.setText(words("link.shown", text=exact(shown)))
             column.addWidget(text)
         cancel = button("", "link_cancel")
         cancel.setText(words("link.cancel"))

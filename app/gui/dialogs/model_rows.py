@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.text import visible
 from app.gui.style import Look, sized, tall
 from app.gui.widgets.controls import TICK, paint_tick
 
@@ -88,7 +89,7 @@ class _ModelDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(QColor(tokens.text))
         name = painter.fontMetrics().elidedText(
-            str(index.data()), Qt.TextElideMode.ElideMiddle, max(40, room.width() - width - 12)
+            visible(str(index.data())), Qt.TextElideMode.ElideMiddle, max(40, room.width() - width - 12)
         )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         painter.restore()

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import ProviderStatus
+from app.core.text import exact
 from app.core.tool import ASKING, ServerStatus
 from app.engine.engine import Engine
 from app.engine.provider_list import on_this_computer
@@ -81,7 +82,7 @@ class PrivacyPage(QWidget):
         if server.disabled or status.state == ASKING:
             return
         text = words("privacy.server.web" if server.url else "privacy.server")
-        self._add("wrench", server.name, server_line(server), text)
+        self._add("wrench", exact(server.name), server_line(server), text)
 
     def _add(self, icon: str, title: str, where: str, text: str) -> None:
         card = QFrame()

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.badge import Avatar

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, Q
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference
+from app.core.text import exact
 from app.core.tool import McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.i18n import Language
@@ -31,7 +32,7 @@ class ServerDialog(QDialog):
         self.setObjectName("server_dialog")
         self._words = words
         self._server = server
-        heading = words("server.add") if server is None else words("server.edit_one", name=server.name)
+        heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         self.setWindowTitle(heading)
         title = plain_label("page_title", wrap=True)
         title.setText(heading)

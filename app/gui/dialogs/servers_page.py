@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
 from app.core.server_secrets import parted
+from app.core.text import exact
 from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.consent_dialog import ConsentDialog
@@ -105,7 +106,7 @@ class ServersPage(QWidget):
         self.list.blockSignals(True)
         self.list.clear()
         for row, status in enumerate(statuses):
-            item = QListWidgetItem(f"{status.server.name}\n{server_state(status, self._language)[0]}")
+            item = QListWidgetItem(f"{exact(status.server.name)}\n{server_state(status, self._language)[0]}")
             item.setData(Qt.ItemDataRole.UserRole, status.server.name)
             self.list.addItem(item)
             if status.server.name == chosen or row == 0:
@@ -178,7 +179,7 @@ class ServersPage(QWidget):
         if status is None:
             return
         server = status.server
-        self._name.setText(server.name)
+        self._name.setText(exact(server.name))
         self._state.set_text(*server_state(status, words))
         self._label.setText(words("server.address" if server.url else "server.command"))
         self.line.setAccessibleName(self._label.text())
@@ -296,5 +297,5 @@ class ServersPage(QWidget):
             self._answer(self._language.problem(error.code, **error.details))
         else:
             self._answer("")
-            self.undo_offered.emit(self._language("server.removed", name=server.name), undo)
+            self.undo_offered.emit(self._language("server.removed", name=exact(server.name)), undo)
         self.refresh()

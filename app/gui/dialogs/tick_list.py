@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidgetItem, QVBoxLayout, QWidget
 
+from app.core.text import visible
 from app.gui.dialogs.model_rows import MODEL, NOTE, TICKED, ModelRows
 from app.gui.i18n import Language
 from app.gui.style import Look
@@ -49,11 +50,11 @@ class TickList(QWidget):
         self._ticked = {row_id: True for row_id, _, _ in rows}
         self.list.clear()
         for row_id, text, note in rows[:SHOWN]:
-            item = QListWidgetItem(" ".join(text.split())[:200])
+            item = QListWidgetItem(" ".join(visible(text[:200]).split()))
             item.setData(MODEL, row_id)
             item.setData(NOTE, note)
             item.setData(TICKED, True)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{text[:200]}, {note}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{visible(text[:200])}, {note}")
             self.list.addItem(item)
         self.list.setCurrentRow(0 if rows else -1)
 

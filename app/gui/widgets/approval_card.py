@@ -4,13 +4,13 @@
 """
 
 import json
-import unicodedata
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
 
 from app.core.message import ALLOW, ALWAYS, DENY, Message
+from app.core.text import exact
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import ENTER
@@ -21,11 +21,6 @@ from app.gui.widgets.prompt_card import PromptCard
 DEAD_MS = 500
 MAY_HAVE_RUN = "may_have_run"
 MOST_LINES = 12
-HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Categories of Unicode that are drawn as nothing, or move what is drawn."""
-
-BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0} | {*range(0xFE00, 0xFE10)}
-"""Letters of other categories that are drawn as nothing: fillers, joiners, variation selectors."""
 
 
 class GuardedButton(Button):
@@ -51,7 +46,7 @@ class ApprovalCard(PromptCard):
         why = prompt.tool if again else prompt.question
         if why and (again or why != prompt.tool):
             label = plain_label("hint", wrap=True)
-            label.setText(visible(why))
+            label.setText(exact(why))
             self.column.addWidget(label)
         self._arguments = QPlainTextEdit()
         self._arguments.setObjectName("approval_arguments")
@@ -90,7 +85,7 @@ class ApprovalCard(PromptCard):
         assert prompt is not None
         again = prompt.reason == MAY_HAVE_RUN
         key = "approval.may_have_run" if again else "approval.question"
-        self.ask(words(key, tool=visible(prompt.tool)))
+        self.ask(words(key, tool=exact(prompt.tool)))
         self._arguments.setAccessibleName(words("approval.arguments"))
         self.deny.setText(words("approval.deny"))
         self.allow.setText(words("approval.run_again" if again else "approval.allow"))
@@ -132,24 +127,7 @@ def readable(arguments: str) -> str:
         arguments = json.dumps(found, ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         pass
-    return visible(arguments)
-
-
-def visible(text: str) -> str:
-    """Return a text with the signs nobody sees written out: control, direction, width and filler."""
-    return text.translate(_SIGNS)
-
-
-class _Signs(dict[int, str]):
-    """What each sign is shown as, found when it is first met: arguments may be megabytes long."""
-
-    def __missing__(self, code: int) -> str:
-        hidden = code in BLANKS or (unicodedata.category(chr(code)) in HIDDEN and code != ord("\n"))
-        self[code] = f"⟨U+{code:04X}⟩" if hidden else chr(code)
-        return self[code]
-
-
-_SIGNS = _Signs()
+    return exact(arguments, "\n")
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -7,9 +7,10 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.core.message import ALLOW, DENY, Message
+from app.core.text import exact, visible
 from app.gui.i18n import Language
 from app.gui.style import Look
-from app.gui.widgets.approval_card import DEAD_MS, GuardedButton, visible
+from app.gui.widgets.approval_card import DEAD_MS, GuardedButton
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.prompt_card import PromptCard
@@ -28,9 +29,10 @@ class HandOverCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         self._arguments = arguments_of(message.prompt.arguments)
-        member = visible(str(self._arguments.get("assistant", "")))[:80]
+        member = exact(str(self._arguments.get("assistant", "")))[:80]
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
-        self._instruction = str(self._arguments.get("instruction", ""))
+        # As it is shown: where it is not changed, the call runs as it is.
+        self._instruction = visible(str(self._arguments.get("instruction", "")))
         hint = plain_label("hint", wrap=True)
         hint.setText(language("hand_over.hint"))
         self.box = TextBox(lines=2, most=8, submits=False)

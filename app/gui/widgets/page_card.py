@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.ids import new_id
 from app.core.message import ALLOW, APPROVAL, Message, Prompt
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.theme import DARK

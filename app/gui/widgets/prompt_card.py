@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
 from app.core.message import Author, Message
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import ENTER
@@ -61,6 +62,7 @@ class PromptCard(QFrame):
 
     def ask(self, question: str) -> None:
         """Say what is asked."""
+        question = visible(question)
         self._question.setText(question)
         self.setAccessibleName(question)
 
@@ -97,7 +99,9 @@ class PromptCard(QFrame):
 
     def _say_who(self) -> None:
         author = self.message.author
-        self._who.setText(self._language("prompt.asks", name=author.name, path=path_of(author)))
+        self._who.setText(
+            self._language("prompt.asks", name=visible(author.name), path=visible(path_of(author)))
+        )
 
     def _draw(self) -> None:
         self._picture.setPixmap(self._look.picture(self._icon, "text", 17, self.devicePixelRatioF()))

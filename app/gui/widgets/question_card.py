@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.core.message import OPTIONS, YESNO, Message
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
@@ -24,7 +24,7 @@ class QuestionCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         prompt = message.prompt
-        super().__init__(language, look, message, "circle-question-mark", visible(prompt.question))
+        super().__init__(language, look, message, "circle-question-mark", prompt.question)
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
         self._own: list[tuple[OptionRow, str]] = []

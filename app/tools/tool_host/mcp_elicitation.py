@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.tools.tool_host.mcp_results import visible
+from app.core.text import visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000

@@ -1,10 +1,11 @@
 """What MCP servers offer and answer, made small and plain for the parent; knows the protocol's JSON, not the kit."""
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
+
+from app.core.text import visible
 
 _DESCRIPTION_CHARACTERS = 4_000
 _SCHEMA_CHARACTERS = 20_000
@@ -15,7 +16,6 @@ _ALL_TOOLS_CHARACTERS = 400_000
 _TOOLS = 200
 _DEPTH = 12
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
-_UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 
 Json = Mapping[str, Any]
 
@@ -55,16 +55,6 @@ def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
                 break
             offers.append(offer)
     return offers
-
-
-def visible(text: str) -> str:
-    """Show what a person would not see: control, bidirectional and zero-width characters by their number."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        f"\\u{ord(sign):04x}" if unicodedata.category(sign) in _UNSEEN and sign not in "\n\t" else sign
-        for sign in text
-    )
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxL
 
 from app.core.agent import Agent
 from app.core.provider import ProviderStatus
+from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
 from app.gui.i18n import Language
 from app.gui.server_looks import server_state
@@ -268,7 +269,7 @@ class AssistantForm(QWidget):
             text, tone = server_state(status, words)
             name = status.server.name
             offers.append(
-                Offer(name, words("assistant.server", name=name, state=text), status.detail, "", tone)
+                Offer(name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone)
             )
         self.servers.set_offers(offers)
 

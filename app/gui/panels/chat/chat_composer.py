@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Attachment
+from app.core.text import exact
 from app.core.texts import has_hangul
 from app.core.tool import ASKING, ServerStatus
 from app.gui.i18n import Language
@@ -171,7 +172,7 @@ class ChatComposer(Composer):
             menu.addSection(words("chat.servers"))
         for status in servers:
             state = words(f"server.state.{status.state}")
-            text = words("chat.server", name=status.server.name, state=state)
+            text = words("chat.server", name=exact(status.server.name), state=state)
             menu.addAction(unmarked(text), self.servers_requested.emit)
         menu.addSeparator()
         menu.addAction(self.settings_mode)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.gui.chat.call_words import visible
+from app.core.text import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.badge import Avatar, Chip

@@ -6,8 +6,8 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from app.core.text import visible
 from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
-from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm

@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.core.text import visible
 from app.core.workflow import WorkflowDefinition
-from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.step_looks import depths, in_order
 from app.gui.style import Look, sized, tall

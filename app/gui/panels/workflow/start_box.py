@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
+from app.core.text import visible
 from app.core.texts import has_hangul
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat_input import MAX_TEXT
 from app.engine.classifier import by_keyword
-from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.style import Look
 from app.gui.widgets.composer import TextBox

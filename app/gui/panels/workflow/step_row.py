@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
+from app.core.text import visible
 from app.core.workflow import CANCELLED, DONE, FAILED, RUNNING, SKIPPED, WAITING
-from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, StepLook
 from app.gui.style import Look

@@ -7,9 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.session import PAUSED, RUNNING, WAITING, WorkflowSession
+from app.core.text import visible
 from app.core.workflow import STEP_ENDED
 from app.engine.classifier import by_keyword
-from app.gui.chat.call_words import visible
 from app.gui.i18n import Language
 from app.gui.panels.workflow.busy_list import BusyList
 from app.gui.panels.workflow.start_box import StartBox

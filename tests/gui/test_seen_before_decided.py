@@ -1,0 +1,128 @@
+"""Nothing hides in what the user decides on: every dialog and card shows unseen characters as their codes."""
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QWidget
+
+from app.core.agent import Agent
+from app.core.archive import Backup, BackupContents, PackedSession
+from app.core.message import APPROVAL, OPTIONS, TEXT, Author, Message, Prompt
+from app.core.tool import ASKING, McpServer, ServerStatus
+from app.engine.assistants import SharedAssistant
+from app.engine.importing.sessions import Arrival, Arrivals
+from app.gui.dialogs.bring_in_dialog import BringInDialog, assistant_preview
+from app.gui.dialogs.confirm_dialog import ConfirmDialog
+from app.gui.dialogs.consent_dialog import ConsentDialog
+from app.gui.dialogs.import_dialog import ImportDialog
+from app.gui.dialogs.link_dialog import LinkDialog
+from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.group_desk import question_text
+from app.gui.i18n import Language
+from app.gui.style import Look
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.hand_over_card import HandOverCard
+from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.option_row import OptionRow
+from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.question_card import QuestionCard
+from app.storage.paths import resources_dir
+
+SIGNS = "\u3164\u115f\u2800\u200b\u202e\U000e0041\ufe01\x1b\x9b"
+ODD = f"a{SIGNS}b"
+AUTHOR = Author(id="b", name=ODD, kind="sub", path=(ODD, "b"), depth=1)
+SERVER = McpServer(
+    name=ODD, command=ODD, args=(ODD,), env={ODD: "x", "HOME": f"/{ODD}", f"T{SIGNS}": "${secret:a}"}, cwd=ODD
+)
+AGENT = Agent(id="a", name=ODD, role=ODD, instructions=ODD, tools=(ODD,))
+BACKUP = Backup(path="x", made_at="2026-11-21T10:00:00.000Z", why="", size=1)
+PACKED = PackedSession(id="s", kind=ODD, title=ODD, updated_at="", messages=1, state="missing")
+ARRIVAL = Arrival(
+    app=ODD, session_id="s", title=ODD, messages=1, first="", last="", known=False, make=lambda: None  # type: ignore[arg-type]
+)  # fmt: skip
+
+
+def asked(**fields: object) -> Message:
+    prompt = Prompt(**{"question": ODD, "tool": ODD, **fields})  # type: ignore[arg-type]
+    return Message(id="m", turn_id="t", role="system", author=AUTHOR, prompt=prompt)
+
+
+HAND_OVER = asked(
+    type=APPROVAL,
+    tool="switchAssistant",
+    arguments=f'{{"assistant": "{ODD[:6]}", "instruction": "{ODD[:6]}"}}',
+)
+Make = Callable[[Language, Look, QWidget], QWidget]
+SURFACES: dict[str, Make] = {
+    "consent": lambda words, _look, parent: ConsentDialog(
+        words, ServerStatus(server=SERVER, state=ASKING, changed=(ODD,)), parent
+    ),
+    "link": lambda words, _look, parent: LinkDialog(words, "https://h/x", ODD, parent),
+    "confirm": lambda words, _look, parent: ConfirmDialog(words, ODD, ODD, "Go", parent),
+    "bring in": lambda words, look, parent: BringInDialog(
+        words, look, assistant_preview(SharedAssistant(agent=AGENT, dropped=(ODD,)), words), parent
+    ),
+    "import": lambda words, look, parent: ImportDialog(
+        words, look, Arrivals(name=ODD, sessions=(ARRIVAL,)), parent
+    ),
+    "restore": lambda words, look, parent: RestoreDialog(
+        words, look, BackupContents(backup=BACKUP, sessions=(PACKED,), documents=()), parent
+    ),
+    "approval": lambda words, look, _parent: ApprovalCard(words, look, asked(type=APPROVAL, arguments=ODD)),
+    "run again": lambda words, look, _parent: ApprovalCard(
+        words, look, asked(type=APPROVAL, arguments=ODD, reason="may_have_run")
+    ),
+    "question": lambda words, look, _parent: QuestionCard(words, look, asked(type=OPTIONS, options=(ODD,))),
+    "page": lambda words, look, _parent: PageCard(words, look, asked(type=TEXT, server=ODD, reason="page")),
+    "hand over": lambda words, look, _parent: HandOverCard(words, look, HAND_OVER),
+}
+
+
+def shown(widget: QWidget) -> list[str]:
+    """Return every text a widget shows or tells a screen reader."""
+    found = []
+    for one in (widget, *widget.findChildren(QWidget)):
+        found += [one.accessibleName(), one.windowTitle()]
+        if isinstance(one, QLabel | Paragraph | ElidedLabel):
+            found.append(one.text())
+        elif isinstance(one, QPlainTextEdit):
+            found.append(one.toPlainText())
+        elif isinstance(one, OptionRow):
+            found.append(one.words())
+        elif isinstance(one, QListWidget):
+            found += [one.item(row).text() for row in range(one.count())]
+    return found
+
+
+@pytest.mark.threat("T14")
+@pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES.keys())
+def test_unseen_characters_are_shown_where_the_user_decides(qtbot, qapp, surface: Make) -> None:
+    words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    widget = surface(words, look, parent)
+    qtbot.addWidget(widget)
+    said = shown(widget)
+    assert [text for text in said if set(text) & set(SIGNS)] == []
+    assert any("⟨U+3164⟩" in text for text in said)
+
+
+@pytest.mark.threat("T14")
+@pytest.mark.parametrize("message", [asked(type=TEXT), asked(type=APPROVAL), HAND_OVER], ids=str)
+def test_a_question_on_one_line_hides_nothing(qapp, message: Message) -> None:
+    text = question_text(message, Language(resources_dir() / "i18n", "en"))
+    assert "⟨U+3164⟩" in text
+    assert not set(text) & set(SIGNS)
+
+
+def test_a_hand_over_that_is_not_changed_runs_as_it_was_asked_for(qtbot, qapp) -> None:
+    card = HandOverCard(
+        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), HAND_OVER
+    )
+    qtbot.addWidget(card)
+    answers: list[str] = []
+    card.answered.connect(answers.append)
+    card.changed_and_allowed.connect(answers.append)
+    card.allow.setEnabled(True)
+    card.allow.click()
+    assert answers == ["allow"]
