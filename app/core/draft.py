@@ -52,8 +52,8 @@ class Draft:
     """What is left unsent in one place.
 
     While an earlier message is rewritten, `text` and `attachments` are what was being written before.
-    `answers` are half-written answers by the ids of their questions, `queued` what messages that wait are
-    to say instead, by theirs.
+    `answers` are half-written answers by the ids of their questions, `queued` the texts of queued messages
+    that are being edited, by theirs: these are not sent until the edit ends.
     """
 
     text: str = ""

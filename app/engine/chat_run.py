@@ -16,6 +16,7 @@ from app.engine.budget import Budget
 from app.engine.cast import Cast
 from app.engine.chat import Answer, SendQueued, YourTurn, decide
 from app.engine.chat_request import AgentTurn
+from app.engine.drafts import Drafts
 from app.engine.group import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -33,11 +34,12 @@ STOPPED_RESULT = "The user stopped this."
 
 @dataclass(frozen=True, slots=True)
 class ChatTerms:
-    """Who is there and who is free, and which words go to models."""
+    """Who is there and who is free, which words go to models, and what is not sent yet."""
 
     cast: Cast
     prompts: Prompts
     slots: Slots
+    drafts: Drafts
 
 
 class ChatRun(Run):
@@ -78,6 +80,10 @@ class ChatRun(Run):
         chat = self._live.chat_session.chat
         match decision:
             case YourTurn():
+                self._live.change(status=IDLE, reason="")
+            case SendQueued(queued) if not self._pausing and self._terms.drafts.holds(
+                self._live.id, queued.id
+            ):
                 self._live.change(status=IDLE, reason="")
             case SendQueued(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head)

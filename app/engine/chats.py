@@ -32,6 +32,7 @@ from app.engine.call_arguments import is_object
 from app.engine.cast import Cast
 from app.engine.chat_input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
 from app.engine.chat_run import ChatRun, close_turns, open_questions, user_message
+from app.engine.drafts import Drafts
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
@@ -41,8 +42,11 @@ from app.engine.workflow import work_turn
 class Chats:
     """What a face may do to a chat; everything raises BadInput, NotFound or StorageError in words."""
 
-    def __init__(self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str]) -> None:
+    def __init__(
+        self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str], drafts: Drafts
+    ) -> None:
         self._sessions = sessions
+        self._drafts = drafts
         self._cast = cast
         self._prompts = prompts
         self._language = language
@@ -69,7 +73,10 @@ class Chats:
         return live.id
 
     async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
-        """Say something; it answers the question that waits, queues while the assistant is busy (P6)."""
+        """Say something; it answers the question that waits, queues while the assistant is busy (P6).
+
+        It queues too behind a message that is sent only once the user has edited it.
+        """
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
         question = next(
@@ -79,7 +86,7 @@ class Chats:
             self._answer(live, question, text)
         elif isinstance(live.session, WorkflowSession):
             self._add_to_work(live, text, attachments)
-        elif live.session.status in (RUNNING, WAITING):
+        elif live.session.status in (RUNNING, WAITING) or self._holds_next(live):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
@@ -94,6 +101,13 @@ class Chats:
         changed = replace(queued, text=checked_text(text, queued.attachments))
         queue = live.chat_session.chat.queue
         self._change(live, queue=tuple(changed if one is queued else one for one in queue))
+
+    async def send_queued(self, session_id: str) -> None:
+        """Send what waits in a session in which only the editing of the next message held it back."""
+        live = await self._sessions.open_chat(session_id)
+        idle = live.session.status == IDLE and not live.session.reason
+        if idle and live.chat_session.chat.queue and not self._holds_next(live):
+            self._sessions.run(live)
 
     async def remove_queued(self, session_id: str, queued_id: str) -> None:
         """Take a message that waits away."""
@@ -242,6 +256,12 @@ class Chats:
             return
         self._change(live, budget_from=new_id())
         self._sessions.run(live)
+
+    def _holds_next(self, live: LiveSession) -> bool:
+        """Say whether nothing goes on because the next message of the queue is being edited."""
+        queue = live.chat_session.chat.queue
+        idle = live.session.status == IDLE and not live.session.reason
+        return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
     async def _conversation(self, session_id: str) -> LiveSession:
         """Open a chat whose turns are the user's and the assistants'; a workflow's are its steps'."""

@@ -39,6 +39,10 @@ class Drafts:
         """Return what is left unsent in a session, or a place of `core.draft`; an empty draft for nothing."""
         return self._drafts.get(name, Draft())
 
+    def holds(self, session_id: str, queued_id: str) -> bool:
+        """Say whether a queued message is being edited, and so not sent yet."""
+        return queued_id in self.of(session_id).queued
+
     def keep(self, name: str, draft: Draft) -> None:
         """Keep what is left unsent now, nothing with an empty draft; it is written soon."""
         if draft == self.of(name):

@@ -162,7 +162,7 @@ class Engine:
         )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
-        self.chats = Chats(self._sessions, self._cast, prompts, self._language)
+        self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
         self.assistants = Assistants(documents, tools, self._cast, bus)
         self.mcp = Servers(
             documents,
@@ -416,7 +416,7 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
-        terms = ChatTerms(self._cast, self._prompts, self._slots)
+        terms = ChatTerms(self._cast, self._prompts, self._slots, self.drafts)
         if isinstance(live.session, WorkflowSession):
             return WorkflowRun(live, self._surroundings, terms)
         if isinstance(live.session, GroupSession):

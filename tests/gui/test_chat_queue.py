@@ -71,17 +71,98 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
     # Enter comes when the message has just been sent.
     page.queue.edited.emit("sent by now", "and three")
     await until(lambda: page.composer.box.toPlainText() == "and three\n\nand four")
-    # Sent at once, it says what was written; what is sent by itself meanwhile leaves its words to be said next.
+    # Sent at once, it says what was written.
     rows[2]._box.setFocus()
     wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
     rows[2].send.click()
-    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
-    said = [
-        one.content for one in person.window.desk.engine.live(page.session_id).messages if one.role == "user"
-    ]
-    assert said == ["Write the notes.", "tres", "one", "dos"]
-    assert page.composer.box.toPlainText() == "uno\n\nand three\n\nand four"
+    await until(lambda: page.session.status == "idle" and len(page.session.chat.queue) == 2)
+    assert said(person) == ["Write the notes.", "tres"]
+    assert rows[0]._box.toPlainText() == "uno"
+    assert page.composer.box.toPlainText() == "and three\n\nand four"
     await until(lambda: person.window.focusWidget() is page.composer.box)
+    QTest.keyClick(rows[0]._box, Qt.Key.Key_Return)
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    assert said(person) == ["Write the notes.", "tres", "uno", "dos"]
+
+
+def said(person) -> list[str]:  # noqa: F811
+    """Return what the user has said in the chat in front."""
+    desk = person.window.desk
+    return [one.content for one in desk.engine.live(desk.chat_page.session_id).messages if one.role == "user"]
+
+
+async def held(person, server) -> object:  # noqa: F811
+    """Begin a chat in which the first of two queued messages is being edited as its turn comes; return its page."""
+    page = await running(person, server, seconds=120)
+    for text in ("one", "two"):
+        await say(person, text)
+    await until(lambda: queued(page) == ["one", "two"])
+    page.queue._rows[page.session.chat.queue[0].id].edit.click()
+    server.script("openai-wire", lambda request: Answer("Yes."))
+    await person.click("stop_button")
+    await until(lambda: page.session.status == "idle")
+    await say(person, "Go on.")
+    await until(lambda: said(person)[-1] == "Go on." and page.session.status == "idle")
+    return page
+
+
+async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_servers):  # noqa: F811
+    page = await held(person, wire_servers["openai"])
+    assert queued(page) == ["one", "two"]
+    # What is written now comes behind what waits already.
+    await say(person, "three")
+    await until(lambda: queued(page) == ["one", "two", "three"])
+    box = page.queue._rows[page.session.chat.queue[0].id]._box
+    box.setPlainText("uno")
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    assert said(person) == ["Write the notes.", "Go on.", "uno", "two", "three"]
+    assert page.draft.queued == {} and page.composer.box.toPlainText() == ""
+
+
+async def test_a_message_whose_edit_is_cancelled_is_sent_as_it_was(person, wire_servers):  # noqa: F811
+    page = await held(person, wire_servers["openai"])
+    box = page.queue._rows[page.session.chat.queue[0].id]._box
+    box.setPlainText("uno")
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    assert said(person) == ["Write the notes.", "Go on.", "one", "two"]
+
+
+async def test_what_is_behind_an_edited_message_goes_on_once_that_is_moved_or_removed(
+    person,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    page = await held(person, wire_servers["openai"])
+    first = page.session.chat.queue[0].id
+    page.queue._rows[first].down.click()
+    await until(lambda: said(person)[-1] == "two" and page.session.status == "idle")
+    assert queued(page) == ["one"]
+    await say(person, "three")
+    await until(lambda: queued(page) == ["one", "three"])
+    page.queue._rows[first].remove.click()
+    await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+    assert said(person) == ["Write the notes.", "Go on.", "two", "three"]
+
+
+async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
+    queue = (QueuedMessage(id="q1", text="one"), QueuedMessage(id="q2", text="two"))
+    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    async with at_window(data_dir) as person:  # noqa: F811
+        page = await show(person, ONE)
+        page.queue._rows["q1"].edit.click()
+        page.queue._rows["q1"]._box.setPlainText("uno")
+    async with at_window(data_dir) as person:
+        page = await show(person, ONE)
+        row = page.queue._rows["q1"]
+        assert row._box.isVisible() and row._box.toPlainText() == "uno"
+        page.state_line.resume.click()
+        await until(lambda: page.session.status == "idle")
+        assert queued(page) == ["one", "two"]
+        QTest.keyClick(row._box, Qt.Key.Key_Return)
+        await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
+        assert said(person) == ["Tabs?", "uno", "two"]
 
 
 async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):

@@ -31,11 +31,12 @@ class EditBox(TextBox):
 class QueueRow(QFrame):
     """One message that waits. Emits edited(text), removed(), moved(step) and sent().
 
-    Emits written(text) while it is being rewritten, "" once that has ended or changes nothing.
+    Emits written(text) from the moment it is being edited, None once that was cancelled; after
+    edited, removed and sent whoever takes them ends the edit with `write`.
     """
 
     edited = Signal(str)
-    written = Signal(str)
+    written = Signal(object)
     removed = Signal()
     moved = Signal(int)
     sent = Signal()
@@ -70,13 +71,11 @@ class QueueRow(QFrame):
         self.edit.clicked.connect(self._begin)
         self.up.clicked.connect(lambda: self.moved.emit(-1))
         self.down.clicked.connect(lambda: self.moved.emit(1))
-        for leaving, left in ((self.remove, self.removed), (self.send, self.sent)):
-            # It goes as it reads, and comes back so.
-            leaving.clicked.connect(self._on_submitted)
-            leaving.clicked.connect(left)
+        self.remove.clicked.connect(self.removed)
+        self.send.clicked.connect(self.sent)
         self._box.submitted.connect(self._on_submitted)
         self._box.textChanged.connect(self._on_text)
-        self._box.cancelled.connect(self._end)
+        self._box.cancelled.connect(self._cancel)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
@@ -116,9 +115,12 @@ class QueueRow(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def write(self, text: str) -> None:
-        """Go on rewriting it, with what was written before."""
-        if self._box.isHidden() or text != self._box.toPlainText():
+    def write(self, text: str | None) -> None:
+        """Edit it, with what was written so far; None ends that."""
+        if text is None:
+            if not self._box.isHidden():
+                self._end()
+        elif self._box.isHidden() or text != self._box.toPlainText():
             self._show_box(True)
             self._box.setPlainText(text)
             self._box.moveCursor(self._box.textCursor().MoveOperation.End)
@@ -127,12 +129,16 @@ class QueueRow(QFrame):
         if self._queued is not None:
             if self._box.isHidden():
                 self.write(self._queued.text)
+                self.written.emit(self._queued.text)
             self._box.setFocus()
+
+    def _cancel(self) -> None:
+        self._end()
+        self.written.emit(None)
 
     def _end(self) -> None:
         focused = self._box.hasFocus()
         self._show_box(False)
-        self.written.emit("")
         if focused:
             self.setFocus()
 
@@ -141,28 +147,26 @@ class QueueRow(QFrame):
         self._box.setVisible(shown)
 
     def _on_text(self) -> None:
-        text = self._box.toPlainText()
-        changed = self._queued is not None and text != self._queued.text
-        self.written.emit(text if changed else "")
+        if not self._box.isHidden():
+            self.written.emit(self._box.toPlainText())
 
     def _on_submitted(self) -> None:
-        if self._box.isHidden():
-            return
         text = self._box.text()
-        self._end()
         if self._queued is not None and text and text != self._queued.text:
             self.edited.emit(text)
+        else:
+            self._cancel()
 
 
 class QueueStrip(QScrollArea):
     """The queue of a chat, hidden while it is empty.
 
     Signals, each with the queued message's id: edited(id, text), removed(id), moved(id, place), sent(id),
-    written(id, text) while it is being rewritten, with no text once that has ended.
+    written(id, text) from the moment it is being edited, with None once that was cancelled.
     """
 
     edited = Signal(str, str)
-    written = Signal(str, str)
+    written = Signal(str, object)
     removed = Signal(str)
     moved = Signal(str, int)
     sent = Signal(str)
@@ -213,10 +217,9 @@ class QueueStrip(QScrollArea):
         self._fit()
 
     def write(self, texts: Mapping[str, str]) -> None:
-        """Let messages go on being rewritten, by their ids."""
-        for queued_id, text in texts.items():
-            if queued_id in self._rows:
-                self._rows[queued_id].write(text)
+        """Let just these messages be edited, by their ids."""
+        for queued_id, row in self._rows.items():
+            row.write(texts.get(queued_id))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         done = super().eventFilter(watched, event)

@@ -341,9 +341,9 @@ class ChatPage(ConversationView):
             done.connect(lambda *_: self._leave_card(card))
         if isinstance(card, QuestionCard):
             card.write(self._answers.get(message.id, ""))
-            card.written.connect(lambda answer: self._on_written(self._answers, message.id, answer))
+            card.written.connect(lambda text: self._on_written(self._answers, message.id, text or None))
             for done in (card.answered, card.dismissed):
-                done.connect(lambda *_: self._on_written(self._answers, message.id, ""))
+                done.connect(lambda *_: self._on_written(self._answers, message.id, None))
         # The first time only: scrolled into sight again, it takes the focus from nobody.
         card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
@@ -425,9 +425,9 @@ class ChatPage(ConversationView):
     def _leave_editing(self) -> None:
         self.change_draft(replace(self.draft, rewriting=None))
 
-    def _on_written(self, kept: dict[str, str], message_id: str, text: str) -> None:
-        """Keep what is half-written; nothing is kept of what is empty or was given."""
-        if text:
+    def _on_written(self, kept: dict[str, str], message_id: str, text: str | None) -> None:
+        """Keep what is half-written; None where nothing is, or it was given."""
+        if text is not None:
             kept[message_id] = text
         else:
             kept.pop(message_id, None)
