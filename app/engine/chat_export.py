@@ -10,6 +10,7 @@ from app.engine.branches import shown
 from app.engine.call_tree import in_tree
 from app.engine.export_parts import (
     PAGE_END,
+    as_markdown,
     closed,
     escape_markdown,
     files_as_html,
@@ -142,7 +143,7 @@ class ChatDocument:
             elif (message.answers or "") not in self._approvals and _says_something(message):
                 heading = self._lines["user"] if message.by_user else message.author.name
                 below = marks(message, self._lines)
-                yield _Part(depth, heading, message.content, below, message.attachments)
+                yield _Part(depth, heading, as_markdown(message), below, message.attachments)
 
     def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
         if call.name == SWITCH_ASSISTANT:

@@ -15,7 +15,7 @@ from app.engine.chat_export import ChatDocument
 from app.engine.event_lines import message_object, session_object
 from app.engine.export_parts import (
     PAGE_END,
-    closed,
+    as_markdown,
     escape_markdown,
     files_as_html,
     files_as_markdown,
@@ -106,7 +106,7 @@ class _Document:
         for message, new_round in self._in_rounds():
             lines = ["", f"## {self._round(message.round)}"] if new_round else []
             lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
-            lines += [closed(message.content)] if message.content else []
+            lines += [as_markdown(message)] if message.content else []
             lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
             yield "\n" + "\n".join(lines).rstrip()
         if files := self._files():
@@ -126,7 +126,7 @@ class _Document:
             notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
             yield (
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
-                f"{as_html(message.content)}{notes}</article>"
+                f"{as_html(as_markdown(message))}{notes}</article>"
             )
         if files := self._files():
             yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"

@@ -5,6 +5,7 @@ And the files that were given along. Used by export and chat_export.
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -26,6 +27,9 @@ _STYLE = (
     "img{max-width:100%}"
 )
 PAGE_END = "</body></html>\n"
+# Inside of a word an underscore is none of Markdown's marks, nor is an & that begins no entity.
+_MARKS = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+_LINE_BEGINS = re.compile(r"^(\d*)([#+=.)-])")
 _PICTURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -99,6 +103,32 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     if message.state == DONE and message.note:
         found.append(lines[f"note.{message.note}"])
     return found
+
+
+def as_markdown(message: Message) -> str:
+    """Return a message's text as Markdown of its own: what the user wrote reads there as it was written."""
+    return literal_markdown(message.content) if message.by_user else closed(message.content)
+
+
+def literal_markdown(text: str) -> str:
+    """Return Markdown that shows a text with every character and line as it is."""
+    lines = [_literal_line(line) for line in text.strip("\n").splitlines()]
+    parts: list[str] = []
+    for number, line in enumerate(lines):
+        if line:
+            # A single empty line parts two paragraphs; more of them are lines of their own.
+            follows = bool(parts) and bool(lines[number - 1])
+            parts.append(("\\\n" if follows else "\n\n" if parts else "") + line)
+        elif number and not lines[number - 1]:
+            parts.append("\n\n&nbsp;")
+    return "".join(parts)
+
+
+def _literal_line(line: str) -> str:
+    words = line.strip()
+    indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+    words = _MARKS.sub(r"\\\g<0>", words)
+    return "&nbsp;" * indent + _LINE_BEGINS.sub(r"\g<1>\\\g<2>", words) if words else ""
 
 
 def closed(text: str) -> str:

@@ -135,14 +135,14 @@ def test_every_text_is_text_in_the_page() -> None:
     assert "<script" not in page
     assert "<i>" not in page
     assert "margin-left:1.6rem" in page
-    assert "<h3>Look</h3><p>around</p>" in page, "what is said is read as Markdown, as in the window"
+    assert "<p># Look<br>around</p>" in page, "what the user wrote is shown as it was typed, as in the window"
     assert "default-src 'none'" in page
 
 
 def test_a_sub_agents_part_is_quoted_in_markdown() -> None:
     lines = export(live(), "md", PROMPTS).splitlines()
     assert "> left starts" in lines
-    assert "# Look" in lines
+    assert "\\# Look\\" in lines
     assert "- Started: 2026-11-21 00:00 UTC" in lines
     assert r"*(failed: server: \<i\>boom)*" in lines
     assert "**길\\<b\\>잡이**" in lines

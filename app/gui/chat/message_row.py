@@ -24,7 +24,8 @@ from app.gui.chat.row_style import MAX_COLUMN, RowStyle
 from app.gui.chat.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
 from app.gui.chat.segments import Range, Segment
 from app.gui.chat.thought_line import ThoughtLine
-from app.gui.markdown.blocks import PARAGRAPH, Block, Span, parse
+from app.gui.markdown.blocks import PARAGRAPH, Block, Span
+from app.gui.markdown.literal import blocks_of
 from app.gui.markdown.streaming import StreamingBlocks
 
 FOLD_ABOVE = 100_000
@@ -127,7 +128,7 @@ class MessageRow(PaintedRow):
     def _parsed(self, text: str) -> list[Block]:
         if len(text) > FOLD_ABOVE and not self.context.unfolded:
             text = text[:FOLD_KEEPS].rsplit("\n", 1)[0] or text[:FOLD_KEEPS]
-        return parse(text)
+        return blocks_of(self.message, text)
 
     def _place(self) -> None:
         self._picture = None

@@ -10,6 +10,7 @@ from app.gui.chat.row_tree import CARD, GROUP, QUESTION, Entry
 from app.gui.chat.thought_line import thought_blocks
 from app.gui.chat.transcript_model import TranscriptModel
 from app.gui.markdown.blocks import CODE, Block, code_chunks
+from app.gui.markdown.literal import literal_blocks
 from app.gui.markdown.streaming import StreamingBlocks
 
 SLICE = 500
@@ -19,10 +20,11 @@ ShownText = Callable[[Message, str], str]
 
 
 class SearchedText(NamedTuple):
-    """One of a row's texts as it is stored; `part` is one of `hit`'s."""
+    """One of a row's texts as it is stored; `part` is one of `hit`'s, `literal` that it is no Markdown."""
 
     part: str
     source: str
+    literal: bool = False
 
 
 def searched_texts(entry: Entry, model: TranscriptModel, shown_text: ShownText) -> list[SearchedText]:
@@ -46,13 +48,15 @@ def searched_texts(entry: Entry, model: TranscriptModel, shown_text: ShownText) 
     rest = [text for one in message.attachments for text in (one.name, one.text)]
     if message.error is not None:
         rest.append(message.error.detail)
-    said = SearchedText(TEXT, shown_text(message, model.said(message.id)))
+    said = SearchedText(TEXT, shown_text(message, model.said(message.id)), literal=message.by_user)
     return [*thought, said, *(SearchedText(REST, text) for text in rest)]
 
 
 def as_it_reads(text: SearchedText) -> Iterator[str | None]:
     """Yield a text as the row shows it, last; None before, as often as somebody else may have a turn."""
-    if text.part == TEXT:
+    if text.literal:
+        blocks = literal_blocks(text.source)
+    elif text.part == TEXT:
         stream = StreamingBlocks()
         for start in range(0, len(text.source), SLICE):
             stream.feed(text.source[start : start + SLICE])

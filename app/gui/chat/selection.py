@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from app.core.texts import Texts
 from app.gui.chat.row_tree import MESSAGE
 from app.gui.chat.transcript_model import TranscriptModel
-from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import markdown_of, plain_of
+from app.gui.markdown.literal import blocks_of
 
 TO_END = 1 << 60
 
@@ -91,7 +91,7 @@ class Selection:
 
     def _row_text(self, row: int, start: int, end: int, *, markdown: bool) -> str:
         source = self._model.text(row)
-        blocks = parse(source)
+        blocks = blocks_of(self._model.message(row), source)
         length = sum([len(block.text) + 1 for block in blocks]) - 1
         if start <= 0 and end >= length:
             return source.strip("\n") if markdown else plain_of(blocks, 0, length)

@@ -19,6 +19,7 @@ HEADING = "heading"
 CODE = "code"
 TABLE = "table"
 RULE = "rule"
+LITERAL = "literal"
 
 TICKED = "☑"
 UNTICKED = "☐"
@@ -69,7 +70,7 @@ Cell = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One paragraph, heading, piece of code, table or rule.
+    """One paragraph, heading, piece of code, table or rule, or lines of literal text.
 
     `marker` opens a list item (a bullet, a number with its dot, a tick box) and `indent` counts
     the lists around it, `quote` the quotations. Code longer than CODE_CHUNK lines is several
@@ -428,13 +429,14 @@ def _finished(spans: list[Span]) -> Cell:
     for span in joined:
         text = break_words("\n".join(map(clean, span.text.split("\n"))))
         if not span.link and not span.style & (INLINE_CODE | IMAGE) and "http" in text:
-            done.extend(_linked(replace(span, text=text)))
+            done.extend(linked(replace(span, text=text)))
         elif text:
             done.append(Span(text, span.style, span.link))
     return tuple(done)
 
 
-def _linked(span: Span) -> Iterator[Span]:
+def linked(span: Span) -> Iterator[Span]:
+    """Yield a run of text with its bare addresses as links."""
     position = 0
     for match in _URL.finditer(span.text):
         if match.start() > position:

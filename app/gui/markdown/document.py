@@ -31,6 +31,7 @@ from app.gui.markdown.blocks import (
     IMAGE,
     INLINE_CODE,
     ITALIC,
+    LITERAL,
     STRUCK,
     TABLE,
     TICK_BOXES,
@@ -67,6 +68,8 @@ class TextStyle:
 
 def gap_between(upper: Block, lower: Block) -> int:
     """Return the space between two neighbouring blocks, in pixels."""
+    if upper.kind == lower.kind == LITERAL:
+        return 0
     if upper.indent and lower.indent:
         return ITEM_GAP
     return HEADING_GAP if lower.kind == HEADING else BLOCK_GAP

@@ -9,6 +9,7 @@ from app.gui.markdown.blocks import (
     HEADING,
     INLINE_CODE,
     ITALIC,
+    LITERAL,
     RULE,
     STRUCK,
     TABLE,
@@ -26,6 +27,7 @@ def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
         text = _markdown(block, begin, stop)
         if above is not None:
             tight = bool(above.indent and block.indent) or (block.kind == CODE and not block.first)
+            tight = tight or block.kind == LITERAL
             parts.append("\n" if tight else "\n\n")
         parts.append(text)
         above = block
@@ -56,6 +58,8 @@ def _markdown(block: Block, begin: int, stop: int) -> str:
     quote = "> " * block.quote
     if block.kind == RULE:
         return quote + "---"
+    if block.kind == LITERAL:
+        return block.text[begin:stop]
     if block.kind == TABLE:
         whole = begin == 0 and stop >= len(block.text)
         return _table(block) if whole else block.text[begin:stop]

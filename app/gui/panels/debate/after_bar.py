@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWid
 
 from app.core.message import Message
 from app.gui.i18n import Language
-from app.gui.markdown.blocks import parse
+from app.gui.markdown.literal import blocks_of
 from app.gui.session_list import EXPORTS
 from app.gui.style import Look
 from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
@@ -61,7 +61,7 @@ class AfterBar(QWidget):
         """Let the user choose the turn that another debate goes on from."""
         menu = self._menu("fork_menu")
         for turn in turns:
-            words = " ".join(" ".join(block.text for block in parse(turn.content)).split())
+            words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
             words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
             line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
             action = menu.addAction(line.replace("&", "&&"))
