@@ -9,19 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QStyle
 
+from app.gui.desktop_settings import DesktopSettings
 from app.gui.icons import draw_svg
-from app.gui.system_motion import SystemMotion
-from app.gui.theme import Tokens, tokens_of
+from app.gui.theme import Tokens, high_contrast, tokens_of
 
 BODY_PX = 14
 LARGEST_USUAL_PX = 15  # a system's font above this size is one its user has made larger
 RATIOS = (1.0, 2.0)
 FULL = "full"
+QLABEL: Any = "QLabel"  # a class name; the types of PySide want bytes, the call itself text
 SYSTEM = "system"
 MOTION_MS = 200
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
@@ -39,16 +41,17 @@ class Look(QObject):
         self._theme = theme
         self._percent = 100
         self._motion = SYSTEM
-        self._system_motion = SystemMotion(self)
+        self._shown_moves = True
+        self._desktop = DesktopSettings(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
-        self._icons: dict[tuple[str, str, int, int, bool], QIcon] = {}
-        self.tokens = tokens_of(theme)
+        self._icons: dict[tuple[str, str, int, int, bool, str], QIcon] = {}
+        self.tokens = self._wanted_tokens()
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self._apply()
-        app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
-        self._system_motion.changed.connect(self._on_system_motion)
+        app.styleHints().colorSchemeChanged.connect(self._refresh)
+        self._desktop.changed.connect(self._on_desktop_changed)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -84,7 +87,7 @@ class Look(QObject):
         if self._motion != SYSTEM:
             return self._motion == FULL
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-        return not self._system_motion.reduced and self._app.style().styleHint(hint) > 0
+        return not self._desktop.reduced_motion and self._app.style().styleHint(hint) > 0
 
     def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
         """Return an icon's picture in the colour of a token, `side` points high; see `draw_svg`."""
@@ -97,7 +100,7 @@ class Look(QObject):
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
         """Return an icon for a button, in the theme of now: plain, switched on, and disabled."""
-        key = (name, colour, side, room, self.tokens.dark)
+        key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
         if key not in self._icons:
             modes, states = QIcon.Mode, QIcon.State
             icon = self._icons[key] = QIcon()
@@ -120,17 +123,18 @@ class Look(QObject):
             self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
         self.changed.emit()
 
-    def _on_system_motion(self) -> None:
-        if self._motion == SYSTEM:
+    def _on_desktop_changed(self) -> None:
+        self._refresh()
+        if self._shown_moves is not self.moves:
             self._apply()
             self.changed.emit()
 
-    def _on_scheme_changed(self) -> None:
-        if self._theme == "system":
-            self._refresh()
+    def _wanted_tokens(self) -> Tokens:
+        tokens = tokens_of(self._theme, dark=self._desktop.dark)
+        return high_contrast(tokens) if self._desktop.high_contrast else tokens
 
     def _refresh(self) -> None:
-        tokens = tokens_of(self._theme)
+        tokens = self._wanted_tokens()
         if tokens is not self.tokens:
             self.tokens = tokens
             self._apply()
@@ -140,9 +144,13 @@ class Look(QObject):
         self._app.setPalette(palette(self.tokens))
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
         # What Qt moves by itself, and the transcript, ask the style.
-        duration = MOTION_MS if self.moves else 0
+        self._shown_moves = self.moves
+        duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
         self._app.setStyleSheet(sheet)
+        # A new style sheet brings back the fonts that a platform theme (gtk3) has for single classes.
+        if QApplication.font(QLABEL) != QApplication.font():
+            self._app.setFont(ui_font(self._percent))
 
 
 def palette(tokens: Tokens) -> QPalette:

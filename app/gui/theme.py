@@ -1,6 +1,6 @@
 """The tokens of the look: colours of the light and the dark theme, sizes and speakers' colours."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
 
@@ -143,14 +143,34 @@ DARK = Tokens(
 )
 
 
-def tokens_of(theme: str) -> Tokens:
-    """Return the tokens of `light`, `dark`, or what the system prefers now."""
+@cache
+def high_contrast(tokens: Tokens) -> Tokens:
+    """Return a theme with black or white text, and edges that stand out from every ground."""
+    strongest = "#FFFFFF" if tokens.dark else "#000000"
+    return replace(
+        tokens,
+        line=tokens.edge,
+        line_strong=tokens.text_2,
+        edge=strongest,
+        text=strongest,
+        text_2=strongest,
+        text_3=tokens.text_2,
+    )
+
+
+def tokens_of(theme: str, *, dark: bool | None = None) -> Tokens:
+    """Return the tokens of `light`, `dark`, or what the system prefers now.
+
+    `dark` is what the desktop's portal says; where it says nothing Qt is asked.
+    """
     if theme in ("light", "dark"):
         return DARK if theme == "dark" else LIGHT
-    # Imported late: the names of `Qt` cost 30 ms, which the first paint need not wait for.
-    from PySide6.QtCore import Qt
+    if dark is None:
+        # Imported late: the names of `Qt` cost 30 ms, which the first paint need not wait for.
+        from PySide6.QtCore import Qt
 
-    return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+        dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    return DARK if dark else LIGHT
 
 
 def outline_tokens(theme: str) -> Tokens:

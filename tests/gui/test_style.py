@@ -87,8 +87,8 @@ def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
     assert not look.moves and duration() == 0 and not view._typing._animated()
     look.choose_motion("system")
     assert look.moves
-    look._system_motion.reduced = True
-    look._system_motion.changed.emit()
+    look._desktop.reduced_motion = True
+    look._desktop.changed.emit()
     assert not look.moves and duration() == 0
     look.choose_motion("full")
     assert look.moves and duration() > 0
@@ -132,3 +132,12 @@ def test_themes_differ_in_every_colour_but_by_intent():
 
 def test_more_speakers_than_colours_get_colours_of_their_own():
     assert len({LIGHT.speaker(place) for place in range(8)}) == 8
+
+
+def test_a_font_that_the_platform_sets_for_one_class_gives_way(look):
+    # What the gtk3 platform theme does for labels and buttons.
+    QApplication.setFont(QFont("Courier"), "QLabel")
+    assert QApplication.font("QLabel").family() == "Courier"
+    look.choose("dark")
+    assert QApplication.font("QLabel") == QApplication.font()
+    look.choose("light")
