@@ -37,14 +37,16 @@ DOCTOR = "doctor"
 USAGE = "usage"
 SERVERS = "servers"
 KEYS = "keys"
+MODELS = "models"
 
 WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE, IMPORT, BACKUP, RESTORE)
 # What these do depends on their second word; without one, and with `list`, they only read.
-DIVIDED = (SERVERS, KEYS)
+DIVIDED = (SERVERS, KEYS, MODELS)
 LIST = "list"
 ALLOW = "allow"
 DENY = "deny"
 SET = "set"
+GET = "get"
 REMOVE = "remove"
 RETRY = "retry"
 SKIP = "skip"
@@ -300,7 +302,9 @@ def _parser(texts: Texts) -> _Parser:
     def divided(name: str, *actions: tuple[str, str]) -> dict[str, _Parser]:
         """Add a command whose second word is `list` or one of the actions, each with what its name is of."""
         made = command(name)
-        parts = made.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
+        parts = made.add_subparsers(
+            dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
+        )
         added: dict[str, _Parser] = {}
         for action, what in ((LIST, ""), *actions):
             text = texts(f"cli.help.{name}.{action}")
@@ -315,6 +319,8 @@ def _parser(texts: Texts) -> _Parser:
         return added
 
     servers = divided(SERVERS, (ALLOW, "NAME"), (DENY, "NAME"))
-    servers[ALLOW].add_argument("--yes", action="store_true", help=texts("cli.help.agree"))
     divided(KEYS, (SET, "PROVIDER"), (REMOVE, "PROVIDER"))
+    models = divided(MODELS, (GET, "ID"), (REMOVE, "ID"))
+    for part in (servers[ALLOW], models[GET], models[REMOVE]):
+        part.add_argument("--yes", action="store_true", help=texts("cli.help.agree"))
     return parser

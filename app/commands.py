@@ -19,9 +19,11 @@ from app.arguments import (
     DENY,
     DIVIDED,
     EXPORT,
+    GET,
     IMPORT,
     KEYS,
     LIST,
+    MODELS,
     PAUSE,
     PROVIDERS,
     REMOVE,
@@ -62,6 +64,7 @@ from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
 from app.follow import OK, Call, run_session, session_id_of, warm_up
 from app.key_commands import list_keys, remove_key, set_key
+from app.model_commands import get_model, list_models, remove_model
 from app.server_commands import allow_server, deny_server, list_servers
 from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
 from app.usage_commands import usage
@@ -238,6 +241,9 @@ _DIVIDED: dict[tuple[str, str], Command] = {
     (KEYS, LIST): list_keys,
     (KEYS, SET): set_key,
     (KEYS, REMOVE): remove_key,
+    (MODELS, LIST): list_models,
+    (MODELS, GET): get_model,
+    (MODELS, REMOVE): remove_model,
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from app import __main__, __version__
 from app.arguments import (
+    DIVIDED,
     DOCTOR,
     EXPORT,
     PROVIDERS,
@@ -45,7 +46,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
 
 
-@pytest.mark.parametrize("command", [*WRITING, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE])
+@pytest.mark.parametrize("command", [*WRITING, *DIVIDED, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE])
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:

@@ -182,6 +182,11 @@ class ServersChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsChanged(Event):
+    """A terminal fetched or removed a model of this computer; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeysChanged(Event):
     """The keyring was looked up or has answered late, or a terminal changed a key; `session_id` is ""."""
 

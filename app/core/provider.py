@@ -61,6 +61,15 @@ class TestResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LocalModel:
+    """A model that runs on this computer: the bytes of its file, and where that is, "" while it is missing."""
+
+    id: str
+    size: int
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
     """The models a provider named when it was last asked for them (`models.json`)."""
 
@@ -178,6 +187,14 @@ class Models(Protocol):
 
     def can_fetch_embedded(self) -> bool:
         """Say whether nothing but its file is missing for the embedded model."""
+        ...
+
+    def embedded_model(self) -> LocalModel:
+        """Return the embedded model, whose file may be missing."""
+        ...
+
+    async def remove_embedded(self) -> None:
+        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
         ...
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:

@@ -12,7 +12,15 @@ from urllib.parse import urlsplit
 from app.core.catalog import EMBEDDED, chat_models, provider_kind
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
-from app.core.provider import FoundServer, ModelList, Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.provider import (
+    FoundServer,
+    LocalModel,
+    ModelList,
+    Models,
+    ProviderConfig,
+    ProviderStatus,
+    TestResult,
+)
 from app.core.store import Documents
 from app.engine.provider_list import check_base_url, check_key, check_provider, configured, provider_of
 
@@ -87,6 +95,14 @@ class Connections:
     def can_fetch_embedded(self) -> bool:
         """Say whether the embedded model could work here but its file is missing."""
         return self._models.can_fetch_embedded()
+
+    def local_models(self) -> tuple[LocalModel, ...]:
+        """Return the models that can run on this computer without a server of their own, also those not fetched yet."""
+        return (self._models.embedded_model(),)
+
+    async def remove_embedded(self) -> None:
+        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
+        await self._models.remove_embedded()
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the embedded model's file, checked by its hash. Raises MootError; cancelling leaves nothing."""

@@ -16,6 +16,7 @@ from app.core.events import (
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    ModelsChanged,
     Notice,
     PlanChanged,
     PromptAsked,
@@ -68,6 +69,7 @@ class Bridge(QObject):
     workflows_changed = Signal()
     servers_changed = Signal()
     keys_changed = Signal()
+    models_changed = Signal()
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -103,6 +105,7 @@ class Bridge(QObject):
             GroupsChanged: lambda _event: self.groups_changed.emit(),
             ServersChanged: lambda _event: self.servers_changed.emit(),
             KeysChanged: lambda _event: self.keys_changed.emit(),
+            ModelsChanged: lambda _event: self.models_changed.emit(),
         }
         self._unsubscribe = bus.subscribe(self._on_events)
 

@@ -157,6 +157,7 @@ class Desk(QObject):
         for known in (bridge.keys_changed, self.providers.changed):
             known.connect(self._refresh_providers)
         bridge.keys_changed.connect(self.providers.show_keyring)
+        bridge.models_changed.connect(self.providers.changed)
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.commands.open_link)
@@ -203,6 +204,7 @@ class Desk(QObject):
         )
         dialog.show_page(page, provider_id, row)
         self._bridge.keys_changed.connect(dialog.show_keys)
+        self._bridge.models_changed.connect(dialog.show_providers)
         self._bridge.notice_given.connect(dialog.show_notice)
         dialog.providers_changed.connect(self._refresh_providers)
         dialog.providers_changed.connect(self._look_for_servers)

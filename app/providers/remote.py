@@ -20,8 +20,10 @@ from app.core.errors import (
     INTERRUPTED,
     NO_KEY,
     NOT_INSTALLED,
+    BadInput,
     MootError,
     ProviderError,
+    StorageError,
 )
 from app.core.ids import new_id
 from app.core.provider import (
@@ -29,6 +31,7 @@ from app.core.provider import (
     Delta,
     Finished,
     FoundServer,
+    LocalModel,
     ModelRequest,
     ProviderConfig,
     TestResult,
@@ -40,7 +43,7 @@ from app.providers.addresses import complete_address, is_near, listens
 from app.providers.errors import redact as redact_keys
 from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.local_servers import clean_name, clean_names, find_servers
-from app.providers.model_file import ModelFileError, fetch_model, find_model
+from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
 _TEST_LIMITS = Limits(first_token=30.0, idle=15.0, total=60.0)
@@ -99,6 +102,22 @@ class RemoteModels(HostClient):
         """Say whether only the embedded model's file is missing; cheap."""
         return self._model_folder is not None and _has_llama() and self._model_file() is None
 
+    def embedded_model(self) -> LocalModel:
+        """Return the embedded model, whose file may be missing; cheap."""
+        path = self._model_file()
+        size = FILE_SIZE if path is None else path.stat().st_size
+        return LocalModel(id=EMBEDDED_MODEL, size=size, path="" if path is None else str(path))
+
+    async def remove_embedded(self) -> None:
+        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
+        path = await asyncio.to_thread(self._model_file)
+        if path is None or path.parent != self._model_folder:
+            raise BadInput("model_not_ours", path=path)
+        try:
+            await asyncio.to_thread(path.unlink)
+        except OSError as error:
+            raise StorageError("model_not_removed", path=path, detail=error.strerror or error) from error
+
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the embedded model's file, checked by its hash; `progress` gets (bytes, all bytes).
 
@@ -117,7 +136,8 @@ class RemoteModels(HostClient):
         try:
             await asyncio.shield(fetching)
         except ModelFileError as error:
-            raise MootError("model_not_fetched", detail=str(error)) from error
+            detail = str(error).removeprefix("the model could not be fetched: ")
+            raise MootError("model_not_fetched", detail=detail) from error
         except asyncio.CancelledError:
             stopped.set()
             # The downloader is a child process: it must be gone before the folder is looked at again.

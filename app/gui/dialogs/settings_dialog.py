@@ -161,6 +161,14 @@ class SettingsDialog(QDialog):
 
         self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
 
+    def show_providers(self) -> None:
+        """Show on every page the providers and models there are now."""
+        for page in self._made.values():
+            if isinstance(page, ProvidersPage):
+                page.look_again()
+            elif isinstance(page, ModelsPage):
+                page.refresh()
+
     def show_keys(self) -> None:
         """Show what the keyring has answered meanwhile."""
         if "providers" in self._made:
@@ -346,12 +354,7 @@ class SettingsDialog(QDialog):
             self._toasts.show_toast(words("settings.was_reset"), words("toast.undo"), lambda: choose(before))
 
     def _on_providers_changed(self) -> None:
-        """Show on every page that other providers or models are there than before."""
-        for page in self._made.values():
-            if isinstance(page, ProvidersPage):
-                page.look_again()
-            elif isinstance(page, ModelsPage):
-                page.refresh()
+        self.show_providers()
         self.providers_changed.emit()
 
     def _on_partner(self, kind: str, partner_id: str) -> None:
