@@ -36,13 +36,14 @@ from app.core.message import (
 )
 from app.core.plan import Plan
 from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
+from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.workflow import STEP, WorkflowStep
 from app.engine.call_tree import in_tree
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
 from app.engine.group_run import REPORT_RESULT
 from app.engine.sub_agents import SUB_AGENT
-from app.terminal import aside, marks, one_line, plain
+from app.terminal import aside, marks, one_line
 from app.workflow_lines import step_line, step_of
 
 MOST_OF_CALL = 200
@@ -177,7 +178,7 @@ class ChatPrinter:
         label = "" if self._has_begun else self._label(message)
         indent = _indent(message.author.depth)
         self._has_begun = True
-        return label + (indent if label else "") + plain(text).replace("\n", f"\n{indent}")
+        return label + (indent if label else "") + without_steering(text).replace("\n", f"\n{indent}")
 
     def _finished(self, message: Message) -> str:
         self._note(message)
@@ -257,12 +258,12 @@ class ChatPrinter:
     def _asked(self, message_id: str, prompt: Prompt) -> str:
         message = self._messages.get(message_id)
         depth = message.author.depth if message else 0
-        name = one_line(message.author.name) if message else ""
+        name = exact(message.author.name) if message else ""
         lines = [f"? {self._question(name, prompt)}"]
         if prompt.type == APPROVAL:
-            lines += [f"  {prompt.tool} {prompt.arguments}".rstrip()]
+            lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
         elif prompt.type == OPTIONS:
-            lines += [f"  {number}. {option}" for number, option in enumerate(prompt.options, 1)]
+            lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
         if prompt.open:
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
         elif prompt.dismissed:
@@ -274,9 +275,9 @@ class ChatPrinter:
 
     def _question(self, name: str, prompt: Prompt) -> str:
         if prompt.type != APPROVAL:
-            return self._texts("cli.asks", name=name, question=prompt.question)
+            return self._texts("cli.asks", name=name, question=visible(prompt.question))
         key = "cli.asks_again" if prompt.reason == "may_have_run" else "cli.asks_to_run"
-        return self._texts(key, name=name, tool=one_line(prompt.tool))
+        return self._texts(key, name=name, tool=exact(prompt.tool))
 
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
         """Return the command that answers a question."""
@@ -289,7 +290,7 @@ def _indent(depth: int) -> str:
 
 
 def _indented(text: str, indent: str) -> str:
-    return "\n".join(indent + line for line in plain(text).split("\n"))
+    return "\n".join(indent + line for line in without_steering(text).split("\n"))
 
 
 def _cut(text: str, most: int) -> str:

@@ -66,7 +66,7 @@ from app.follow import OK, Call, run_session, session_id_of, warm_up
 from app.key_commands import list_keys, remove_key, set_key
 from app.model_commands import get_model, list_models, remove_model
 from app.server_commands import allow_server, deny_server, list_servers
-from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line
+from app.terminal import Out, TextPrinter, json_line, last_line, load_texts, named_text, one_line, safe_json
 from app.usage_commands import usage
 from app.wiring import Moot
 from app.workflow_commands import step, workflow
@@ -190,6 +190,7 @@ async def _show(call: Call) -> int:
 async def _export(call: Call) -> int:
     text = await call.moot.engine.export(session_id_of(call.arguments), call.arguments.format)
     if not call.arguments.output:
+        text = safe_json(text) if call.arguments.format == "json" else text
         await call.out.write(text if text.endswith("\n") else text + "\n")
         return OK
     path = Path(call.arguments.output)

@@ -3,6 +3,7 @@
 from app.asking import confirmed
 from app.core.errors import NotFound
 from app.core.server_secrets import shown_line, shown_values
+from app.core.text import exact
 from app.core.texts import Texts
 from app.core.tool import CONNECTED, DOWN, OFF, ServerStatus
 from app.follow import OK, PAUSED_OR_STOPPED, Call
@@ -16,7 +17,8 @@ async def list_servers(call: Call) -> int:
         await call.out.write(json_line([_fields(call, one) for one in statuses]))
         return OK
     lines = [
-        one_line(f"{one.server.name}  {_state_text(one, call.texts)}  {shown_line(one.server)}") + "\n"
+        one_line(f"{exact(one.server.name)}  {_state_text(one, call.texts)}  {exact(shown_line(one.server))}")
+        + "\n"
         for one in statuses
     ]
     await call.out.write("".join(lines) or call.texts("cli.servers.none") + "\n")
@@ -82,18 +84,18 @@ def _description(status: ServerStatus, texts: Texts) -> str:
     """Return what would be run or asked, to the letter but for secrets: of those only the names."""
     server, lines = status.server, []
     lines.append(texts("consent.url" if server.url else "consent.command"))
-    lines.append(f"  {_exact(shown_line(server))}")
+    lines.append(f"  {exact(shown_line(server))}")
     if server.cwd:
-        lines.append(f"{texts('server.folder')}: {_exact(server.cwd)}")
+        lines.append(f"{texts('server.folder')}: {exact(server.cwd)}")
     shown, hidden = shown_values(server)
     if shown:
         lines.append(texts("consent.values"))
-        lines += [f"  {_exact(f'{name}={value}')}" for name, value in shown.items()]
+        lines += [f"  {exact(f'{name}={value}')}" for name, value in shown.items()]
     if hidden:
-        lines.append(f"{texts('consent.variables')}: {', '.join(map(_exact, hidden))}")
+        lines.append(f"{texts('consent.variables')}: {', '.join(map(exact, hidden))}")
     if status.changed:
         lines.append(texts("consent.changed"))
-        lines += [f"  {_exact(tool)}" for tool in status.changed]
+        lines += [f"  {exact(tool)}" for tool in status.changed]
     return "\n".join([*lines, ""])
 
 
@@ -112,8 +114,3 @@ def _fields(call: Call, status: ServerStatus) -> dict[str, object]:
         "problem": status.problem,
         "detail": status.detail,
     }
-
-
-def _exact(text: str) -> str:
-    """Return a text with what cannot be seen, or would steer the terminal, written as its code."""
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import sys
-import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TextIO
 
@@ -27,11 +26,13 @@ from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
 from app.core.reasons import reason_text
 from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
+from app.core.text import without_steering
 from app.core.texts import Texts, choose_language, in_words
 from app.storage.paths import resources_dir
 
-# A reader that splits lines as Unicode does must still see one event a line.
-_JSON_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+# What JSON may hold as it is and a terminal must not be sent; a reader that splits lines as Unicode does must
+# still see one event a line.
+_JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 
 class Out(Protocol):
@@ -62,7 +63,7 @@ class TerminalOut:
     async def ask(self, question: str, *, secret: bool = False) -> str | None:
         from app.terminal_input import read_typed
 
-        return await read_typed(question, secret=secret)
+        return await read_typed(without_steering(question), secret=secret)
 
 
 def use_utf8() -> None:
@@ -79,8 +80,14 @@ def forget_output() -> None:
     os.close(nothing)
 
 
+def safe_json(text: str) -> str:
+    """Return a JSON text with the characters escaped that a terminal must not be sent."""
+    return text.translate(_JSON_CODES)
+
+
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(text)
+    """Write to the terminal, the only place that does: nothing that is printed can steer it."""
+    stream.write(without_steering(text))
     stream.flush()
 
 
@@ -89,25 +96,14 @@ def load_texts(language: str) -> Texts:
     return Texts.load(resources_dir() / "i18n", choose_language(language))
 
 
-def plain(text: str) -> str:
-    """Return the text without what steers a terminal or turns the writing round."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        "\ufffd" if unicodedata.category(mark) in {"Cc", "Cs"} and mark not in "\n\t" else mark
-        for mark in text
-        if mark not in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-    )
-
-
 def one_line(text: str) -> str:
     """Return the text on one line, without what steers a terminal."""
-    return " ".join(plain(text).split())
+    return " ".join(without_steering(text).split())
 
 
 def json_line(value: object) -> str:
     """Return a value as one line of JSON, Korean left readable."""
-    return json.dumps(value, ensure_ascii=False).translate(_JSON_LINE_ENDS) + "\n"
+    return safe_json(json.dumps(value, ensure_ascii=False)) + "\n"
 
 
 def error_line(error: MootError, texts: Texts) -> str:
@@ -227,14 +223,14 @@ class TextPrinter:
         """Return what of the content was not printed yet."""
         piece = message.content[self._shown[message.id] :]
         self._shown[message.id] += len(piece)
-        return plain(piece)
+        return without_steering(piece)
 
     def _grown(self, event: MessageDelta) -> str:
         shown = self._shown.get(event.message_id, 0)
         if not event.text or event.offset + len(event.text) <= shown:
             return ""
         self._shown[event.message_id] = event.offset + len(event.text)
-        return plain(event.text[max(0, shown - event.offset) :])
+        return without_steering(event.text[max(0, shown - event.offset) :])
 
     def _closing(self, message: Message) -> str:
         opening = "" if message.id in self._shown else self._opening(message)
@@ -265,7 +261,7 @@ def aside_text(event: Event, texts: Texts) -> str:
         case Notice():
             text = named_text(texts, "notice", event.code, event.details)
             # A notice may carry an error's code.
-            return plain(
+            return without_steering(
                 named_text(texts, "error", event.code, event.details) if text == event.code else text
             )
         case _:
@@ -276,7 +272,7 @@ def marks(message: Message, texts: Texts) -> list[str]:
     """Return the lines below a message that was cut, failed, or carries a warning."""
     if message.state == FAILED and message.error is not None:
         error = message.error
-        reason = plain(named_text(texts, "failure", error.kind))
+        reason = without_steering(named_text(texts, "failure", error.kind))
         detail = f" ({one_line(error.detail)})" if error.detail else ""
         return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
     if message.state in {STOPPED, STREAMING}:
@@ -320,7 +316,7 @@ def verdict_text(session: Session, texts: Texts) -> str:
     lines = []
     for heading, points in parts:
         if points:
-            lines += [heading, *(f"  - {plain(one.text)}" for one in points), ""]
+            lines += [heading, *(f"  - {without_steering(one.text)}" for one in points), ""]
     return "\n".join([*lines, ""])
 
 

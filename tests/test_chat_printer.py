@@ -126,7 +126,7 @@ def test_a_sub_agent_is_indented_in_every_line() -> None:
         done(LEFT, "web_search", "why", ok=False),
     )
     assert text == (
-        "    > web_search {}\n\n    Left:\n    one\n    two\n    \ufffd[31mthree\n    "
+        "    > web_search {}\n\n    Left:\n    one\n    two\n    ⟨U+001B⟩[31mthree\n    "
         "  failed web_search: why\n"
     )
 

@@ -38,9 +38,10 @@ from app.core.events import (
 )
 from app.core.message import ASSISTANT, FAILED, STREAMING, Author, Failure, Message
 from app.core.session import Debate, DebateSession, Participant
+from app.core.text import without_steering
 from app.engine.roles import ROLES
 from app.system_libraries import install_command, missing_libraries
-from app.terminal import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts, plain
+from app.terminal import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts
 
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
@@ -236,7 +237,8 @@ def test_a_missing_library_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_a_model_says_steers_the_terminal() -> None:
-    assert plain("a\x1b[2Jb\x9bc\u202ed\te\n한국어") == "a\ufffd[2Jb\ufffdcd\te\n한국어"
+    shown = "a⟨U+001B⟩[2Jb⟨U+009B⟩c⟨U+202E⟩d\te\n한국어 👩\u200d"
+    assert without_steering("a\x1b[2Jb\x9bc\u202ed\te\r\n한국어 👩\u200d") == shown
 
 
 def test_json_is_one_line_for_every_reader() -> None:

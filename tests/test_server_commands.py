@@ -64,7 +64,7 @@ async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) 
         frozenset(),
     )
     lines = out.out.splitlines()
-    assert any(script in line and "a\\u202eb\\u001b[2J" in line for line in lines)
+    assert any(script in line and "a⟨U+202E⟩b⟨U+001B⟩[2J" in line for line in lines)
     assert not set(out.out) & {"\u202e", "\x1b"}
     assert "  HOME=/x" in lines and "Folder: /" in lines
     assert "Given too, but secret and not shown: API_TOKEN" in lines

@@ -53,6 +53,20 @@ def exact(text: str, keep: str = "") -> str:
     )
 
 
+def without_steering(text: str) -> str:
+    """Return a text with the codes of the characters that steer a terminal or turn the writing round.
+
+    For what is only read, a piece at a time: what joins letters and emoji stays, though a piece may end there.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _STEERING.sub(lambda match: _code(ord(match[0])), text.replace("\r\n", "\n"))
+
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 """Categories of Unicode that are drawn as nothing, or move what is drawn."""
 
