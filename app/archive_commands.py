@@ -5,7 +5,8 @@ from dataclasses import asdict
 
 from app.core.archive import CHANGED, MISSING
 from app.engine.importing.sessions import Arrival
-from app.follow import OK, Call
+from app.exit_status import OK
+from app.follow import Call
 from app.terminal import error_line, json_line, one_line
 
 

@@ -13,7 +13,8 @@ from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Messag
 from app.core.session import COMPLETED, DEFAULT_MODE, IDLE, WAITING, GroupSession, Session, WorkflowSession
 from app.engine.branches import last_answer, shown
 from app.engine.live_session import LiveSession
-from app.follow import FAULT, OK, PAUSED_OR_STOPPED, WAITS, Call, followed, session_id_of, warm_up
+from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.follow import Call, followed, session_id_of, warm_up
 from app.terminal import last_line, marks
 from app.workflow_lines import step_lines, workflow_end
 

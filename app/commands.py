@@ -31,7 +31,6 @@ from app.arguments import (
     RESTORE,
     RESUME,
     SERVERS,
-    SESSIONS,
     SET,
     SHOW,
     STEP,
@@ -49,20 +48,18 @@ from app.core.ids import new_id
 from app.core.provider import ProviderStatus
 from app.core.session import (
     ENDED,
-    IDLE,
     MIN_PARTICIPANTS,
     ROLES,
     ROUND_ROBIN,
     ChatSession,
     ContextFile,
     Participant,
-    SessionSummary,
 )
-from app.core.texts import Texts
 from app.engine.engine import DebateSetup
 from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
-from app.follow import OK, Call, run_session, session_id_of, warm_up
+from app.exit_status import OK
+from app.follow import Call, run_session, session_id_of, warm_up
 from app.key_commands import list_keys, remove_key, set_key
 from app.model_commands import get_model, list_models, remove_model
 from app.server_commands import allow_server, deny_server, list_servers
@@ -100,22 +97,13 @@ async def _debate(call: Call) -> int:
 
 async def _resume(call: Call) -> int:
     session_id = session_id_of(call.arguments)
-    engine, held, arguments = call.moot.engine, call.moot.engine.debates.held, call.arguments
-    live = await engine.open(session_id)
+    live = await call.moot.engine.open(session_id)
     if isinstance(live.session, ChatSession):
-        if arguments.skip_turn or arguments.without:
-            raise BadInput("not_a_debate", title=live.session.title)
-        return await follow_chat(call, live, lambda: engine.resume(session_id))
-    left_out = await held.participant(session_id, arguments.without) if arguments.without else None
+        return await follow_chat(call, live, lambda: call.moot.engine.resume(session_id))
 
     async def start() -> str:
         await warm_up(call.moot)
-        if left_out is not None:
-            await held.go_on_without(session_id, left_out.id)
-        elif arguments.skip_turn:
-            await held.skip(session_id)
-        else:
-            await engine.resume(session_id)
+        await call.moot.engine.resume(session_id)
         return session_id
 
     return await run_session(call, start, TextPrinter(call.texts))
@@ -155,27 +143,6 @@ async def _delete(call: Call) -> int:
     await call.moot.engine.delete(session_id)
     await call.out.write(call.texts("cli.deleted", session_id=session_id) + "\n")
     return OK
-
-
-async def _sessions(call: Call) -> int:
-    found = call.moot.engine.sessions()
-    if call.arguments.json:
-        fields = ("id", "kind", "title", "status", "updated_at", "messages")
-        await call.out.write(json_line([{name: getattr(one, name) for name in fields} for one in found]))
-        return OK
-    lines = [
-        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {_state(one, call.texts)}  "
-        f"{call.texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
-        for one in found
-    ]
-    await call.out.write("".join(lines) or call.texts("cli.no_sessions") + "\n")
-    return OK
-
-
-def _state(one: SessionSummary, texts: Texts) -> str:
-    if one.kind in ("chat", "group") and one.status == IDLE:
-        return texts("cli.your_turn")
-    return named_text(texts, "status", one.status)
 
 
 async def _show(call: Call) -> int:
@@ -235,7 +202,6 @@ _COMMANDS: dict[str, Command] = {
     PAUSE: _pause,
     STOP: _stop,
     DELETE: _delete,
-    SESSIONS: _sessions,
     SHOW: _show,
     EXPORT: _export,
     IMPORT: bring_in,

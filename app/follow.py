@@ -14,13 +14,9 @@ from app.core.ids import is_id
 from app.core.session import COMPLETED, ERROR, WAITING, Session
 from app.core.texts import Texts
 from app.engine.event_lines import event_line
+from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.terminal import Follower, JsonPrinter, Out, Printer, TextPrinter, last_line, verdict_text
 from app.wiring import Moot
-
-OK = 0
-FAULT = 1
-WAITS = 3
-PAUSED_OR_STOPPED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

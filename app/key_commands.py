@@ -7,7 +7,8 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import Event, KeysChanged, Notice
 from app.core.provider import ProviderStatus
 from app.core.store import KEPT, NOT_KEPT
-from app.follow import FAULT, OK, PAUSED_OR_STOPPED, Call
+from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED
+from app.follow import Call
 from app.terminal import json_line, one_line
 
 

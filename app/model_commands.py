@@ -9,7 +9,8 @@ from app.asking import confirmed, unless_interrupted
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import ModelsChanged
 from app.core.provider import LocalModel
-from app.follow import FAULT, OK, PAUSED_OR_STOPPED, Call
+from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED
+from app.follow import Call
 from app.terminal import error_line, json_line, one_line
 
 _MB = 1_000_000

@@ -6,7 +6,8 @@ from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact
 from app.core.texts import Texts
 from app.core.tool import CONNECTED, DOWN, OFF, ServerStatus
-from app.follow import OK, PAUSED_OR_STOPPED, Call
+from app.exit_status import OK, PAUSED_OR_STOPPED
+from app.follow import Call
 from app.terminal import json_line, named_text, one_line
 
 

@@ -8,7 +8,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Protocol, TextIO
 
 from app.core.errors import MootError, StorageError
@@ -23,7 +25,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
-from app.core.reasons import HELD_UP, reason_text
+from app.core.reasons import reason_text
 from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
 from app.core.text import without_steering
@@ -126,6 +128,19 @@ def problem_line(problem: Problem, texts: Texts) -> str:
     field = f" {problem.field}" if problem.field else ""
     detail = f" ({problem.detail[:300]})" if problem.detail else ""
     return one_line(f"{place}{field}: {named_text(texts, 'problem', problem.code)}{detail}")
+
+
+async def say_problems(problems: Iterable[Problem], out: Out, texts: Texts) -> None:
+    """Name the files that could not be used; the rest works."""
+    for problem in problems:
+        await out.complain(problem_line(problem, texts))
+
+
+def whereabouts(error: BaseException) -> dict[str, object]:
+    """Name an unexpected error by its type and place; its text might hold anything."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    return {"kind": type(error).__name__, "place": place}
 
 
 class Printer(Protocol):
@@ -297,8 +312,6 @@ def last_line(session: Session, texts: Texts) -> str:
         line += " " + one_line(reason_text(session.reason, texts))
     if session.status == PAUSED:
         line += " " + texts("cli.resume_with", session_id=session.id)
-        if isinstance(session, DebateSession) and session.reason in HELD_UP:
-            line += " " + texts("cli.resume_ways")
     elif session.status == COMPLETED:
         line += " " + texts("cli.read_with", session_id=session.id)
     return line

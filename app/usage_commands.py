@@ -1,7 +1,8 @@
 """The command of usage: what each month used and cost; used by commands."""
 
 from app.core.amounts import money_text, used_text
-from app.follow import OK, Call
+from app.exit_status import OK
+from app.follow import Call
 from app.terminal import json_line
 
 

@@ -231,7 +231,12 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_the_command_line_starts_without_qt_and_without_litellm() -> None:
-    assert not loaded_after("import app.__main__, app.cli") & {"PySide6", "qasync", "litellm", "pydantic"}
+    assert not loaded_after("import app.__main__, app.cli, app.doctor, app.running") & {
+        "PySide6",
+        "qasync",
+        "litellm",
+        "pydantic",
+    }
 
 
 def test_core_and_engine_load_the_standard_library_only() -> None:

@@ -354,3 +354,34 @@ def test_every_text_of_the_command_line_is_there(language: str) -> None:
         key for key in used if key not in texts and f"{key}.one" not in texts and not key.endswith(".")
     }
     assert missing == set()
+
+
+RUN = """
+import sys
+from app.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+sys.stderr.write("\\n" + " ".join(sys.modules))
+"""
+NEVER = {"PySide6", "litellm", "mcp", "pydantic", "aiohttp", "httpx"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "unneeded"),
+    [
+        ("--help", {"keyring", "filelock", "app.engine", "app.storage.sessions"}),
+        ("sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.tools", "app.providers"}),
+        ("show 01J00000000000000000000000", {"keyring", "filelock"}),
+        ("providers", {"filelock"}),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(data_dir: Path, typed: str, unneeded: set[str]) -> None:
+    data_dir.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *typed.split()], capture_output=True, text=True, check=True, cwd=PROJECT
+    )
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "app.arguments" in loaded
+    assert not loaded & (NEVER | unneeded)

@@ -18,7 +18,6 @@ from app.engine.chat_run import USER_AUTHOR
 from app.engine.debate import PARTICIPANT
 from app.engine.debate_run import DebateTerms
 from app.engine.director import Speak, World
-from app.engine.held_turns import HeldTurns
 from app.engine.judging import judged
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
@@ -54,7 +53,6 @@ class Debates:
         self._prompts = prompts
         self._providers = providers
         self._models = models
-        self.held = HeldTurns(sessions, models, self._world)
 
     def seats(self) -> list[Seat]:
         """Return who may take part."""
@@ -189,10 +187,11 @@ class Debates:
         return form_of(config.kind if config else "") != TRANSCRIPT
 
     def _world(self, session: DebateSession) -> World:
-        """Say whose provider is gone or switched off, and whom the user goes on without."""
+        """Say whose provider is gone or switched off."""
         usable = {one.config.id for one in self._providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
-        gone = {one.id for one in session.debate.participants if one.provider not in usable}
-        return World(absent=frozenset(gone | set(session.debate.left)))
+        return World(
+            absent=frozenset(one.id for one in session.debate.participants if one.provider not in usable)
+        )
 
     def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         config = provider_of(self._documents, spoken.participant.provider)

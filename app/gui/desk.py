@@ -90,7 +90,6 @@ class Desk(QObject):
         self.chats = ChatDesk(
             window,
             self._language,
-            self._look,
             engine,
             self._bridge,
             self.chat_page,

@@ -18,8 +18,6 @@ from app.storage.system_keyring import (
     DISMISSED,
     LOCKED,
     NO_KEYRING,
-    NONE,
-    OPEN,
     STOPPED,
     WAITING,
     Backend,
@@ -119,9 +117,9 @@ class KeyringSecrets:
 
         def take(answer: Answer, _late: bool) -> None:
             before = dict(self._stored), dict(self.unread)
-            reading: Reading = answer.value or Reading(state=NONE)
+            reading: Reading = answer.value or Reading(open=False)
             self._note(answer.problem or (LOCKED if reading.locked else ""))
-            self.takes_unasked = reading.state == OPEN
+            self.takes_unasked = reading.open
             for place in places:
                 value = reading.values.get(users[place])
                 problem = answer.problem or (LOCKED if users[place] in reading.locked else "")

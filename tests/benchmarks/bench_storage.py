@@ -65,6 +65,15 @@ def _write_session(paths: DataPaths, title: str, messages: int) -> str:
     return session.id
 
 
+async def write_sessions(paths: DataPaths) -> None:
+    """Write 1,000 sessions and their index."""
+    for number in range(1_000):
+        _write_session(paths, f"Should city {number} ban cars? 도시 {number}", 3)
+    store = JsonLogStore(paths)
+    await store.open()
+    await store.close()
+
+
 def append_message(short: bool) -> Result:
     """Write one finished message through to the disk: session of 10,000 against one of 10."""
 
@@ -100,13 +109,6 @@ def append_message(short: bool) -> Result:
 def _listings(short: bool) -> tuple[float, float, float]:
     """Return the seconds of listing 1,000 sessions, of reading the index, and of looking at each log too."""
 
-    async def fill(paths: DataPaths) -> None:
-        for number in range(1_000):
-            _write_session(paths, f"Should city {number} ban cars? 도시 {number}", 3)
-        store = JsonLogStore(paths)
-        await store.open()
-        await store.close()
-
     def read_index() -> None:
         with paths.index.open("rb") as file:
             assert len(json.loads(file.read())["ops"][0]["sessions"]) == 1_000
@@ -121,7 +123,7 @@ def _listings(short: bool) -> tuple[float, float, float]:
     reading: list[float] = []
     looking: list[float] = []
     try:
-        asyncio.run(fill(paths))
+        asyncio.run(write_sessions(paths))
         for _ in range(20 if short else 60):
             started = time.thread_time()
             found = JsonLogStore(paths, read_only=True).summaries()
