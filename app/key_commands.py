@@ -9,6 +9,7 @@ from app.core.provider import ProviderStatus
 from app.core.store import KEPT, NOT_KEPT
 from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED
 from app.follow import Call
+from app.storage.secrets import variable_name
 from app.terminal import json_line, one_line
 
 
@@ -65,7 +66,8 @@ async def _store(call: Call, provider: str, key: str) -> bool:
         kept = await keys.set(provider, key)
         call.moot.bus.publish(KeysChanged(session_id=""))
         if not kept:
-            await call.out.complain(call.texts(f"keyring.{keys.problem}"))
+            instead = call.texts("cli.keys.instead", variable=variable_name(provider))
+            await call.out.complain(f"{call.texts(f'keyring.{keys.problem}')} {instead}")
         if not kept and keys.problem == "waiting":
             kept = bool(await unless_interrupted(call, answered))
     finally:
