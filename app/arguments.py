@@ -99,6 +99,8 @@ class Arguments:
     output: str = ""
     files: tuple[str, ...] = ()
     yes: bool = False
+    skip_turn: bool = False
+    without: str = ""
 
     @property
     def root(self) -> Path:
@@ -284,7 +286,12 @@ def _parser(texts: Texts) -> _Parser:
     reply.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
     reply.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
     for name, json in ((RESUME, True), (PAUSE, False), (STOP, False), (SHOW, True), (DELETE, False)):
-        command(name, json=json).add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
+        made = command(name, json=json)
+        made.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
+        if name == RESUME:
+            ways = made.add_mutually_exclusive_group()
+            ways.add_argument("--skip-turn", action="store_true", help=texts("cli.help.skip_turn"))
+            ways.add_argument("--without", metavar="NAME", help=texts("cli.help.without"))
     export = command(EXPORT, json=False)
     export.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
     export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))

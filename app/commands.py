@@ -97,13 +97,22 @@ async def _debate(call: Call) -> int:
 
 async def _resume(call: Call) -> int:
     session_id = session_id_of(call.arguments)
-    live = await call.moot.engine.open(session_id)
+    engine, held, arguments = call.moot.engine, call.moot.engine.debates.held, call.arguments
+    live = await engine.open(session_id)
     if isinstance(live.session, ChatSession):
-        return await follow_chat(call, live, lambda: call.moot.engine.resume(session_id))
+        if arguments.skip_turn or arguments.without:
+            raise BadInput("not_a_debate", title=live.session.title)
+        return await follow_chat(call, live, lambda: engine.resume(session_id))
+    left_out = await held.participant(session_id, arguments.without) if arguments.without else None
 
     async def start() -> str:
         await warm_up(call.moot)
-        await call.moot.engine.resume(session_id)
+        if left_out is not None:
+            await held.go_on_without(session_id, left_out.id)
+        elif arguments.skip_turn:
+            await held.skip(session_id)
+        else:
+            await engine.resume(session_id)
         return session_id
 
     return await run_session(call, start, TextPrinter(call.texts))

@@ -12,17 +12,22 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app import __version__
-from app.arguments import Arguments
+from app.arguments import DOCTOR, Arguments
 from app.control import owner_pid
 from app.core.errors import MootError
 from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ASKING, DOWN
+from app.input_method import input_method
 from app.providers.model_file import find_model
+from app.storage.keyring_queue import KeyringQueue
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
+from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
+from app.storage.system_keyring import LOCKED, NO_KEYRING, default_backend
 from app.system_libraries import install_command, missing_libraries
 from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line
 from app.wiring import Moot, open_moot
@@ -43,8 +48,8 @@ class Finding:
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
     """Print every finding; the exit status is 0 whatever they say."""
-    findings = [*_versions(texts), _data_dir(paths, texts), _lock(paths, texts), _keyring(texts)]
-    findings += [_model_file(paths, texts), _runtime(texts), _qt(texts)]
+    findings = [*_versions(texts), _data_dir(paths, texts), _lock(paths, texts), await _keyring(texts)]
+    findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
     findings += await _from_files(paths, texts)
     if arguments.json:
         rows = [
@@ -92,14 +97,40 @@ def _lock(paths: DataPaths, texts: Texts) -> Finding:
     return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
 
 
-def _keyring(texts: Texts) -> Finding:
-    import keyring
+async def _keyring(texts: Texts) -> Finding:
+    """Ask the keyring, without unlocking it; what only has a name may be locked, stopped or gone."""
+    asked: list[str] = []
 
-    backend = keyring.get_keyring()
-    name = f"{type(backend).__module__}.{type(backend).__name__}"
-    if backend.priority > 0:
-        return Finding(check="keyring", ok=True, found=name)
-    return Finding(check="keyring", ok=False, found=name, remedy=texts("cli.doctor.no_keyring"))
+    def find_backend() -> Any:
+        backend = default_backend()
+        asked.append(f"{type(backend).__module__}.{type(backend).__name__}")
+        return backend
+
+    queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
+    answer = await queue.ask(lambda keyring: keyring.read((DOCTOR,)), lambda _answer, _late: None)
+    problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
+    found = next(iter(asked), "-")
+    if not problem:
+        return Finding(check="keyring", ok=True, found=found)
+    state = "" if problem == NO_KEYRING else f" ({texts(f'provider.keyring_{problem}')})"
+    return Finding(
+        check="keyring", ok=False, found=found + state, remedy=texts(f"cli.doctor.keyring_{problem}")
+    )
+
+
+def _input_method(texts: Texts) -> Iterator[Finding]:
+    """Say how Korean is typed where an input method is asked for."""
+    method = input_method()
+    names = ", ".join(method.asked)
+    if not names:
+        return
+    if not method.served:
+        remedy = texts("cli.doctor.no_input_method", name=names)
+        yield Finding(check="input_method", ok=False, found=names, remedy=remedy)
+    elif method.instead:
+        yield Finding(check="input_method", ok=True, found=texts("cli.doctor.input_by_ibus", name=names))
+    else:
+        yield Finding(check="input_method", ok=True, found=names)
 
 
 def _model_file(paths: DataPaths, texts: Texts) -> Finding:

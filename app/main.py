@@ -4,6 +4,7 @@
 time to import is imported where it is used, after the paint.
 """
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 from app.storage.paths import DataPaths, default_data_dir, resources_dir
 
 if TYPE_CHECKING:
+    import asyncio
+
     from app.control import ControlServer
     from app.core.errors import MootError
     from app.gui.i18n import Language
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from app.wiring import Moot
 
 BAD_INPUT = 2
+SCREEN_LOST = 1
+SAVE_WITHOUT_SCREEN_S = 10.0
 FIRST_PAINT_S = 2.0
 WARM_UP_AFTER_S = 0.4
 BACK_UP_AFTER_S = 5.0
@@ -32,7 +37,6 @@ async def open_window(
     Runs on a Qt event loop (`app.gui.event_loop`). Raises Busy, StorageError.
     """
     import asyncio
-    import contextlib
 
     paths = DataPaths(data_dir or default_data_dir())
     window = _show_outline(paths, theme or "")
@@ -49,7 +53,9 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.gui.web_view.available import available
+    from app.input_method import choose_input_method
 
+    choose_input_method()
     if available():
         # Pages of servers draw with the graphics card, which must be said before anything is made.
         QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -68,10 +74,33 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
 
     import asyncio
 
-    from app.gui.event_loop import AppLoop
+    from app.gui.event_loop import AppLoop, ScreenLostError
 
-    with asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner:
-        return runner.run(_run(window, paths, language, theme))
+    with (
+        contextlib.suppress(ScreenLostError),
+        asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner,
+    ):
+        try:
+            return runner.run(_run(window, paths, language, theme))
+        except ScreenLostError as lost:
+            _end_without_screen(window, runner.get_loop(), lost.future)
+    return SCREEN_LOST
+
+
+def _end_without_screen(
+    window: "MainWindow", loop: "asyncio.AbstractEventLoop", running: "asyncio.Future[int]"
+) -> None:
+    """Pause and save what runs: Qt ends its loop again and again, but does some of the work each time."""
+    import time
+
+    from PySide6.QtCore import qInstallMessageHandler
+
+    # Qt has said once that the screen is gone.
+    qInstallMessageHandler(lambda *_: None)
+    window.close_requested.emit()
+    until = time.monotonic() + SAVE_WITHOUT_SCREEN_S
+    while not running.done() and time.monotonic() < until:
+        loop.run_forever()
 
 
 def _show_outline(paths: DataPaths, theme: str) -> "MainWindow":
@@ -113,7 +142,6 @@ async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme
 
 async def _run(window: "MainWindow", paths: DataPaths, language: str, theme: str) -> int:
     import asyncio
-    import contextlib
     import signal
 
     from app.core.errors import MootError

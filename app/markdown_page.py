@@ -12,6 +12,9 @@ from typing import Any
 
 import pyromark
 
+from app.core.bare_links import bare_links
+from app.core.hangul_marks import parsed
+
 _MARKDOWN = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
     | pyromark.Options.ENABLE_STRIKETHROUGH
@@ -32,7 +35,6 @@ _TAGS = {
 _WORDS = {"SoftBreak": "<br>", "HardBreak": "<br>", "Rule": "<hr>"}
 # A browser ends the host at a backslash too; what stands before an @ is no host.
 _HOST = re.compile(r"https?://(?:[^/?#\\\s@]*@)*([^/?#\\\s@]+)(?=[/?#\\]|$)", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?<!\w)(https?://[^\s<>()\[\]*`|\"'\\]*[\w/])")
 
 
 def as_html(text: str) -> str:
@@ -42,7 +44,7 @@ def as_html(text: str) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     open_ones: list[tuple[str, str]] = []
-    for name, values in groupby(map(_named, _MARKDOWN.events(text)), key=lambda event: event[0]):
+    for name, values in groupby(map(_named, parsed(text, _MARKDOWN.events)), key=lambda event: event[0]):
         if name == "Text":
             # The parser cuts a text where a mark might have stood.
             words = "".join(value for _, value in values)
@@ -99,8 +101,10 @@ def _link(address: str) -> tuple[str, str]:
 
 
 def _with_links(words: str) -> str:
-    pieces = _ADDRESS.split(words)
-    return "".join(
-        f'<a href="{escape(piece)}">{escape(piece)}</a>' if place % 2 else escape(piece)
-        for place, piece in enumerate(pieces)
-    )
+    pieces = []
+    position = 0
+    for start, end in bare_links(words):
+        address = escape(words[start:end])
+        pieces += [escape(words[position:start]), f'<a href="{address}">{address}</a>']
+        position = end
+    return "".join([*pieces, escape(words[position:])])

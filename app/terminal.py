@@ -25,7 +25,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
-from app.core.reasons import reason_text
+from app.core.reasons import HELD_UP, reason_text
 from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
 from app.core.text import without_steering
@@ -312,6 +312,8 @@ def last_line(session: Session, texts: Texts) -> str:
         line += " " + one_line(reason_text(session.reason, texts))
     if session.status == PAUSED:
         line += " " + texts("cli.resume_with", session_id=session.id)
+        if isinstance(session, DebateSession) and session.reason in HELD_UP:
+            line += " " + texts("cli.resume_ways")
     elif session.status == COMPLETED:
         line += " " + texts("cli.read_with", session_id=session.id)
     return line

@@ -5,6 +5,11 @@ ten times as many.
 """
 
 import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
 
 TIMES = int(os.environ.get("MOOT_TIMES", "1"))
 
@@ -12,3 +17,12 @@ TIMES = int(os.environ.get("MOOT_TIMES", "1"))
 def repeats(short: int) -> int:
     """Return how often to repeat what the short form does `short` times."""
     return short * TIMES
+
+
+def slow_after(quick: int, cases: Iterable[Any]) -> list[Any]:
+    """Return cases for `parametrize` of which the first few run in the short form, the others are slow."""
+    found = list(cases)
+    for place, case in enumerate(found[quick:], quick):
+        one = case if isinstance(case, ParameterSet) else pytest.param(*case)
+        found[place] = pytest.param(*one.values, marks=[*one.marks, pytest.mark.slow], id=one.id)
+    return found

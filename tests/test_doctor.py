@@ -1,9 +1,12 @@
 """What the doctor says of assistants and MCP servers; nothing of them runs, and no secret is shown."""
 
 import json
+import sys
 from pathlib import Path
 
+import keyring
 import pytest
+from keyring.errors import KeyringLocked
 
 from app.arguments import DOCTOR, Arguments
 from app.doctor import examine
@@ -85,3 +88,46 @@ async def test_servers_are_listed_and_none_is_started(data_dir: Path, tmp_path: 
     [file] = [row for row in rows if row["check"] == "files"]
     assert "mcpServers.bad.type" in str(file["found"])
     assert all(row["found"] for row in await _rows(data_dir, "ko"))
+
+
+class Ring:
+    """A keyring that answers with an error."""
+
+    priority = 5
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def get_password(self, service: str, user: str) -> str | None:
+        raise self._error
+
+
+@pytest.mark.allow_blocking
+@pytest.mark.parametrize(
+    ("error", "found", "remedy"),
+    [
+        (KeyringLocked("locked"), "keyring is locked", "unlock it"),
+        (RuntimeError("the bus is gone"), "keyring does not respond", "restart the keyring"),
+    ],
+)
+async def test_the_keyring_is_asked_and_not_believed_by_its_name(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, found: str, remedy: str
+) -> None:
+    monkeypatch.setattr(keyring, "get_keyring", lambda: Ring(error))
+    [row] = [row for row in await _rows(data_dir) if row["check"] == "keyring"]
+    assert row["ok"] is False
+    assert found in str(row["found"]) and remedy in str(row["remedy"])
+
+
+@pytest.mark.allow_blocking
+@pytest.mark.skipif(sys.platform != "linux", reason="input methods are chosen so on Linux only")
+@pytest.mark.parametrize(
+    ("name", "ok", "said"), [("fcitx", True, "plugin for ibus"), ("nimf", False, "use ibus or fcitx5")]
+)
+async def test_it_is_said_how_korean_is_typed(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: bool, said: str
+) -> None:
+    monkeypatch.setenv("QT_IM_MODULE", name)
+    [row] = [row for row in await _rows(data_dir) if row["check"] == "input_method"]
+    assert row["ok"] is ok
+    assert name in str(row["found"]) and said in f"{row['found']} {row['remedy']}"

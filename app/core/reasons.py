@@ -3,14 +3,17 @@
 `rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
 """
 
-from app.core.errors import PROVIDER_FAILURES, RATE_LIMIT
+from app.core.errors import PROVIDER_FAILURES, QUOTA, RATE_LIMIT
 from app.core.texts import Texts
 
 FAILED_TURNS = "failed_turns"
+TWO_FAILURES = "two_failures"
+# Why a debate has paused because of a turn: it can be tried again, skipped, or its participant left out.
+HELD_UP = (RATE_LIMIT, QUOTA, TWO_FAILURES)
 
 # What scripts are told: few codes that stay, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
-    **dict.fromkeys((*PROVIDER_FAILURES, "two_failures", "nobody_answered"), "provider_error"),
+    **dict.fromkeys((*PROVIDER_FAILURES, TWO_FAILURES, "nobody_answered"), "provider_error"),
     **dict.fromkeys(("app_closed", "app_restart"), "restart"),
     "by_user": "user",
     RATE_LIMIT: "rate_limit",

@@ -62,7 +62,8 @@ class Debate:
 
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and
     both name the turn that comes next. `failures` counts failed turns in a row; `due` are the ids of
-    failed messages whose turns are taken again before the cursor's, in order. With `polls` everybody
+    failed messages whose turns are taken again before the cursor's, in order; `left` are the ids of
+    participants whom the user has the debate go on without. With `polls` everybody
     votes in secret before the first round and after each, and a verdict is made at the end.
     """
 
@@ -74,6 +75,7 @@ class Debate:
     seed: int = 0
     failures: int = 0
     due: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     independent_opening: bool = False
     participants: tuple[Participant, ...] = ()
     context: tuple[ContextFile, ...] = ()

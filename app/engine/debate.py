@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.message import DONE, FAILED, Message
+from app.core.reasons import TWO_FAILURES
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant
 from app.engine.debate_modes import mode_of
 from app.engine.director import Decision, Finish, Halt, Speak, World
@@ -16,7 +17,6 @@ MAX_FAILURES = 2
 ROUNDS_DONE = "rounds_done"
 TOO_FEW = "too_few"
 EXHAUSTED = "exhausted"
-TWO_FAILURES = "two_failures"
 NOBODY_ANSWERED = "nobody_answered"
 
 PARTICIPANT = "participant"
@@ -72,8 +72,13 @@ def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
     due = debate.due
     if debate.failures >= MAX_FAILURES:
-        due = (*(one.id for one in _turns(messages)[-debate.failures :]), *due)
+        due = tuple(dict.fromkeys((*(one.id for one in last_turns(messages, debate.failures)), *due)))
     return replace(debate, failures=0, due=due)
+
+
+def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
+    """Return the turns that were taken last, well or badly, in order."""
+    return _turns(messages)[-count:]
 
 
 def answered(messages: Sequence[Message]) -> bool:

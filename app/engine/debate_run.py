@@ -165,7 +165,7 @@ class DebateRun(Run):
     def _tell_absent(self, session: DebateSession, world: World) -> None:
         """Say once of everybody whose provider is switched off or gone that they no longer speak."""
         for participant in session.debate.participants:
-            if participant.id in world.absent - self._absent:
+            if participant.id in world.absent - self._absent - set(session.debate.left):
                 details = {"name": participant.name}
                 notice = Notice(
                     session_id=self._live.id, level="warning", code="participant_absent", details=details

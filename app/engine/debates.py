@@ -18,6 +18,7 @@ from app.engine.chat_run import USER_AUTHOR
 from app.engine.debate import PARTICIPANT
 from app.engine.debate_run import DebateTerms
 from app.engine.director import Speak, World
+from app.engine.held_turns import HeldTurns
 from app.engine.judging import judged
 from app.engine.live_session import LiveSession
 from app.engine.metered_models import MeteredModels
@@ -53,6 +54,7 @@ class Debates:
         self._prompts = prompts
         self._providers = providers
         self._models = models
+        self.held = HeldTurns(sessions, models, self._world)
 
     def seats(self) -> list[Seat]:
         """Return who may take part."""
@@ -187,11 +189,10 @@ class Debates:
         return form_of(config.kind if config else "") != TRANSCRIPT
 
     def _world(self, session: DebateSession) -> World:
-        """Say whose provider is gone or switched off."""
+        """Say whose provider is gone or switched off, and whom the user goes on without."""
         usable = {one.config.id for one in self._providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
-        return World(
-            absent=frozenset(one.id for one in session.debate.participants if one.provider not in usable)
-        )
+        gone = {one.id for one in session.debate.participants if one.provider not in usable}
+        return World(absent=frozenset(gone | set(session.debate.left)))
 
     def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         config = provider_of(self._documents, spoken.participant.provider)

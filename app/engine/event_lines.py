@@ -202,6 +202,7 @@ def session_object(live: LiveSession) -> dict[str, object]:
             "language": debate.language,
             "context": [file.name for file in debate.context],
             "participants": [asdict(participant) for participant in debate.participants],
+            "left": list(debate.left),
             "polls": debate.polls,
             "ballots": [asdict(ballot) for ballot in debate.ballots],
             "verdict": asdict(debate.verdict) if debate.verdict else None,

@@ -59,6 +59,11 @@ class Run(ABC):
         """Whether the loop has not ended; it may have stopped, and still be writing that down."""
         return self._task is not None and not self._task.done() and self._settled.is_set()
 
+    @property
+    def only_waits(self) -> bool:
+        """Whether nothing is in flight: it waits to retry, or for somebody who is busy."""
+        return self._only_waits()
+
     def start(self) -> None:
         """Begin, or go on after a pause; a loop that still writes down that it stopped goes on by itself."""
         self._unsaved = self._live.session.reason == SAVE_FAILED

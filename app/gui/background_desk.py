@@ -5,7 +5,7 @@ Made by the desk; does as the settings `notifications` and `tray` say.
 
 import sys
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING, Session
@@ -21,6 +21,8 @@ from app.gui.tray import Tray
 
 TOLD = "tray_told"
 MOST_TITLE = 100
+# How often it is looked whether the desktop has a place for the icon by now.
+PANEL_MS = 3_000
 
 
 class BackgroundDesk(QObject):
@@ -42,6 +44,9 @@ class BackgroundDesk(QObject):
         self._noted = ""
         self._wants_tray: bool | None = None
         self.tray: Tray | None = None
+        self._panel = QTimer(self)
+        self._panel.setInterval(PANEL_MS)
+        self._panel.timeout.connect(self._show_tray)
         self.notes = DesktopNotes(self)
         self._attention = Attention(window, bridge)
         self._attention.called.connect(self._on_called)
@@ -54,30 +59,43 @@ class BackgroundDesk(QObject):
         """Do as the settings say from now on."""
         self._notifies = settings.notifications
         newly, self._wants_tray = settings.tray and self._wants_tray is False, settings.tray
-        if newly and not QSystemTrayIcon.isSystemTrayAvailable():
-            self._window.toasts.show_toast(self._language("tray.no_place"))
-        if settings.tray and self.tray is None and QSystemTrayIcon.isSystemTrayAvailable():
-            self.tray = tray = Tray(self._language, self._window.look, self)
-            tray.open_requested.connect(self._window.come_forward)
-            tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
-            tray.chat_requested.connect(self._window.come_forward)
-            tray.chat_requested.connect(self.chat_requested)
-            tray.debate_requested.connect(self._window.come_forward)
-            tray.debate_requested.connect(self.debate_requested)
-            tray.quit_requested.connect(self._window.close_requested)
-            tray.show()
-            self._show_waiting()
-        elif not settings.tray and self.tray is not None:
-            self.tray.leave()
-            self.tray = None
-        self._window.hides_on_close = self.tray is not None
+        # Also where there is no icon: its user wants Moot to go on.
+        self._window.hides_on_close = settings.tray
+        if not settings.tray:
+            self._leave_tray()
+        elif self.tray is None:
+            self._show_tray()
+            if self.tray is None:
+                self._panel.start()
+                if newly:
+                    self._window.toasts.show_toast(self._language("tray.no_place"))
 
     async def close(self) -> None:
         """Take the icon away and let go of the bus."""
+        self._leave_tray()
+        await self.notes.close()
+
+    def _show_tray(self) -> None:
+        """Show the icon where the desktop has a place for it by now: the panel may start after Moot."""
+        if not QSystemTrayIcon.isSystemTrayAvailable():
+            return
+        self._panel.stop()
+        self.tray = tray = Tray(self._language, self._window.look, self)
+        tray.open_requested.connect(self._window.come_forward)
+        tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
+        tray.chat_requested.connect(self._window.come_forward)
+        tray.chat_requested.connect(self.chat_requested)
+        tray.debate_requested.connect(self._window.come_forward)
+        tray.debate_requested.connect(self.debate_requested)
+        tray.quit_requested.connect(self._window.close_requested)
+        tray.show()
+        self._show_waiting()
+
+    def _leave_tray(self) -> None:
+        self._panel.stop()
         if self.tray is not None:
             self.tray.leave()
             self.tray = None
-        await self.notes.close()
 
     def _on_called(self, session_id: str) -> None:
         live = self._engine.live(session_id)
@@ -89,7 +107,8 @@ class BackgroundDesk(QObject):
         if not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
-            self._note("", words("app.name"), words("tray.goes_on"))
+            text = words("tray.goes_on" if self.tray is not None else "tray.goes_on_unseen")
+            self._note("", words("app.name"), text)
 
     def _note(self, session_id: str, title: str, text: str) -> None:
         self._tasks.add("note", self._show_note(session_id, title, text))

@@ -28,6 +28,7 @@ from app.gui.file_desk import FileDesk
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_composer import ChatComposer
 from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toasts
 from app.gui.window_state import WindowState
@@ -51,6 +52,7 @@ class ChatDesk(QObject):
         self,
         window: QWidget,
         language: Language,
+        look: Look,
         engine: Engine,
         bridge: Bridge,
         page: ChatPage,
@@ -70,7 +72,7 @@ class ChatDesk(QObject):
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
-        self.files = FileDesk(window, language, engine.drafts, page, tasks, toasts, self._takes_images)
+        self.files = FileDesk(window, language, look, engine.drafts, page, tasks, toasts, self._takes_images)
         self.queue = ChatQueue(language, engine, bridge, page, toasts, self._start, self._show_draft)
         self._new_mode = DEFAULT_MODE
         self._wire()

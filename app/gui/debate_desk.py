@@ -130,11 +130,22 @@ class DebateDesk(QObject):
             view.pause_requested.connect(commands.pause)
             view.resume_requested.connect(commands.resume)
             view.stop_requested.connect(commands.stop)
+            self._wire_held_turn(view)
             view.say_requested.connect(self._on_say)
             view.setup_requested.connect(self.show_setup)
             view.provider_requested.connect(self._on_provider_requested)
             view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
+
+    def _wire_held_turn(self, view: DiscussionView) -> None:
+        """Connect what is asked for of a turn that waits, is held up or has failed."""
+        held, start = self._engine.debates.held, self._tasks.start
+        view.turn_retry_requested.connect(lambda one: start(f"resume {one}", held.retry(one)))
+        view.turn_skip_requested.connect(lambda one: start(f"resume {one}", held.skip(one)))
+        view.without_requested.connect(
+            lambda one, participant: start(f"resume {one}", held.go_on_without(one, participant))
+        )
+        view.retake_requested.connect(lambda one, message: start(f"resume {one}", held.retake(one, message)))
 
     def _wire_outcome(self, view: DiscussionView) -> None:
         """Connect what is asked for of a debate that is over."""
@@ -152,8 +163,11 @@ class DebateDesk(QObject):
         view.export_requested.connect(lambda _id, name: self._commands.export(view.session, name))
 
     def _on_view_changed(self, view: ConversationView) -> None:
-        """Say who could judge the debate that a view shows, and who does."""
-        if isinstance(view, DiscussionView) and view.session is not None and view.session.status in ENDED:
+        """Say whose turns hold the debate up that a view shows; who could judge it, and who does."""
+        if not isinstance(view, DiscussionView) or view.session is None:
+            return
+        view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
+        if view.session.status in ENDED:
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
             view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
 

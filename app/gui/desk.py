@@ -90,6 +90,7 @@ class Desk(QObject):
         self.chats = ChatDesk(
             window,
             self._language,
+            self._look,
             engine,
             self._bridge,
             self.chat_page,

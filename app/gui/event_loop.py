@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
+from typing import Any
 
 import qasync
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
@@ -33,6 +34,14 @@ class _Waker(QObject):
 
     def customEvent(self, event: QEvent) -> None:
         self._drain()
+
+
+class ScreenLostError(Exception):
+    """Qt has ended its loop, as it does when the X server is gone; `future` is what was to be done in it."""
+
+    def __init__(self, future: "asyncio.Future[Any]") -> None:
+        super().__init__()
+        self.future = future
 
 
 class AppLoop(qasync.QEventLoop):
@@ -86,6 +95,16 @@ class AppLoop(qasync.QEventLoop):
         if self.is_running():
             QCoreApplication.instance().blockSignals(True)
         super().stop()
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Run until a future is done. Raises ScreenLostError when Qt ends the loop before."""
+        future = asyncio.ensure_future(future, loop=self)
+        try:
+            return super().run_until_complete(future)
+        except RuntimeError:
+            if future.done():
+                raise
+            raise ScreenLostError(future) from None
 
     def run_forever(self) -> object:
         """Run until stopped, closing abandoned asynchronous generators inside the loop."""

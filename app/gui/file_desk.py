@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -20,7 +20,9 @@ from app.engine.drafts import Drafts
 from app.gui.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.i18n import Language
 from app.gui.panels.chat.chat_page import ChatPage
+from app.gui.style import Look
 from app.gui.tasks import Tasks
+from app.gui.widgets.drop_hint import DropHint
 from app.gui.widgets.toast import Toasts
 
 
@@ -46,6 +48,7 @@ class FileDesk(QObject):
         self,
         window: QWidget,
         language: Language,
+        look: Look,
         drafts: Drafts,
         page: ChatPage,
         tasks: Tasks,
@@ -68,8 +71,20 @@ class FileDesk(QObject):
         composer.reading_cancelled.connect(self._on_cancelled)
         composer.send_waited.connect(self._on_send_waited)
         composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
+        self._hint = DropHint(look, page, (composer, composer.message_box.viewport()), self._takes)
+        self._hint.dropped.connect(composer.message_box.insertFromMimeData)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
+
+    def _retranslate(self) -> None:
+        self._hint.words = self._language("chat.drop")
+
+    def _takes(self, given: QMimeData) -> bool:
+        """Whether what is dragged can be dropped on the page: files or a picture, where one may write."""
+        files = any(url.isLocalFile() for url in given.urls())
+        return self._page.chat_composer.isVisible() and (files or given.hasImage())
 
     def ask(self) -> None:
         """Ask for files to give along."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from app.gui.i18n import Language
     from app.gui.style import Look
 
-SMALLEST = (900, 600)
+SMALLEST = QSize(480, 320)
+SMALLEST_BODY = QSize(900, 600)  # where the window is smaller, what it holds is scrolled
 FIRST_SIZE = QSize(1440, 900)
 FRAME = QSize(8, 40)  # what the system draws round a window is not known before it is shown
 SIDE_WIDTH = 248
@@ -45,8 +46,8 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Moot")
-        self.setMinimumSize(*SMALLEST)
         room = self.screen().availableSize() - FRAME
+        self.setMinimumSize(SMALLEST.boundedTo(room))
         self.resize(FIRST_SIZE.boundedTo(room))
         self.state = state
         self._is_painted = self._alive = self.hides_on_close = False
@@ -58,7 +59,7 @@ class MainWindow(QMainWindow):
 
     def furnish(self, language: "Language", look: "Look") -> None:
         """Put the widgets in."""
-        from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout
+        from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
 
         from app.gui.desk_commands import written_keys
         from app.gui.side_bar import SideBar
@@ -93,11 +94,16 @@ class MainWindow(QMainWindow):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.set_widths([SIDE_WIDTH])
         body = QWidget()
+        body.setMinimumSize(SMALLEST_BODY)
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.splitter)
         self.toasts = Toasts(middle)
-        self.setCentralWidget(body)
+        scrolled = QScrollArea()
+        scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        scrolled.setWidgetResizable(True)
+        scrolled.setWidget(body)
+        self.setCentralWidget(scrolled)
         self.show_welcome()
 
     def connect_engine(

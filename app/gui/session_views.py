@@ -3,6 +3,7 @@
 Switching or closing a view changes nothing in a run (the runtime belongs to the session).
 """
 
+import time
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -57,6 +58,8 @@ class SessionViews(QObject):
         self._state = state
         self._answered = False
         self._waiting: dict[str, TurnStarted] = {}
+        # Turns that wait before they ask again, and when they were told to.
+        self._retries: dict[str, tuple[RetryScheduled, float]] = {}
         # The engine lets go of sessions that rest; not of those that are on the screen.
         self._held: dict[ConversationView, LiveSession] = {}
         self._engine = engine
@@ -104,6 +107,11 @@ class SessionViews(QObject):
         turn = self._waiting.get(session_id)
         if turn is not None:
             view.show_turn(turn, starting=not self._answered)
+        if session_id in self._retries:
+            retry, told_at = self._retries[session_id]
+            left = retry.seconds - (time.monotonic() - told_at)
+            if left > 0:
+                view.show_retry(replace(retry, seconds=left))
         self.view_changed.emit(view)
 
     def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> None:
@@ -136,6 +144,7 @@ class SessionViews(QObject):
     def _on_session_changed(self, event: SessionChanged) -> None:
         if event.session.status != RUNNING:
             self._waiting.pop(event.session_id, None)
+            self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_change(event.session)
             if isinstance(view, ChatPage) and isinstance(event.session, ChatSession):
@@ -160,6 +169,7 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _on_turn_started(self, event: TurnStarted) -> None:
+        self._retries.pop(event.session_id, None)
         if event.parent_turn_id is None:
             self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
@@ -168,6 +178,7 @@ class SessionViews(QObject):
     def _on_message_started(self, event: MessageStarted) -> None:
         if event.message.parent_turn_id is None:
             self._waiting.pop(event.session_id, None)
+        self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
 
@@ -182,6 +193,7 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _on_retry_scheduled(self, event: RetryScheduled) -> None:
+        self._retries[event.session_id] = event, time.monotonic()
         for view in self._showing(event.session_id):
             view.show_retry(event)
 

@@ -93,6 +93,8 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     for cause in causes:
         if type(cause).__name__ == "RedirectRefused":
             return Classified(kind=errors.REDIRECTED, detail=readable(str(cause), secrets))
+        if type(cause).__name__ == "BodyTooLong":
+            return Classified(kind=errors.BAD_RESPONSE, detail=str(cause))
     text = "\n".join(str(cause) for cause in causes)
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)

@@ -1,16 +1,21 @@
-"""How long a model may take, in seconds; the host enforces it, `RemoteModels` chooses it."""
+"""How long a model may take and how much it may say; the host enforces it, `RemoteModels` chooses it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Times in seconds; only content resets `idle`, pings and empty chunks do not."""
+    """Times in seconds; only content resets `idle`, pings and empty chunks do not.
+
+    `answer_bytes` is the most that an answer's text may have in UTF-8, and its thinking, and what it
+    gives to tools, each; what is longer is ended there.
+    """
 
     connect: float = 10.0
     first_token: float = 60.0
     idle: float = 60.0
     total: float = 600.0
+    answer_bytes: int = 2_000_000
 
 
 REMOTE = Limits()

@@ -18,6 +18,8 @@ from app.storage.system_keyring import (
     DISMISSED,
     LOCKED,
     NO_KEYRING,
+    NONE,
+    OPEN,
     STOPPED,
     WAITING,
     Backend,
@@ -117,9 +119,9 @@ class KeyringSecrets:
 
         def take(answer: Answer, _late: bool) -> None:
             before = dict(self._stored), dict(self.unread)
-            reading: Reading = answer.value or Reading(open=False)
+            reading: Reading = answer.value or Reading(state=NONE)
             self._note(answer.problem or (LOCKED if reading.locked else ""))
-            self.takes_unasked = reading.open
+            self.takes_unasked = reading.state == OPEN
             for place in places:
                 value = reading.values.get(users[place])
                 problem = answer.problem or (LOCKED if users[place] in reading.locked else "")

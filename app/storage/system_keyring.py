@@ -16,17 +16,20 @@ LOCKED = "locked"
 DISMISSED = "dismissed"
 WAITING = "waiting"
 STOPPED = "stopped"
+# How it is, where it is not locked.
+OPEN = "open"
+NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was found. `locked` are the users whose value is there and cannot be read; `open` says that a value can be
-    stored without asking the keyring's user anything.
+    """What was found. `locked` are the users whose value is there and cannot be read; `state` says whether a value
+    can be stored at once ("open"), or the keyring's user is asked first: it is "locked", or there is "none" yet.
     """
 
     values: dict[str, str] = field(default_factory=dict)
     locked: frozenset[str] = frozenset()
-    open: bool = True
+    state: str = OPEN
 
 
 class SystemKeyring(Protocol):
@@ -97,7 +100,7 @@ class SecretServiceKeyring:
 
         with self._collection() as collection:
             if collection is None:
-                return Reading(open=False)
+                return Reading(state=NONE)
             values: dict[str, str] = {}
             locked = set()
             for user in users:
@@ -109,7 +112,9 @@ class SecretServiceKeyring:
                     item.session = collection.session = collection.session or open_session(item.connection)
                     values[user] = item.get_secret().decode()
                     break
-            return Reading(values, frozenset(locked - set(values)), open=not collection.is_locked())
+            return Reading(
+                values, frozenset(locked - set(values)), LOCKED if collection.is_locked() else OPEN
+            )
 
     def write(self, user: str, value: str) -> bool:
         from secretstorage import create_collection

@@ -215,7 +215,10 @@ async def _compare_calls(server: WireServer, folder: Path, rounds: int) -> Resul
 
 BENCHMARKS = (
     Benchmark(
-        name="engine and host per token, against LiteLLM alone in one process", target=1.2, run=per_token
+        name="engine and host per token, against LiteLLM alone in one process",
+        target=1.2,
+        run=per_token,
+        long=True,
     ),
     Benchmark(
         name="model call with 10 tools through the host, against LiteLLM alone in one process",

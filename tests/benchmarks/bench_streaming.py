@@ -178,10 +178,15 @@ def stream_tree(short: bool) -> Result:
 
 BENCHMARKS = (
     Benchmark(
-        name="stream one answer of 100,000 characters, against plain append", target=4.0, run=stream_long
+        name="stream one answer of 100,000 characters, against plain append",
+        target=4.0,
+        run=stream_long,
+        long=True,
     ),
     Benchmark(
         name="stream a tree of 1 + 8 sub-agents at once, against 8 plain streams", target=1.2, run=stream_tree
     ),
-    Benchmark(name="stream: cost per character at 100k, against that at 10k", target=1.1, run=stream_even),
+    Benchmark(
+        name="stream: cost per character at 100k, against that at 10k", target=1.1, run=stream_even, long=True
+    ),
 )

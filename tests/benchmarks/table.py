@@ -25,12 +25,14 @@ class Benchmark:
 
     `run` takes whether to run the short form (fewer repeats, the same sizes where it can).
     `falls_short` says why a promise is not kept yet: it is shown as missed, but fails no run.
+    `long` leaves it out of the short form, unless it is asked for by name.
     """
 
     name: str
     target: float
     run: Callable[[bool], Result]
     falls_short: str = ""
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class DebateMachine(DebateWorld):
     def start(self, mode: str, count: int, rounds: int, blind: bool) -> None:
         self.people: tuple[Participant, ...] = people(count)
         self.absent: set[str] = set()
+        self.left: set[str] = set()
         self.ever_absent: set[str] = set()
         self._open_engine()
         from app.engine.engine import DebateSetup
@@ -238,12 +239,51 @@ class DebateMachine(DebateWorld):
     @rule()
     def resume(self) -> None:
         if self.session.status == PAUSED:
-            if self.session.debate.failures >= 2:
-                self.due = self.taken()[-2:] + self.due
-            self.resumed_at, self.asked_in_turn = len(self.taken()), 0
+            self._let_go_on()
         self.pausing = False
         self._act(self.engine.resume(self.session_id))
         assert self.session.status != PAUSED, "resumed, and paused at once"
+
+    def _let_go_on(self) -> None:
+        """Take note that the debate is about to go on, and with which turns."""
+        if self.session.debate.failures >= 2:
+            self.due = self.taken()[-2:] + self.due
+        self.resumed_at, self.asked_in_turn = len(self.taken()), 0
+        self.pausing = False
+
+    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @rule()
+    def retry_the_turn(self) -> None:
+        self._let_go_on()
+        self._act(self.engine.debates.held.retry(self.session_id))
+        assert self.session.status != PAUSED and self.timer is None, "the turn was not tried at once"
+
+    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @rule()
+    def skip_the_turn(self) -> None:
+        failed = self.session.debate.failures >= 2
+        due = next((one for one in self.due if one.author.id not in self.absent), None)
+        taken = len(self.taken())
+        if not failed:
+            self.due = [one for one in self.due if one is not due]
+        self.resumed_at, self.asked_in_turn, self.held_turn = taken + (not failed and due is None), 0, None
+        self.pausing = False
+        self._act(self.engine.debates.held.skip(self.session_id))
+        self.resumed_at = len(self.taken())
+        assert self.session.status != PAUSED, "it did not go on behind the turn"
+
+    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @rule(place=st.integers(0, 3))
+    def leave_out(self, place: int) -> None:
+        one = self.people[place % len(self.people)]
+        if one.id in self.left or len({one.id for one in self.people} - self.absent - {one.id}) < 2:
+            return
+        self._let_go_on()
+        self.held_turn = None
+        for kept in (self.left, self.absent, self.ever_absent):
+            kept.add(one.id)
+        self._act(self.engine.debates.held.go_on_without(self.session_id, one.id))
+        assert self.session.status != PAUSED, "it did not go on without them"
 
     @precondition(lambda self: len(self.store.batches) > 12)
     @rule()
@@ -277,6 +317,8 @@ class DebateMachine(DebateWorld):
     @rule(place=st.integers(0, 3), on=st.booleans())
     def switch(self, place: int, on: bool) -> None:
         one = self.people[place % len(self.people)]
+        if one.id in self.left:
+            return
         (self.absent.discard if on else self.absent.add)(one.id)
         if not on:
             self.ever_absent.add(one.id)

@@ -9,7 +9,7 @@ from app.core.agent import Busy
 from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
-from tests.repeats import repeats
+from tests.repeats import repeats, slow_after
 
 MODULE = "app.engine.availability"
 MUTANTS = [
@@ -57,7 +57,7 @@ def test_the_invariants_hold() -> None:
     _play(0, repeats(200))
 
 
-@pytest.mark.parametrize(("old", "new", "broken"), MUTANTS)
+@pytest.mark.parametrize(("old", "new", "broken"), slow_after(2, MUTANTS))
 def test_a_seeded_fault_is_caught(old: str, new: str, broken: str) -> None:
     with mutant(MODULE, old, new), pytest.raises((AssertionError, KeyError), match=broken):
         _play(0, 1_500)

@@ -7,7 +7,7 @@ from hypothesis.stateful import get_state_machine_test
 
 from tests.engine.debate_machine import DebateMachine
 from tests.engine.mutants import mutant
-from tests.repeats import repeats
+from tests.repeats import repeats, slow_after
 
 ENGINE = "app.engine."
 
@@ -63,7 +63,7 @@ def test_the_invariants_hold() -> None:
 
 
 @pytest.mark.allow_logs
-@pytest.mark.parametrize(("module", "old", "new", "seed", "broken"), MUTANTS)
+@pytest.mark.parametrize(("module", "old", "new", "seed", "broken"), slow_after(2, MUTANTS))
 def test_a_seeded_fault_is_caught(module: str, old: str, new: str, seed: int, broken: str) -> None:
     """Each with a seed that shows it soon, and with room for another one that takes longer."""
     with mutant(ENGINE + module, old, new), pytest.raises(AssertionError, match=broken):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engine.group_machine import ACTIONS, GroupPlay
 from tests.engine.mutants import mutant
-from tests.repeats import repeats
+from tests.repeats import repeats, slow_after
 
 STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=10, max_size=25)
 
@@ -68,7 +68,7 @@ def test_the_invariants_hold() -> None:
 
 @pytest.mark.allow_logs
 @pytest.mark.allow_blocking
-@pytest.mark.parametrize(("module", "old", "new", "broken"), MUTANTS)
+@pytest.mark.parametrize(("module", "old", "new", "broken"), slow_after(2, MUTANTS))
 def test_a_seeded_fault_is_caught(module: str, old: str, new: str, broken: str) -> None:
     with mutant(module, old, new), pytest.raises(AssertionError, match=broken):
         _play(seed=0, examples=200)

@@ -13,7 +13,7 @@ from app.engine.classifier import by_keyword, choice_of
 from app.engine.workflows import read_built_in
 from tests.engine.mutants import mutant
 from tests.engine.workflow_machine import Action, Instance, actions, definitions
-from tests.repeats import repeats
+from tests.repeats import repeats, slow_after
 
 MODULE = "app.engine.workflow"
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
@@ -55,7 +55,7 @@ def test_every_step_is_what_follows_of_those_before_it() -> None:
     _play(0, repeats(400))
 
 
-@pytest.mark.parametrize(("old", "new"), MUTANTS)
+@pytest.mark.parametrize(("old", "new"), slow_after(2, MUTANTS))
 def test_a_seeded_fault_is_caught(old: str, new: str) -> None:
     with mutant(MODULE, old, new), pytest.raises((AssertionError, KeyError)):
         _play(0, 400)

@@ -121,14 +121,40 @@ async def test_the_icon_says_how_much_needs_the_user(person, monkeypatch):
     assert tray.menu.actions()[0].text() == "Moot 열기"
 
 
-async def test_where_there_is_no_place_for_the_icon_that_is_said_and_closing_ends(person, monkeypatch):
+async def test_where_there_is_no_place_for_the_icon_moot_goes_on_and_says_how_to_come_back(
+    person, noted, monkeypatch
+):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: False)
     choose(person, tray=True)
     await until(lambda: person.sees("toast"))
     ended = []
     person.window.close_requested.connect(lambda: ended.append(True))
     person.window.close()
+    assert not person.window.isVisible()
+    await until(lambda: noted)
+    assert "Start Moot again" in noted[0][2]
+    assert ended == []
+    choose(person, tray=False)
+    person.window.close()
     assert ended == [True]
+
+
+async def test_the_icon_appears_once_the_desktop_has_a_place_for_it(person, monkeypatch):
+    place = []
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: bool(place))
+    background = person.window.desk.background
+    background._panel.setInterval(20)
+    choose(person, tray=True)
+    assert background.tray is None
+    place.append("a panel")
+    await until(lambda: background.tray is not None)
+    assert background.tray.icon.isVisible()
+    assert not background._panel.isActive()
+    # Nobody waits for a panel once there is no wish for the icon.
+    place.clear()
+    for wanted in (False, True, False):
+        choose(person, tray=wanted)
+    assert (background.tray, background._panel.isActive()) == (None, False)
 
 
 async def test_without_notifications_of_the_desktop_the_icon_shows_them(person, monkeypatch):

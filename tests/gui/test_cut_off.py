@@ -23,6 +23,7 @@ from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.wrapped_tick import WrappedTick
 from tests.app_driver import Person, at_window
 from tests.gui.every_page import DEBATE, every_page, keep_all, parts_of
+from tests.repeats import slow_after
 
 LEAST_CHIP = 90
 """Of a state that says a name too this much is always seen."""
@@ -110,8 +111,9 @@ def faults(root: QWidget) -> list[str]:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("language", "percent"), [("en", 100), ("ko", 100), ("en", 115), ("ko", 130)])
+@pytest.mark.parametrize(
+    ("language", "percent"), slow_after(1, [("ko", 130), ("en", 100), ("ko", 100), ("en", 115)])
+)
 async def test_no_page_cuts_a_text_off(qapp, data_dir, language, percent):
     await keep_all(data_dir)
     found: dict[str, list[str]] = {}
@@ -191,7 +193,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "discussion beside the panel", window.main_area
 
 
-@pytest.mark.parametrize(("language", "percent"), [("en", 100), ("en", 130), ("ko", 130)])
+@pytest.mark.parametrize(("language", "percent"), slow_after(1, [("ko", 130), ("en", 100), ("en", 130)]))
 async def test_the_pages_of_a_debate_fit_beside_another_page(qapp, data_dir, language, percent):
     await keep_all(data_dir)
     found: dict[str, list[str]] = {}

@@ -28,6 +28,7 @@ from app.gui.widgets.plan_row import PlanRow
 from app.gui.widgets.queue_strip import QueueRow
 from tests.app_driver import at_window
 from tests.gui.every_page import every_page, keep_all, parts_of
+from tests.repeats import slow_after
 
 MOST_STOPS = 200
 ALIKE = 12
@@ -170,8 +171,7 @@ def reached(part: QWidget, stops: list[QWidget]) -> bool:
     return alike and any(one.parentWidget() is part.parentWidget() for one in stops)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_every_page_by_keyboard(qapp, data_dir, language):
     await keep_all(data_dir)
     wrong: dict[str, list[str]] = {}

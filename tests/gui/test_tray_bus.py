@@ -30,7 +30,6 @@ DESCRIPTION = f"""<node><interface name="{WATCHER}">
 <property name="IsStatusNotifierHostRegistered" type="b" access="read"/>
 </interface></node>"""
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.timeout(180),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]

@@ -22,8 +22,9 @@ from tests.providers.conftest import Book
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.slow,
     pytest.mark.embedded,
+    # Its server is looked for below the host.
+    pytest.mark.own_host,
     pytest.mark.timeout(300),
     pytest.mark.skipif(find_model() is None, reason="the built-in model's file is not here"),
 ]
@@ -71,6 +72,7 @@ async def test_it_is_there(models: RemoteModels) -> None:
     assert models.embedded_problem() == ""
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_no_model(models: RemoteModels, broken: Path) -> None:
     broken.write_bytes(b"GGUF" + bytes(1000))
     heard = await ask(models, debate_turn())
@@ -113,6 +115,7 @@ TRIP = {
 @pytest.mark.parametrize(
     "wish", ["Plan a trip to the sea.", "Remind me to call Mum.", "바다로 가는 여행을 계획해 줘.", ""]
 )
+@pytest.mark.slow
 async def test_with_a_schema_it_answers_with_an_object_that_fits(models: RemoteModels, wish: str) -> None:
     messages = ({"role": "user", "content": f"Fill in the form for this wish: {wish}"},)
     asked = debate_turn(messages=messages, schema=TRIP, opener="", stop=(), max_tokens=220)
@@ -126,12 +129,14 @@ async def test_with_a_schema_it_answers_with_an_object_that_fits(models: RemoteM
     assert all(isinstance(step, str) and len(step) <= 30 for step in made["steps"])
 
 
+@pytest.mark.slow
 async def test_an_object_cut_at_the_limit_says_so(models: RemoteModels) -> None:
     messages = ({"role": "user", "content": "Fill in the form for a trip to the sea."},)
     heard = await ask(models, debate_turn(messages=messages, schema=TRIP, opener="", stop=(), max_tokens=5))
     assert heard.outcome == "length"
 
 
+@pytest.mark.slow
 async def test_a_chat_with_calls_of_another_model_does_not_break_it(models: RemoteModels) -> None:
     call = {"id": "1", "type": "function", "function": {"name": "web_search", "arguments": '{"q": "sea"}'}}
     messages = (
@@ -143,17 +148,20 @@ async def test_a_chat_with_calls_of_another_model_does_not_break_it(models: Remo
     assert heard.outcome in ("stop", "length"), heard.error
 
 
+@pytest.mark.slow
 async def test_three_voices_at_once(models: RemoteModels) -> None:
     answers = await asyncio.gather(*(ask(models, debate_turn(max_tokens=20)) for _ in range(3)))
     assert [answer.outcome in ("stop", "length") for answer in answers] == [True] * 3
 
 
+@pytest.mark.slow
 async def test_a_prompt_that_is_too_long(models: RemoteModels) -> None:
     messages = ({"role": "user", "content": "many words and more " * 4_000},)
     heard = await ask(models, debate_turn(messages=messages))
     assert (heard.outcome, heard.text) == ("context_window", "")
 
 
+@pytest.mark.slow
 async def test_its_server_killed_in_the_middle_is_a_cut_connection_and_comes_back(
     models: RemoteModels,
 ) -> None:
@@ -173,6 +181,7 @@ async def test_its_server_killed_in_the_middle_is_a_cut_connection_and_comes_bac
     assert len(_servers(models.host_pid)) == 1
 
 
+@pytest.mark.slow
 async def test_the_test_button(models: RemoteModels) -> None:
     result = await models.test(EMBEDDED)
     assert (result.ok, result.models) == (True, (EMBEDDED_MODEL,))
@@ -189,6 +198,7 @@ async def test_without_the_file_it_is_not_installed() -> None:
 
 async def test_closing_ends_its_server(models: RemoteModels) -> None:
     """The last test here: it closes what the others shared."""
+    await ask(models, debate_turn(max_tokens=5))
     servers = _servers(models.host_pid)
     assert len(servers) == 1
     await models.close()

@@ -188,3 +188,29 @@ def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
         "No participant is ready, so nothing was started. GPT: needs a key; Claude: needs a key.\n"
     )
     assert len(look("sessions", "--json").json) == 1
+
+
+def test_a_participant_refused_without_end_is_skipped_or_left_out(wire_home: dict[str, WireServer]) -> None:
+    wire_home["openai"].script("openai-wire", lambda _request: Fault("rate429", retry_after=500))
+    held = moot("debate", TOPIC, *FOUR[:6], "--rounds", "2")
+    assert held.status == 4
+    last = held.out.splitlines()[-1]
+    assert "--skip-turn" in last and "--without NAME" in last
+    [session] = look("sessions", "--json").json
+    session_id = session["id"]
+    assert look("show", session_id, "--json").json["reason_code"] == "rate_limit"
+    unknown = moot("resume", session_id, "--without", "Nobody")
+    assert (unknown.status, unknown.out) == (2, "")
+    assert unknown.err == "No participant is called so. Taking part: GPT, Claude, 제미나이\n"
+    skipped = moot("resume", session_id, "--skip-turn")
+    assert skipped.status == 4
+    done = moot("resume", session_id, "--without", "gpt")
+    assert (done.status, done.err) == (0, "")
+    assert "1 turn got no answer." in done.out.splitlines()[-1]
+    shown = look("show", session_id, "--json").json
+    names = [(one["author"]["name"], one["state"]) for one in shown["messages"]]
+    others = [("Claude", "done"), ("제미나이", "done")]
+    assert names == [("GPT", "failed"), *others, *others]
+    assert [
+        one["name"] for one in shown["debate"]["participants"] if one["id"] in shown["debate"]["left"]
+    ] == ["GPT"]

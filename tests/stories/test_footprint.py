@@ -64,6 +64,7 @@ def processes(log: Path) -> str:
     return "\n".join(line for line in log.read_text().splitlines() if line.startswith("start "))
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T24")
 @pytest.mark.timeout(120)
 def test_the_window_starts_and_idles_without_a_word_to_anybody(watched: Path, data_dir: Path) -> None:

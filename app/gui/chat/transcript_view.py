@@ -97,6 +97,8 @@ class TranscriptView(TranscriptSelecting):
 
     def set_retry_allowed(self, allowed: bool) -> None:
         """Offer to ask again on failed messages."""
+        if self._model.can_retry == allowed:
+            return
         self._model.can_retry = allowed
         self._rows.clear()
         self._refresh(None)

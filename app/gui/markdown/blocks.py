@@ -7,12 +7,15 @@ transcript use them. HTML stays literal text (`<br>` breaks the line) and images
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pyromark
+
+from app.core.bare_links import bare_links
+from app.core.hangul_marks import parsed
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"
@@ -38,7 +41,6 @@ _MARKDOWN = pyromark.Markdown(
 )
 _SCHEMES = ("http", "https", "mailto")
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD}}}(?=\S)")
-_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]]*[^\s<>\"'`|\\^{}\[\].,;:!?()*_~]")
 _HOST_LIKE = re.compile(r"^(?:https?://)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?$", re.IGNORECASE)
 _HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _LINE_SEPARATORS = re.compile("[\u2028\u2029\x85\ufdd0\ufdd1]")
@@ -161,7 +163,7 @@ def parse(text: str) -> list[Block]:
 def parse_with_cuts(text: str, number: int | None = None) -> Parsed:
     """Return the blocks and cuts of a text; `number` is that of a list's item it begins with."""
     source = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
-    return _Builder(source, number).run(_MARKDOWN.events_with_range(source.decode("utf-8")))
+    return _Builder(source, number).run(parsed(source.decode("utf-8"), _MARKDOWN.events_with_range))
 
 
 def code_chunks(text: str, block: Block) -> list[Block]:
@@ -202,7 +204,7 @@ class _Builder:
         self._alignment: tuple[str, ...] = ()
         self._block_start = 0
 
-    def run(self, events: Iterator[tuple[Any, Any]]) -> Parsed:
+    def run(self, events: Iterable[tuple[Any, Any]]) -> Parsed:
         for event, place in events:
             if isinstance(event, str):
                 self._on_word(event, place["start"])
@@ -438,10 +440,10 @@ def _finished(spans: list[Span]) -> Cell:
 def linked(span: Span) -> Iterator[Span]:
     """Yield a run of text with its bare addresses as links."""
     position = 0
-    for match in _URL.finditer(span.text):
-        if match.start() > position:
-            yield replace(span, text=span.text[position : match.start()])
-        yield replace(span, text=match.group(), link=match.group())
-        position = match.end()
+    for start, end in bare_links(span.text):
+        if start > position:
+            yield replace(span, text=span.text[position:start])
+        yield replace(span, text=span.text[start:end], link=span.text[start:end])
+        position = end
     if position < len(span.text):
         yield replace(span, text=span.text[position:])

@@ -11,8 +11,15 @@ import litellm
 from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.bodies import OpenBodies, limit_bodies
 from app.providers.model_host.calls import Calls
-from app.providers.model_host.litellm_fixes import apply_fixes, make_known, named_usage, received_finish
+from app.providers.model_host.litellm_fixes import (
+    apply_fixes,
+    forget_chunks,
+    make_known,
+    named_usage,
+    received_finish,
+)
 from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.prices import cost_of
 from app.providers.model_host.redirects import refuse_other_origins
@@ -24,6 +31,7 @@ litellm.disable_hf_tokenizer_download = True
 logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
 apply_fixes()
 refuse_other_origins()
+limit_bodies()
 
 # LiteLLM hands out what is buffered without ever giving way to the other streams.
 _YIELD_SECONDS = 0.004
@@ -83,18 +91,21 @@ class _Stream:
         self._usage: Any = None
         self._calls = Calls()
         self._signed = SignedThinking()
+        self._room = {"text": call.limits.answer_bytes, "thinking": call.limits.answer_bytes}
+        self._full = False
+        self._forgot_chunks = False
 
     async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Make the request and see it through."""
         try:
-            async with asyncio.timeout(None) as limit:
+            async with OpenBodies(), asyncio.timeout(None) as limit:
                 self._allow(limit, self._limits.first_token)
                 await self._read(arguments, limit)
         except TimeoutError as error:
             if not limit.expired():
                 raise CallFailed(self._failure(error)) from error
             # After its last word a server may leave the connection open: the answer is whole.
-            if not self._whole:
+            if not self._whole and not self._full:
                 raise CallFailed(self._too_slow()) from error
         except Exception as error:
             self._rescue(error)
@@ -114,17 +125,31 @@ class _Stream:
                 text = delta.content or ""
                 thinking = getattr(delta, "reasoning_content", None) or ""
                 if text or thinking:
-                    self._outlet.add(text, thinking)
+                    self._outlet.add(self._fitting("text", text), self._fitting("thinking", thinking))
                     self._allow(limit, self._limits.idle)
                 if calls := delta.tool_calls:
                     self._outlet.add_calls(self._calls.take(calls))
                     self._allow(limit, self._limits.idle)
                 if blocks := getattr(delta, "thinking_blocks", None):
                     self._signed.add(blocks)
+                if max(self._calls.characters, self._signed.characters) > self._limits.answer_bytes:
+                    self._full = True
+            if self._full:
+                return
+            self._forgot_chunks |= forget_chunks(stream)
             now = time.monotonic()
             if now - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
                 gave_way = time.monotonic()
+
+    def _fitting(self, kind: str, text: str) -> str:
+        """Return as much of a piece as there is room for."""
+        data = text.encode("utf-8", "surrogatepass")
+        room, self._room[kind] = self._room[kind], self._room[kind] - len(data)
+        if len(data) <= room:
+            return text
+        self._full = True
+        return data[:room].decode("utf-8", "ignore")
 
     @property
     def _whole(self) -> bool:
@@ -141,6 +166,8 @@ class _Stream:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
         reason = _REASONS.get(native, STOP) if self._whole else TRUNCATED
+        if self._full:
+            reason = LENGTH
         if rest := self._calls.rest():
             self._outlet.add_calls(rest)
         if self._calls and reason == STOP:
@@ -153,7 +180,10 @@ class _Stream:
                 )
             if reason in (STOP, TOOL_CALLS, TRUNCATED):
                 raise CallFailed(Classified(kind=errors.EMPTY))
-        usage = self._usage
+        estimated = self._full or not named_usage(stream)
+        # LiteLLM's own count is too low without the chunks; zero stands for what is not known.
+        unknown = self._full or (estimated and self._forgot_chunks)
+        usage = None if unknown else self._usage
         input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
         output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
         return {
@@ -161,7 +191,7 @@ class _Stream:
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
             "cost_usd": cost_of(self._call, usage, input_tokens, output_tokens),
-            "estimated": not named_usage(stream),
+            "estimated": estimated,
             "state": self._signed.state(),
         }
 
@@ -170,7 +200,7 @@ class _Stream:
         for cause in chain(error):
             text = getattr(cause, "generated_content", None)
             if isinstance(text, str) and len(text) > self._outlet.characters:
-                self._outlet.add(text[self._outlet.characters :], "")
+                self._outlet.add(self._fitting("text", text[self._outlet.characters :]), "")
 
     def _failure(self, error: BaseException) -> Classified:
         failure = classify(error, self._call.secrets)

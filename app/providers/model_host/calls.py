@@ -36,12 +36,14 @@ class Calls:
 
     Of arguments only the first million characters are kept, of calls the first 128: a model that
     runs wild must not fill the log, and cut arguments are no JSON, which the model is then told.
+    `characters` counts all that came.
     """
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._at: dict[int, _Call] = {}
         self._dropped = _Call(-1)
+        self.characters = 0
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -53,6 +55,7 @@ class Calls:
             function = getattr(delta, "function", None)
             name = getattr(function, "name", None) or ""
             arguments = getattr(function, "arguments", None) or ""
+            self.characters += len(name) + len(arguments)
             call = self._call(delta.index or 0, getattr(delta, "id", None) or "", name)
             if call is self._dropped:
                 continue

@@ -11,6 +11,8 @@ from litellm.llms.vertex_ai.gemini import transformation as gemini_transformatio
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
 
+_MOST_CHUNKS = 1_024
+_KEPT_CHUNKS = 16
 _GEMINI = {
     "litellm_provider": "gemini",
     "mode": "chat",
@@ -39,6 +41,17 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
 def named_usage(stream: CustomStreamWrapper) -> bool:
     """Say whether the provider named the tokens it used; where it does not, LiteLLM counts them itself."""
     return any(getattr(chunk, "usage", None) for chunk in stream.chunks)
+
+
+def forget_chunks(stream: CustomStreamWrapper) -> bool:
+    """Let go of chunks that LiteLLM keeps, each of some kilobytes; say whether there were any.
+
+    It counts tokens with them where the provider names none. Tokens are named at the start and at the end.
+    """
+    if len(stream.chunks) < _MOST_CHUNKS:
+        return False
+    del stream.chunks[_KEPT_CHUNKS:-_KEPT_CHUNKS]
+    return True
 
 
 def make_known(kind: str, model: str) -> None:

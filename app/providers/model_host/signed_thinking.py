@@ -10,10 +10,12 @@ class SignedThinking:
     def __init__(self) -> None:
         self._blocks: list[dict[str, Any]] = []
         self._text: list[str] = []
+        self.characters = 0
 
     def add(self, pieces: Iterable[Mapping[str, Any]]) -> None:
         """Take pieces: text, the signature that ends a block, or a whole block nobody may read."""
         for piece in pieces:
+            self.characters += sum(len(piece.get(name) or "") for name in ("thinking", "data", "signature"))
             if piece.get("type") == "redacted_thinking":
                 self._blocks.append({"type": "redacted_thinking", "data": piece.get("data") or ""})
                 continue

@@ -2,17 +2,27 @@
 
 import math
 import time
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
-from app.core.reasons import FAILED_TURNS
-from app.core.session import COMPLETED, ENDED, PAUSED, RUNNING, DebateSession
+from app.core.reasons import FAILED_TURNS, HELD_UP
+from app.core.session import (
+    COMPLETED,
+    ENDED,
+    MIN_PARTICIPANTS,
+    PAUSED,
+    RUNNING,
+    DebateSession,
+    Participant,
+)
 from app.engine.verdict import round_to_poll
 from app.gui.amounts import Spending
 from app.gui.i18n import Language
+from app.gui.panels.debate.held_turn_bar import HeldTurnBar
 from app.gui.session_state import failed, state_of
 from app.gui.style import Look
 from app.gui.widgets.badge import Chip
@@ -31,6 +41,9 @@ class DebateControls(QFrame):
     resume_requested = Signal()
     stop_requested = Signal()
     side_chosen = Signal(str)
+    retry_requested = Signal()
+    skip_requested = Signal()
+    without_requested = Signal(str)
 
     def __init__(
         self, language: Language, look: Look, *, prefix: str, headed: bool, parent: QWidget | None = None
@@ -41,7 +54,9 @@ class DebateControls(QFrame):
         self._language = language
         self._session: DebateSession | None = None
         self._spending = Spending()
-        self._retry: tuple[str, str, float] | None = None
+        self._retry: RetryScheduled | None = None
+        self._retry_at = 0.0
+        self._holds_up: tuple[tuple[str, str], ...] = ()
         self._read_only = False
         self._damaged = 0
         self._pausing = False
@@ -62,6 +77,7 @@ class DebateControls(QFrame):
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
+        self.held = HeldTurnBar(language, prefix=prefix)
         self._honesty = Paragraph("hint")
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
@@ -70,6 +86,9 @@ class DebateControls(QFrame):
         self.resume.clicked.connect(self.resume_requested)
         self.stop.clicked.connect(self.stop_requested)
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
+        self.held.retried.connect(self.retry_requested)
+        self.held.skipped.connect(self.skip_requested)
+        self.held.left_out.connect(self.without_requested)
         self._countdown.timeout.connect(self.refresh)
         language.changed.connect(self.refresh)
 
@@ -106,8 +125,13 @@ class DebateControls(QFrame):
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn that failed."""
-        self._retry = (event.author.name, event.reason, time.monotonic() + event.seconds)
+        self._retry, self._retry_at = event, time.monotonic() + event.seconds
         self.refresh()
+
+    def show_held_up(self, participants: Sequence[Participant]) -> None:
+        """Take note of whose turns hold a paused debate up, where it could go on without them."""
+        self._holds_up = tuple((one.id, one.name) for one in participants)
+        self._show_ways()
 
     def end_retry(self) -> None:
         """Stop counting down: the turn goes on."""
@@ -158,10 +182,30 @@ class DebateControls(QFrame):
             for widget in (self._banner, self._banner_text):
                 widget.style().unpolish(widget)
                 widget.style().polish(widget)
+        self._show_ways()
         if self._retry is None:
             self._countdown.stop()
         elif not self._countdown.isActive():
             self._countdown.start()
+
+    def _show_ways(self) -> None:
+        """Offer the ways on where a turn waits for its provider, or has paused the debate."""
+        session = self._session
+        if session is None:
+            return
+        held = session.status == PAUSED and session.reason in HELD_UP
+        waits = self._retry if time.monotonic() < self._retry_at else None
+        due = not self._read_only and (held or waits is not None)
+        names = self._holds_up if held else ()
+        left = len(session.debate.participants) - len(session.debate.left)
+        if waits is not None and left > MIN_PARTICIPANTS:
+            names = ((waits.author.id, waits.author.name),)
+        focused = any(one.hasFocus() for one in self.held.findChildren(Button))
+        self.held.offer(names if due else ())
+        self.held.setVisible(due)
+        if focused and not due:
+            # Else the focus would jump to whatever comes next, and a key press would use it.
+            (self.resume if self.resume.isVisibleTo(self) else self.pause).setFocus()
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
@@ -205,9 +249,9 @@ class DebateControls(QFrame):
         if self._damaged:
             return "warn", words("discussion.damaged", count=self._damaged)
         if self._retry is not None:
-            name, reason, at = self._retry
-            left = max(0, math.ceil(at - time.monotonic()))
-            return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
+            left = max(0, math.ceil(self._retry_at - time.monotonic()))
+            name, reason = self._retry.author.name, words(f"failure.{self._retry.reason}")
+            return "warn", words("discussion.retry", count=left, name=name, reason=reason)
         if self._pausing:
             return "accent", words("discussion.pausing")
         reason = words.reason(session.reason)
@@ -234,9 +278,12 @@ class DebateControls(QFrame):
         buttons.addWidget(self._doing)
         buttons.addStretch(1)
         buttons.addWidget(self._cost)
-        banner = QHBoxLayout(self._banner)
+        banner = QVBoxLayout(self._banner)
         banner.setContentsMargins(12, 8, 12, 8)
-        banner.addWidget(self._banner_text, 1)
+        banner.setSpacing(8)
+        banner.addWidget(self._banner_text)
+        banner.addWidget(self.held)
+        self.held.setVisible(False)
         self._banner.setVisible(False)
         column = QVBoxLayout(self)
         column.setContentsMargins(*((18, 14, 18, 8) if self._headed else (28, 12, 28, 8)))

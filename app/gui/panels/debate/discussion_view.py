@@ -15,7 +15,7 @@ from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
 from app.engine.availability import BUSY
 from app.engine.debate import PARTICIPANT
 from app.engine.debates import MAX_SAY
-from app.gui.chat.message_row import SETTINGS
+from app.gui.chat.message_row import RETRY, SETTINGS
 from app.gui.chat.row_style import COMPACT, WIDE
 from app.gui.i18n import Language
 from app.gui.panels.conversation_view import ConversationView
@@ -36,6 +36,10 @@ class DiscussionView(ConversationView):
     pause_requested = Signal(str)
     resume_requested = Signal(str)
     stop_requested = Signal(str)
+    turn_retry_requested = Signal(str)
+    turn_skip_requested = Signal(str)
+    without_requested = Signal(str, str)
+    retake_requested = Signal(str, str)
     say_requested = Signal(str, str)
     setup_requested = Signal(str)
     verdict_requested = Signal(str, object)
@@ -162,6 +166,7 @@ class DiscussionView(ConversationView):
         ended = session.status in ENDED
         offered = ended or (session.status == PAUSED and bool(debate.ballots))
         self._side = self._side if offered else DISCUSSION
+        self.transcript.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
         self.controls.show_side(self._side, offered=offered)
         self.verdict.show_session(session, self._said, read_only=self._read_only)
@@ -243,6 +248,11 @@ class DiscussionView(ConversationView):
         self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
         self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
+        self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
+        self.controls.without_requested.connect(
+            lambda participant: self.without_requested.emit(self.session_id, participant)
+        )
         self.composer.box.paste_refused.connect(
             lambda length: self.composer.warn(
                 self._language("paste.refused", characters=length, most=MAX_SAY)
@@ -277,7 +287,9 @@ class DiscussionView(ConversationView):
             self.setup_requested.emit(self._session.debate.topic)
 
     def _on_action(self, message_id: str, action: str) -> None:
-        if action == SETTINGS:
+        if action == RETRY:
+            self.retake_requested.emit(self.session_id, message_id)
+        elif action == SETTINGS:
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
     def _retranslate(self) -> None:

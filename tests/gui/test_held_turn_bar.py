@@ -1,0 +1,145 @@
+"""A turn that holds a debate up: the ways on are offered where it is said, and work by key and by mouse."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from app.core.session import Participant
+from app.engine.engine import DebateSetup
+from app.gui.panels.debate.discussion_view import DiscussionView
+from tests.app_driver import Person, at_window, until
+from tests.wire import Fault, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+REFUSED = Fault("rate429", retry_after=100.0)
+PATIENCE_S = 60.0
+KINDS = ("openai", "anthropic", "gemini")
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home) -> AsyncIterator[Person]:
+    async with at_window(data_dir) as person:
+        yield person
+
+
+async def start(person: Person, *kinds: str) -> DiscussionView:
+    """Start a debate of one round and show it in the panel."""
+    names = {"openai": "R&D", "anthropic": "Claude, who is careful with every single word", "gemini": "Gem"}
+    seats = tuple(
+        Participant(id=kind, name=names[kind], provider=kind, model=f"{kind}-wire") for kind in kinds
+    )
+    desk = person.window.desk
+    session_id = await desk.engine.debates.start(
+        DebateSetup(topic="Should we rewrite the parser?", participants=seats, rounds=1)
+    )
+    person.window.top_bar.debate_button.setChecked(True)
+    await desk.debates.show_discussion(session_id)
+    return desk.panel.discussion
+
+
+def states(view: DiscussionView) -> list[tuple[str, str]]:
+    return [(one.author.id, one.state) for one in view._said.values()]
+
+
+@pytest.mark.timeout(180)
+async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: dict[str, WireServer]) -> None:
+    wire_home["openai"].script("openai-wire", lambda _: REFUSED)
+    view = await start(person, *KINDS)
+    await until(lambda: person.sees("debate_skip_turn"), PATIENCE_S)
+    assert "R&D" in view.controls._banner_text.text()
+    retry, skip, without = (
+        person.find(name, QPushButton)
+        for name in ("debate_retry_now", "debate_skip_turn", "debate_without_1")
+    )
+    assert [one.text() for one in (retry, skip, without)] == [
+        "Retry now", "Skip this turn", "Continue without R&&D",
+    ]  # fmt: skip
+    assert without.accessibleName() == "Continue without R&D"
+    view.controls.stop.setFocus()
+    await person.press("debate_stop", Qt.Key.Key_Tab)
+    assert person.window.focusWidget() is retry
+    await person.press("debate_retry_now", Qt.Key.Key_Tab)
+    await person.press("debate_skip_turn", Qt.Key.Key_Space)
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert states(view) == [("openai", "failed"), ("anthropic", "done"), ("gemini", "done")]
+    assert "1 turn got no answer." in view.controls._banner_text.text()
+    assert not person.sees("debate_skip_turn")
+
+
+@pytest.mark.timeout(180)
+async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_comes_later(
+    person: Person,
+    wire_home: dict[str, WireServer],
+) -> None:
+    wire_home["openai"].script("openai-wire", [REFUSED])
+    view = await start(person, *KINDS)
+    await until(lambda: person.sees("debate_retry_now"), PATIENCE_S)
+    waiting = view.session_id
+    other = await start(person, "anthropic", "gemini")
+    await until(lambda: other.session.status == "completed", PATIENCE_S)
+    assert not person.sees("debate_retry_now")
+    await person.window.desk.debates.show_discussion(waiting)
+    await until(lambda: person.sees("debate_retry_now"))
+    await person.click("debate_retry_now")
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert states(view) == [(kind, "done") for kind in KINDS]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
+    person: Person,
+    wire_home: dict[str, WireServer],
+    language: str,
+) -> None:
+    person.window.language.choose(language)
+    for kind in KINDS[:2]:
+        wire_home[kind].script(f"{kind}-wire", [Fault("e500")])
+    view = await start(person, *KINDS)
+    await until(lambda: person.sees("debate_without_2"), PATIENCE_S)
+    without = person.find("debate_without_2", QPushButton)
+    assert (
+        without.text()
+        == {
+            "en": "Continue without Claude, who i…",
+            "ko": "Claude, who i… 빼고 계속",
+        }[language]
+    )
+    assert "every single word" in without.accessibleName() and "every single word" in without.toolTip()
+    await until(lambda: view.controls.held.rect().contains(without.geometry()))
+    await person.click("debate_without_2")
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert states(view)[2:] == [("openai", "done"), ("gemini", "done")]
+    assert not person.sees("debate_retry_now")
+
+
+@pytest.mark.timeout(180)
+async def test_two_are_not_offered_to_go_on_alone(person: Person, wire_home: dict[str, WireServer]) -> None:
+    wire_home["openai"].script("openai-wire", lambda _: Fault("rate429", retry_after=500.0))
+    view = await start(person, "openai", "anthropic")
+    await until(lambda: view.session.status == "paused", PATIENCE_S)
+    await until(lambda: person.sees("debate_skip_turn"))
+    assert view.controls.held.without == []
+    wire_home["openai"].script("openai-wire", ["Here I am."])
+    await person.click("debate_retry_now")
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert states(view) == [("openai", "done"), ("anthropic", "done")]
+
+
+@pytest.mark.timeout(180)
+async def test_a_single_failed_turn_is_taken_again_from_its_row(
+    person: Person,
+    wire_home: dict[str, WireServer],
+) -> None:
+    wire_home["openai"].script("openai-wire", [Fault("e500")])
+    wire_home["gemini"].script("gemini-wire", lambda _: REFUSED)
+    view = await start(person, *KINDS)
+    await until(lambda: person.sees("debate_skip_turn"), PATIENCE_S)
+    failed = next(one for one in view._said.values() if one.state == "failed")
+    view.transcript.action_requested.emit(failed.id, "retry")
+    await until(lambda: ("openai", "done") in states(view), PATIENCE_S)
+    await person.window.desk.engine.stop(view.session_id)
