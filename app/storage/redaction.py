@@ -7,33 +7,72 @@ import base64
 import json
 import logging
 import re
+import string
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from urllib.parse import quote, quote_plus
 
 MARK = "[key removed]"
 
 _SHORT = 6
 _PIECE = 8
+_SMALL_LETTERS = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 
-_PATTERNS = (
-    r"\b(?:(?:sk|rk|pk|gsk|xai|hf|r8|gh[pos]|github_pat|glpat|pplx|nvapi)[-_]|AIza|AKIA|ya29\.)[\w\-.*…]{8,}",
-    r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9._~+/=\-*…]{8,}",
-    r"(?i)(?:api[-_ ]?key|authorization|access[-_]token|client[-_]secret)[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S*\d)[^\s\"',;&})\]]{6,}",
-    r"(?i)(?<=[?&])key=[^\s&\"'#]{6,}",
+_PREFIXES = (
+    "sk",
+    "rk",
+    "pk",
+    "gsk",
+    "xai",
+    "hf",
+    "r8",
+    "ghp",
+    "gho",
+    "ghs",
+    "github_pat",
+    "glpat",
+    "pplx",
+    "nvapi",
+)
+_STARTS = (*(f"{name}{end}" for name in _PREFIXES for end in "-_"), "AIza", "AKIA", "ya29.")
+_SCHEMES = ("bearer", "basic", "token")
+_FIELDS = (
+    *(f"api{between}key" for between in ("", "-", "_", " ")),
+    "access-token",
+    "access_token",
+    "client-secret",
+    "client_secret",
+    "authorization",
+)
+# How a key may look. A pattern is tried only where one of its words stands, so that the time grows with the
+# text alone; the words of a pattern that ignores case are in small letters.
+_SHAPES = tuple(
+    (words, folded, re.compile(pattern, re.IGNORECASE if folded else 0))
+    for words, folded, pattern in (
+        (_STARTS, False, rf"\b(?:{'|'.join(map(re.escape, _STARTS))})[\w\-.*…]{{8,}}"),
+        (_SCHEMES, True, rf"\b(?:{'|'.join(_SCHEMES)})\s+[A-Za-z0-9._~+/=\-*…]{{8,}}"),
+        (
+            _FIELDS,
+            True,
+            rf"(?:{'|'.join(_FIELDS)})[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S{{0,64}}\d)[^\s\"',;&}})\]]{{6,}}",
+        ),
+        (("key=",), True, r"(?<=[?&])key=[^\s&\"'#]{6,}"),
+    )
 )
 
 
 class Redactor:
-    """Removes every key it was told of, whole or in part, plain or encoded."""
+    """Removes every key it was told of, whole or in part, plain or encoded, in time linear in the text."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
         self._whole: set[str] = set()
-        self._known: re.Pattern[str] | None = None
-        self._shapes = re.compile("|".join(f"(?:{_scoped(pattern)})" for pattern in _PATTERNS))
+        self._forms: list[str] = []
+        self._folded: list[str] = []
+        self._short: list[tuple[str, re.Pattern[str]]] = []
+        self._ends: list[tuple[str, re.Pattern[str], bool]] = []
 
     def add(self, key: str) -> None:
         """Remember a key for good: a removed one must not come back in a late error either."""
@@ -48,42 +87,102 @@ class Redactor:
         if not key or key in among:
             return
         among.add(key)
-        forms: set[str] = set()
-        for known in self._keys:
-            forms |= _forms(known) | _ends(known)
-        for known in self._whole:
-            forms |= _forms(known)
-        self._known = re.compile("|".join(sorted(forms, key=len, reverse=True)))
+        known = self._keys | self._whole
+        long = [one for one in known if len(one) >= _SHORT]
+        # The longest first: a key may be part of another.
+        self._forms = sorted({form for one in long for form in _forms(one)}, key=len, reverse=True)
+        self._folded = sorted({quote(one, safe="").lower() for one in long}, key=len, reverse=True)
+        self._short = [(one, _short_form(one)) for one in known if len(one) < _SHORT]
+        self._ends = [end for one in self._keys for end in _ends(one)]
 
     def redact(self, text: str) -> str:
         """Return the text without any key."""
-        if self._known is not None:
-            text = self._known.sub(MARK, text)
-        return self._shapes.sub(MARK, text)
+        for form in self._forms:
+            text = text.replace(form, MARK)
+        if "%" in text:
+            for form in self._folded:
+                text = _without(text, [_span(place, form) for place in _places(_lower(text), form)])
+        for key, pattern in self._short:
+            if key in text:
+                text = pattern.sub(MARK, text)
+        for piece, pattern, is_start in self._ends:
+            if piece in text:
+                # Backwards for the end of a key, so that what stands before it is read once.
+                text = pattern.sub(MARK, text) if is_start else pattern.sub(MARK[::-1], text[::-1])[::-1]
+        return _without_shapes(text)
 
 
-def _scoped(pattern: str) -> str:
-    return f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else pattern
+def _without_shapes(text: str) -> str:
+    spans = []
+    lower = _lower(text)
+    for words, folded, pattern in _SHAPES:
+        for word in words:
+            searched = lower if folded else text
+            place = searched.find(word)
+            while place >= 0:
+                match = pattern.match(text, place)
+                if match:
+                    spans.append(match.span())
+                # Behind a match: a text of nothing but such words is read once.
+                place = searched.find(word, match.end() if match else place + 1)
+    return _without(text, spans)
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return the text with a mark instead of each span; spans that overlap get one."""
+    if not spans:
+        return text
+    parts = []
+    end = 0
+    for start, stop in sorted(spans):
+        if start >= end:
+            parts += [text[end:start], MARK]
+        end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + len(word))
+
+
+def _span(place: int, form: str) -> tuple[int, int]:
+    return place, place + len(form)
+
+
+def _lower(text: str) -> str:
+    """Return the text in small letters, every letter at its place."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.translate(_SMALL_LETTERS)
 
 
 def _forms(key: str) -> set[str]:
-    """Return patterns of a key: as it is, escaped and encoded."""
-    if len(key) < _SHORT:
-        return {rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])"}
+    """Return what a key looks like: as it is, escaped and encoded."""
     whole = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")}
     whole |= {quote(key, safe=""), quote(key), quote_plus(key)}
     data = key.encode()
-    whole |= {data.hex(), data.hex().upper()}
-    forms = {re.escape(form) for form in whole} | {f"(?i:{re.escape(quote(key, safe=''))})"}
-    return forms | {re.escape(form) for form in _base64_forms(data)}
+    return whole | {data.hex(), data.hex().upper()} | _base64_forms(data)
 
 
-def _ends(key: str) -> set[str]:
-    """Return patterns of the ends of a key that a provider may echo."""
+def _short_form(key: str) -> re.Pattern[str]:
+    """Return the pattern of a key so short that it may be part of a word."""
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])")
+
+
+def _ends(key: str) -> list[tuple[str, re.Pattern[str], bool]]:
+    """Return the ends of a key that a provider may echo, each with its pattern and whether it is the start.
+
+    The pattern of the end is for a text that is turned round.
+    """
     if len(key) < 2 * _PIECE:
-        return set()
-    start, end = re.escape(key[:_PIECE]), re.escape(key[-_PIECE:])
-    return {rf"{start}[^\s\"'<>]*", rf"[A-Za-z0-9_\-*.…]*{end}"}
+        return []
+    start, end = key[:_PIECE], key[-_PIECE:]
+    return [
+        (start, re.compile(rf"{re.escape(start)}[^\s\"'<>]*"), True),
+        (end, re.compile(rf"{re.escape(end[::-1])}[A-Za-z0-9_\-*.…]*"), False),
+    ]
 
 
 def _base64_forms(data: bytes) -> set[str]:

@@ -307,9 +307,12 @@ class McpServers:
                 "arguments": dict(arguments),
             }
             answer = await self._host.request(line, ask)
-            resources = tuple(self._cleaned(answer["resources"]))
+            # A result may be long; the loop is the window's.
+            content, resources = await asyncio.to_thread(
+                lambda: (self._host.clean(answer["text"]), tuple(self._cleaned(answer["resources"])))
+            )
             return ToolResult(
-                content=self._host.clean(answer["text"]),
+                content=content,
                 ok=answer["ok"],
                 # A page stops the loop: it is the user's turn.
                 control=WAIT if resources else CONTINUE,

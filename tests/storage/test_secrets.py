@@ -271,6 +271,16 @@ def test_ordinary_text_is_left_alone(text):
     assert redactor.redact("abc abcd") == f"{MARK} abcd"
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("piece", ["a", KEY[-8:], KEY[:8], "sk-", "token ", "authorization", "?key=", "%41"])
+def test_a_long_text_of_one_piece_is_looked_through_in_linear_time(piece):
+    redactor = Redactor()
+    redactor.add(KEY)
+    # What is quadratic takes minutes here.
+    redactor.redact(piece * (400_000 // len(piece)))
+    assert redactor.redact(f"{piece * 50_000} {KEY}").endswith(f" {MARK}")
+
+
 @pytest.mark.threat("T1")
 def test_of_a_text_that_is_hidden_whole_the_ends_may_be_said():
     redactor = Redactor()
