@@ -269,7 +269,7 @@ class ChatPrinter:
         elif prompt.dismissed:
             lines.append(f"  {self._texts('cli.dismissed')}")
         elif prompt.type == APPROVAL:
-            lines.append(f"  {self._texts(f'cli.answer.{prompt.answer}')}")
+            lines.append(f"  {self._texts.named('cli.answer', prompt.answer)}")
         indent = _indent(depth)
         return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
 

@@ -7,7 +7,7 @@ from app.exit_status import OK
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.terminal import Out, json_line, load_texts, named_text, one_line, say_problems
+from app.terminal import Out, json_line, load_texts, one_line, say_problems
 
 _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages")
 
@@ -36,4 +36,4 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
 def _state(one: SessionSummary, texts: Texts) -> str:
     if one.kind in ("chat", "group") and one.status == IDLE:
         return texts("cli.your_turn")
-    return named_text(texts, "status", one.status)
+    return texts.named("status", one.status)

@@ -202,7 +202,7 @@ class TextPrinter:
         lines = [one_line(session.title)]
         if isinstance(session, DebateSession):
             debate = session.debate
-            mode = named_text(self._texts, "mode", debate.mode)
+            mode = self._texts.named("mode", debate.mode)
             lines[0] = self._texts("cli.heading", topic=one_line(debate.topic), mode=mode)
             for seat in debate.participants:
                 model = f"{seat.provider}/{seat.model}"
@@ -292,8 +292,10 @@ def marks(message: Message, texts: Texts) -> list[str]:
         return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
     if message.state in {STOPPED, STREAMING}:
         return [f"  ! {texts('cli.cut')}\n"]
+    if message.state not in {DONE, FAILED}:
+        return [f"  ! {texts('unknown')}\n"]
     if message.state == DONE and message.note:
-        return [f"  ! {named_text(texts, 'cli.note', message.note)}\n"]
+        return [f"  ! {texts.named('cli.note', message.note)}\n"]
     return []
 
 
@@ -307,7 +309,7 @@ def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
     if isinstance(session, ChatSession) and session.status in (IDLE, WAITING):
         return texts(f"cli.chat_{session.status}", session_id=session.id)
-    line = texts(f"cli.status.{session.status}")
+    line = texts.named("cli.status", session.status)
     if session.reason:
         line += " " + one_line(reason_text(session.reason, texts))
     if session.status == PAUSED:

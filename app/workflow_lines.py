@@ -25,7 +25,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
     details = [state.assistant_id, step_reason(state, texts), state.artifacts]
     parts = [name, *(one for one in details if one.strip())]
     line = one_line(" · ".join(parts))
-    return f"  {texts(f'cli.step.{state.state}')} {line[:MOST_OF_LINE]}\n"
+    return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
 
 
 def step_lines(work: WorkflowState, texts: Texts) -> Iterator[str]:
@@ -54,7 +54,7 @@ def step_reason(state: StepState, texts: Texts) -> str:
 def workflow_end(session: WorkflowSession, texts: Texts) -> str:
     """Return the lines that say how a workflow stands and which commands take it on."""
     steps = session.workflow.steps
-    line = texts(f"cli.status.{session.status}")
+    line = texts.named("cli.status", session.status)
     if session.status == COMPLETED:
         return f"{line} {texts('cli.read_with', session_id=session.id)}\n"
     if session.reason and session.status != WAITING:

@@ -143,6 +143,9 @@ def test_every_text_asked_for_is_in_the_catalogue_and_every_entry_is_asked_for()
             elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
                 prefixes.add(str(node.values[0].value))
         for name, call in calls(path):
+            first = call.args[0] if call.args else None
+            if name == "named" and isinstance(first, ast.Constant):
+                prefixes.add(f"{first.value}.")
             if name.strip("_") not in ("texts", "language") or not call.args:
                 continue
             key = call.args[0]

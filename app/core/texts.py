@@ -43,6 +43,11 @@ class Texts:
         filled = text.format(**values)
         return _PARTICLE.sub(_particle, filled) if self.language == "ko" else filled
 
+    def named(self, prefix: str, code: str) -> str:
+        """Return the text of `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
+        text = self._catalogue.get(f"{prefix}.{code}", "{")
+        return self._catalogue["unknown"] if "{" in text else text
+
     def __contains__(self, key: str) -> bool:
         return key in self._catalogue
 

@@ -1,11 +1,14 @@
 """The commands of what is kept: backups, import and export of all, the bin; `engine.archive` for the faces."""
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.archive import BY_HAND, Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
     EventBus,
@@ -15,14 +18,16 @@ from app.core.events import (
     WorkflowsChanged,
 )
 from app.core.session import ChatSession, DebateSession
-from app.core.store import ArchiveFiles, SessionStore
+from app.core.store import ArchiveFiles, SessionStore, StoredSession
 from app.engine.drafts import Drafts
 from app.engine.export import export
-from app.engine.export_parts import escape_markdown
+from app.engine.export_parts import escape_markdown, is_day
 from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.usage import UsageBook
+
+log = logging.getLogger(__name__)
 
 
 class Archive:
@@ -129,30 +134,49 @@ class Archive:
             self._announce(*kept)
         return tuple(kept)
 
-    async def export_all(self, path: str, progress: Callable[[int], None] = lambda _: None) -> int:
-        """Write every session as Markdown and as JSON into one zip; return how many.
+    async def export_all(
+        self, path: str, progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Write every session as Markdown and as JSON into one zip.
 
-        `progress` is told how many are in it.
+        Return the titles of those that could not be exported. `progress` is told how many are done.
         """
         loop = asyncio.get_running_loop()
         summaries = self._store.summaries()
+        left_out: list[str] = []
 
         def entries() -> Iterator[tuple[str, bytes]]:
             lines = []
             for count, summary in enumerate(summaries, 1):
-                stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
-                live = LiveSession(stored, EventBus())
-                # A title may hold anything; what a file is called is ours.
-                name = f"{summary.created_at[:10] or 'session'}-{summary.id}"
-                if isinstance(stored.session, ChatSession | DebateSession):
-                    yield f"{name}.md", export(live, "md", self._prompts).encode()
+                # A title and a date may hold anything; what a file is called is ours.
+                day = summary.created_at[:10]
+                name = f"{day if is_day(day) else 'session'}-{summary.id}"
+                documents: dict[str, str] = {}
+                # One session that cannot be exported does not keep the others from it.
+                with contextlib.suppress(MootError):
+                    stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
+                    documents = self._documents_of(stored)
+                if not documents:
+                    left_out.append(summary.title or summary.id)
+                yield from ((f"{name}.{suffix}", text.encode()) for suffix, text in documents.items())
+                if "md" in documents:
                     lines.append(f"- [{escape_markdown(summary.title)}]({name}.md)\n")
-                yield f"{name}.json", export(live, "json", self._prompts).encode()
                 loop.call_soon_threadsafe(progress, count)
             yield "index.md", "".join(lines).encode()
 
         await self._files.write_zip(path, entries())
-        return len(summaries)
+        return tuple(left_out)
+
+    def _documents_of(self, stored: StoredSession) -> dict[str, str]:
+        """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
+        live = LiveSession(stored, EventBus())
+        is_known = isinstance(stored.session, ChatSession | DebateSession)
+        formats = ("md", "json") if is_known else ("json",)
+        try:
+            return {one: export(live, one, self._prompts) for one in formats}
+        except Exception:
+            log.exception("the session %s could not be exported", live.id)
+            return {}
 
     # The bin
 

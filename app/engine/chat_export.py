@@ -17,6 +17,7 @@ from app.engine.export_parts import (
     files_as_markdown,
     marks,
     moment,
+    named,
     page_head,
 )
 from app.engine.group import SWITCH_ASSISTANT, instruction_of
@@ -107,7 +108,7 @@ class ChatDocument:
         return [
             *who,
             (self._lines["date"], moment(self._session.created_at)),
-            (self._lines["status"], self._lines[f"chat_status.{self._session.status}"]),
+            (self._lines["status"], named(self._lines, "chat_status", self._session.status)),
         ]
 
     def _steps(self) -> list[str]:
@@ -117,9 +118,10 @@ class ChatDocument:
         steps = {step.id: step for step in self._session.workflow.definition.steps}
         lines = []
         for state in self._session.workflow.steps:
-            word = self._lines[f"step.{state.state}"]
+            word = named(self._lines, "step", state.state)
             details = [word, state.assistant_id, state.reason, state.artifacts]
-            name = f"{steps[state.id].name} ({steps[state.id].role})"
+            step = steps.get(state.id)
+            name = f"{step.name} ({step.role})" if step is not None else state.id
             lines.append(" ".join(" · ".join([name, *filter(None, details)]).split()))
         return lines
 
@@ -160,7 +162,7 @@ class ChatDocument:
         if prompt.type != APPROVAL:
             answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
             return heading, "", [prompt.question, *answers]
-        said = [self._lines[f"answer.{prompt.answer}"]] if prompt.answer else []
+        said = [named(self._lines, "answer", prompt.answer)] if prompt.answer else []
         return heading, "", [f"{prompt.tool} {prompt.arguments}".strip(), *said]
 
 

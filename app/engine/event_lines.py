@@ -27,6 +27,7 @@ from app.core.message import Author, Message
 from app.core.plan import Plan
 from app.core.reasons import reason_code
 from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
+from app.core.workflow import StepState
 from app.engine.group import turns_used
 from app.engine.live_session import LiveSession
 
@@ -115,20 +116,22 @@ def plan_object(plan: Plan | None) -> dict[str, object] | None:
 def workflow_object(work: WorkflowState) -> dict[str, object]:
     """Return a workflow at work: its definition's id, and every step with what it depends on."""
     states = {state.id: state for state in work.steps}
-    steps = [
-        {
-            "id": step.id,
-            "name": step.name,
-            "role": step.role,
-            "depends_on": list(step.depends_on),
-            "state": states[step.id].state,
-            "reason": states[step.id].reason,
-            "artifacts": states[step.id].artifacts,
-            "assistant_id": states[step.id].assistant_id,
-            "attempt": states[step.id].attempt,
-        }
-        for step in work.definition.steps
-    ]
+    steps = []
+    for step in work.definition.steps:
+        state = states.get(step.id, StepState(id=step.id))
+        steps.append(
+            {
+                "id": step.id,
+                "name": step.name,
+                "role": step.role,
+                "depends_on": list(step.depends_on),
+                "state": state.state,
+                "reason": state.reason,
+                "artifacts": state.artifacts,
+                "assistant_id": state.assistant_id,
+                "attempt": state.attempt,
+            }
+        )
     return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
 
 

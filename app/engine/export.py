@@ -21,6 +21,7 @@ from app.engine.export_parts import (
     files_as_markdown,
     marks,
     moment,
+    named,
     page_head,
 )
 from app.engine.live_session import LiveSession
@@ -144,11 +145,11 @@ class _Document:
         )
         facts = [
             (self._lines["topic"], " ".join(debate.topic.split())),
-            (self._lines["mode"], self._lines[f"mode.{debate.mode}"]),
+            (self._lines["mode"], named(self._lines, "mode", debate.mode)),
             (self._lines["participants"], people),
             (self._lines["rounds"], str(debate.rounds)),
             (self._lines["date"], moment(self._session.created_at)),
-            (self._lines["status"], self._lines[f"status.{self._session.status}"]),
+            (self._lines["status"], named(self._lines, "status", self._session.status)),
         ]
         if debate.context:
             facts.append((self._lines["context"], ", ".join(file.name for file in debate.context)))

@@ -7,10 +7,10 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from html import escape
 
-from app.core.message import DONE, FAILED, STOPPED, Attachment, Message
+from app.core.message import DONE, FAILED, STOPPED, STREAMING, Attachment, Message
 from app.engine.importing.foreign import fenced
 
 _STYLE = (
@@ -60,6 +60,15 @@ def moment(iso: str) -> str:
         return iso
 
 
+def is_day(text: str) -> bool:
+    """Say whether a text is a date such as 2026-11-21."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return len(text) == 10
+
+
 def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
     """Return the lines of what was given along: its name, and of a text all of it."""
     lines = []
@@ -92,6 +101,11 @@ def _picture(attachment: Attachment) -> str:
     return f"data:{attachment.media_type};base64,{base64.b64encode(data).decode()}"
 
 
+def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
+    """Return the line `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
+    return lines.get(f"{prefix}.{code}", lines["unknown"])
+
+
 def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     """Return what is to be said below a message that was cut, failed, or carries a warning."""
     found = []
@@ -100,8 +114,10 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     if message.state == FAILED and message.error:
         why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
         found.append(lines["failed"].format(why=why))
+    if message.state not in (DONE, FAILED, STOPPED, STREAMING):
+        found.append(f"({lines['unknown']})")
     if message.state == DONE and message.note:
-        found.append(lines[f"note.{message.note}"])
+        found.append(lines.get(f"note.{message.note}", f"({lines['unknown']})"))
     return found
 
 

@@ -13,8 +13,11 @@ class Prompts:
         }
 
     def text(self, language: str, name: str, /, **values: object) -> str:
-        """Return a prompt with its blanks filled. Raises KeyError for one that is not there."""
-        text = self._texts[language, name]
+        """Return a prompt with its blanks filled. Raises KeyError for one that is not there.
+
+        A session from a file may name a language that Moot does not have: its prompts are English.
+        """
+        text = self._texts.get((language, name)) or self._texts["en", name]
         return text.format(**values) if values else text
 
     def line(self, language: str, name: str, key: str, /, **values: object) -> str:
@@ -24,5 +27,5 @@ class Prompts:
 
     def lines(self, language: str, name: str) -> dict[str, str]:
         """Return a file of `key = text` lines."""
-        pairs = (line.split("=", 1) for line in self._texts[language, name].splitlines() if "=" in line)
+        pairs = (line.split("=", 1) for line in self.text(language, name).splitlines() if "=" in line)
         return {key.strip(): text.strip() for key, text in pairs}

@@ -69,13 +69,13 @@ class Language(QObject):
 
     def mode(self, mode: str) -> str:
         """Return the name of a debate's mode."""
-        return self(f"mode.{mode}")
+        return self.texts.named("mode", mode)
 
     def status(self, status: str, round_number: int = 0) -> str:
         """Return a status in a word or two; a paused debate says at which round."""
         if status == "paused" and round_number:
             return self("status.paused_at", round=round_number)
-        return self(f"status.{status}")
+        return self.texts.named("status", status)
 
     def reason(self, reason: str) -> str:
         """Return why a session stands as it does, "" where nothing is to be said."""

@@ -6,6 +6,7 @@ What it unpacks to is counted while it is read, whatever it says of itself. Used
 import stat
 import zipfile
 import zlib
+from lzma import LZMAError
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,6 +80,7 @@ class CheckedZip:
             zipfile.BadZipFile,
             NotImplementedError,
             RuntimeError,
+            LZMAError,
         ) as error:
             raise self._refusal("zip_damaged", detail=f"{name[:120]}: {error}"[:300]) from error
         return b"".join(pieces)

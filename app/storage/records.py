@@ -6,6 +6,8 @@ Empty values are left out. pydantic is imported on first use only: the first pai
 import contextlib
 import dataclasses
 import functools
+import types
+import typing
 from typing import TYPE_CHECKING, Any
 
 from app.core.message import (
@@ -39,6 +41,8 @@ Plain = dict[str, Any]
 
 APP_RESTART = "app_restart"
 DAMAGED = "damaged"
+# Sub-agents below this are shown at this depth.
+MOST_DEPTH = 32
 
 _SESSIONS: dict[str, type[Session]] = {
     "chat": ChatSession,
@@ -132,7 +136,7 @@ def check_message(record: Plain) -> None:
 
 def check_session(record: Plain) -> None:
     """Raise ValueError for a session that could not be read back."""
-    kind: Any = _SESSIONS.get(record.get("kind", ""), Session)
+    kind: Any = _SESSIONS.get(_text(record, "kind"), Session)
     _adapter(kind).validate_python(record)
 
 
@@ -166,7 +170,8 @@ class MessageReader:
         try:
             key = (record.get("id"), record.get("name"), record.get("kind"), tuple(path), record.get("depth"))
             if key not in self._authors:
-                self._authors[key] = _adapter(Author).validate_python(record)
+                author = _adapter(Author).validate_python(record)
+                self._authors[key] = dataclasses.replace(author, depth=_depth(author.depth))
             return self._authors[key]
         except (TypeError, ValueError):
             return record
@@ -181,7 +186,7 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     The id is the file's: a copied log is a session of its own.
     """
     whole = {**record, "id": session_id}
-    kind: Any = _SESSIONS.get(whole.get("kind", ""))
+    kind: Any = _SESSIONS.get(_text(whole, "kind"))
     if kind is not None:
         with contextlib.suppress(ValueError):
             session: Session = _adapter(kind).validate_python(whole)
@@ -224,20 +229,50 @@ def trusted_message(record: Plain) -> Message | None:
                 values[name] = tuple(_noun(kind, item) for item in values[name])
         if "resources" in values:
             values["resources"] = tuple(values["resources"])
-        return Message(**values)
+        message = Message(**values)
+        return message if _is_sound(message) else None
     except (TypeError, AttributeError):
         return None
 
 
 def _noun(kind: type, record: Plain) -> Any:
     names = _field_names(kind)
-    return kind(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in record.items()
-            if name in names
-        }
-    )
+    values: Plain = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in record.items()
+        if name in names
+    }
+    if kind is Author and "depth" in values:
+        values["depth"] = _depth(values["depth"])
+    return kind(**values)
+
+
+def _is_sound(noun: Any) -> bool:
+    """Say whether every field of a noun is of its type: a right checksum does not say who wrote the line."""
+    kind: Any = type(noun)
+    return all(_fits(getattr(noun, name), hint) for name, hint in _hints(kind).items())
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is types.UnionType:
+        return any(_fits(value, one) for one in inner)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(one, inner[0]) for one in value)
+    if hint is float:
+        return isinstance(value, int | float)
+    wanted: type = origin or hint
+    return isinstance(value, wanted) and (not dataclasses.is_dataclass(value) or _is_sound(value))
+
+
+def _depth(depth: int) -> int:
+    """Return a depth that can be shown: a file may say any number."""
+    return max(0, min(depth, MOST_DEPTH))
 
 
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:

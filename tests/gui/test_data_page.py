@@ -167,6 +167,24 @@ async def test_everything_is_exported_into_one_file_that_can_come_in_again(perso
     assert "2 conversations from Moot" in person.find("import_facts").text()
 
 
+async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp_path, data_dir):
+    await bring_in(person, tmp_path, exports.chatgpt("one"), exports.claude())
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    await settled(person)
+    gone, kept = person.window.desk.engine.sessions()
+    (data_dir / "sessions" / f"{gone.id}.jsonl").unlink()
+    target = tmp_path / "all.zip"
+    await person.click("data_export_all")
+    await choose(person, target)
+    with zipfile.ZipFile(target) as file:
+        assert [name.rsplit(".", 1)[1] for name in file.namelist()] == ["md", "json", "md"]
+        assert kept.id in file.namelist()[0]
+    said = person.find("settings_dialog").page("data")._line.said.text()
+    assert "1 session could not be exported" in said
+    assert gone.title in said
+
+
 async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp_path):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(20)))
     await person.click("import_go")

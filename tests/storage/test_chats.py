@@ -36,7 +36,7 @@ from app.core.session import (
     Session,
 )
 from app.storage.log import decode_line, encode_line
-from app.storage.records import plain, trusted_message
+from app.storage.records import MessageReader, plain, trusted_message
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import changed, finished, log_file, message, reopened
 
@@ -81,6 +81,7 @@ def whole_messages() -> list[Message]:
         role=ASSISTANT,
         author=MASTER,
         follows="u1",
+        retakes="m0",
         model="anthropic/claude-opus-4-5",
         thinking="hm",
         thinking_seconds=1.5,
@@ -159,6 +160,26 @@ async def test_a_chat_and_all_its_messages_come_back_as_they_were(store, paths):
     assert stored.messages == said
     assert (stored.read_only, stored.damaged) == (False, 0)
     assert store.tail(session.id, 20) == said
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("content", {"a": 1}),
+        ("state", ["done"]),
+        ("round", "one"),
+        ("author", {"id": "a", "name": 5}),
+        ("author", "Ada"),
+        ("prompt", {"question": "?", "options": [1]}),
+        ("tool_calls", [{"id": "a", "name": None}]),
+        ("resources", ["x"]),
+        ("usage", {"input_tokens": "many"}),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_no_message_the_short_way_either(field, value):
+    assert trusted_message(plain(message("x"))) is not None
+    assert trusted_message({**plain(message("x")), field: value}) is None
+    assert MessageReader().read({**plain(message("x")), field: value}) is None
 
 
 def test_each_field_survives_the_short_way_too():

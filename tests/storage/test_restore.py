@@ -236,6 +236,30 @@ async def test_a_zip_of_very_many_files_is_refused(
 
 
 @pytest.mark.threat("T17")
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, 99])
+def test_what_cannot_be_unpacked_is_said_whatever_packed_it(tmp_path: Path, method: int):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED if method == 99 else method) as file:
+        file.writestr("settings.json", bytes(range(256)) * 40)
+    whole = bytearray(data.getvalue())
+    if method == 99:
+        for start, shift in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
+            whole[whole.index(start) + shift] = 99
+    path = tmp_path / "given.zip"
+    chance = random.Random(1)
+    for _ in range(40):
+        broken = bytearray(whole)
+        for _ in range(4):
+            broken[chance.randrange(43, whole.index(b"PK\x01\x02"))] = chance.randrange(256)
+        path.write_bytes(broken)
+        with (
+            closing(checked_zip.CheckedZip(path, restore.LIMITS)) as file,
+            pytest.raises(BadInput, match=r"zip_damaged|zip_unpacks_too_large"),
+        ):
+            file.read("settings.json")
+
+
+@pytest.mark.threat("T17")
 def test_what_a_zip_says_of_its_size_does_not_count(tmp_path: Path):
     data = bytearray(zipped({"settings.json": b"\0" * 5_000_000}))
     place = data.index(b"PK\x01\x02")

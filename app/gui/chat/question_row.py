@@ -72,6 +72,8 @@ class QuestionRow(PaintedRow):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
+        if prompt.type == APPROVAL and key is None:
+            return texts("unknown")
         return texts(key) if key else visible(prompt.answer)
 
     def question_text(self) -> str:

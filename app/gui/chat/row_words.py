@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from app.core.amounts import money_text, used_text
-from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
 from app.core.texts import Texts
 from app.core.usage import Total
 from app.gui.chat.row_header import Chip
@@ -45,9 +45,11 @@ def chips_of(
         chips.append(Chip(texts("transcript.stopped"), "warn"))
     elif message.state == FAILED:
         chips.append(Chip(texts("transcript.failed_chip"), "error"))
-    key = f"transcript.note.{message.note}"
-    if message.note and key in texts and (is_cut(message) or message.note not in CUT):
-        chips.append(Chip(texts(key), "plain" if message.note == "passed" else "warn"))
+    elif message.state != DONE:
+        chips.append(Chip(texts("unknown"), "warn"))
+    if message.note and (is_cut(message) or message.note not in CUT):
+        text = texts.named("transcript.note", message.note)
+        chips.append(Chip(text, "plain" if message.note == "passed" else "warn"))
     return chips
 
 

@@ -32,6 +32,7 @@ Found = TypeVar("Found")
 ZIP = "ZIP (*.zip)"
 FOREIGN = "JSON, ZIP (*.json *.zip)"
 AT_ONCE = 20
+MOST_NAMED = 3
 
 
 class DataPage(QWidget):
@@ -330,10 +331,18 @@ class DataPage(QWidget):
     async def _export_everything(self, path: Path) -> None:
         total = len(self._engine.sessions())
         self._begin(total)
-        await self._do(
-            self._engine.archive.export_all(str(path), lambda done: self._count(done, total)),
-            self._language("export.done", name=path.name),
-        )
+        try:
+            left_out = await self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
+        except MootError as error:
+            self._say_problem(error)
+        else:
+            said = self._language("export.done", name=path.name)
+            if left_out:
+                more = ", …" if len(left_out) > MOST_NAMED else ""
+                titles = ", ".join(title[:60] for title in left_out[:MOST_NAMED]) + more
+                said += " " + self._language("data.left_out", count=len(left_out), titles=titles)
+            self._say(said, "error" if left_out else "hint")
+        self.refresh()
 
     # The bin
 

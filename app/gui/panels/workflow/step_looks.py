@@ -123,7 +123,7 @@ def looks_of(
             state = replace(state, state=READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
-        text, tone = words(f"step.{state.state}"), TONES.get(state.state, "neutral")
+        text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
         took = seconds_of(state, now)
         if state.state == DONE and took is not None:
             text = time_text(took, words)

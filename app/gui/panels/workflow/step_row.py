@@ -131,7 +131,9 @@ class StepRow(QFrame):
         self._below.setVisible(bool(self._why.text() or shown.action or not self.more.isHidden()))
         if had_focus and not (self.action.isVisible() or self.more.isVisible()):
             self.setFocus()
-        said = words("step.said", name=shown.name, who=shown.who, state=words(f"step.{shown.state}"))
+        said = words(
+            "step.said", name=shown.name, who=shown.who, state=words.texts.named("step", shown.state)
+        )
         self.setAccessibleName(said)
         self.setAccessibleDescription(self._why.text())
         self.setToolTip(plain_tip(words("step.role", role=shown.role)))
