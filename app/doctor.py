@@ -17,7 +17,7 @@ from typing import Any
 from app import __version__
 from app.arguments import DOCTOR, Arguments
 from app.control import owner_pid
-from app.core.errors import MootError
+from app.core.errors import MootError, StorageError
 from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ASKING, DOWN
@@ -26,6 +26,7 @@ from app.providers.model_file import find_model
 from app.storage.keyring_queue import KeyringQueue
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
+from app.storage.permissions import check_owner, keeps_permissions, open_to_others
 from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
 from app.storage.system_keyring import LOCKED, NO_KEYRING, default_backend
 from app.system_libraries import install_command, missing_libraries
@@ -48,7 +49,8 @@ class Finding:
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
     """Print every finding; the exit status is 0 whatever they say."""
-    findings = [*_versions(texts), _data_dir(paths, texts), _lock(paths, texts), await _keyring(texts)]
+    findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
+    findings += [_lock(paths, texts), await _keyring(texts)]
     findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
     findings += await _from_files(paths, texts)
     if arguments.json:
@@ -88,6 +90,28 @@ def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
         remedy = texts("cli.doctor.choose_data_dir")
         return Finding(check="data_dir", ok=False, found=f"{paths.root} ({detail})", remedy=remedy)
     return Finding(check="data_dir", ok=True, found=str(paths.root))
+
+
+def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
+    """Say whether other accounts may read the data directory; nothing where there is none yet."""
+    try:
+        check_owner(paths.root)
+        if not paths.root.is_dir():
+            return
+        if not keeps_permissions(paths.root):
+            # Windows has rights of another kind: a user's folders are theirs there.
+            remedy = "" if os.name == "nt" else texts("cli.doctor.choose_private_dir")
+            found = texts("cli.doctor.no_permissions")
+            yield Finding(check="permissions", ok=not remedy, found=found, remedy=remedy)
+        elif count := open_to_others(paths.root):
+            found, remedy = texts("cli.doctor.open_to_others", count=count), texts("cli.doctor.made_private")
+            yield Finding(check="permissions", ok=False, found=found, remedy=remedy)
+        else:
+            yield Finding(check="permissions", ok=True, found=texts("cli.doctor.only_you"))
+    except StorageError as error:
+        yield Finding(check="permissions", ok=False, found=error_line(error, texts))
+    except OSError:
+        return  # That it cannot be written is said already.
 
 
 def _lock(paths: DataPaths, texts: Texts) -> Finding:

@@ -24,6 +24,7 @@ from app.storage.drafts import DraftFolder
 from app.storage.file_system import RealFileSystem
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths, resources_dir
+from app.storage.permissions import check_owner, make_private
 from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
@@ -79,6 +80,8 @@ async def open_moot(
     if write:
         lock = WriterLock(paths)
         lock.acquire()
+    else:
+        await asyncio.to_thread(check_owner, paths.root)
     try:
         moot = await _open(paths, lock, language)
         if look_up_keys:
@@ -92,6 +95,7 @@ async def open_moot(
 
 async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moot:
     if lock is not None:
+        await asyncio.to_thread(make_private, paths.root)
         await asyncio.to_thread(upgrade, paths, RealFileSystem())
     bus = EventBus()
     documents = JsonDocuments(paths)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from app.children.private_files import make_private_folder, open_to_append
 from app.core.events import utc_now
 
 FILE_BYTES = 1_000_000
@@ -65,8 +66,8 @@ class HostLog:
 
     def _append(self, lines: list[str]) -> None:
         assert self._path is not None
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._path.parent)
         if self._path.exists() and self._path.stat().st_size > FILE_BYTES:
             self._path.replace(self._path.with_suffix(".log.1"))
-        with self._path.open("a", encoding="utf-8", errors="replace") as file:
+        with open_to_append(self._path) as file:
             file.writelines(f"{utc_now()} {self._clean(line)}\n" for line in lines)

@@ -16,6 +16,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from app.children.private_files import make_private_folder
+
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SIZE = 98_362_432
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -70,11 +72,12 @@ def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
     try:
         if target.is_file() and _sha256(target) == FILE_SHA256:
             return target
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=folder) as scratch:
             part = _download(Path(scratch), progress)
             if _sha256(part) != FILE_SHA256:
                 raise ModelFileError(f"{FILE_NAME} does not have the expected SHA-256")
+            part.chmod(0o600)
             part.replace(target)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
         raise ModelFileError(f"the model could not be fetched: {error}") from error

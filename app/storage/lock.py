@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from app.core.errors import Busy
 from app.storage.file_system import RealFileSystem, storage_error
 from app.storage.paths import DataPaths
+from app.storage.permissions import check_owner
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -37,6 +38,7 @@ class WriterLock:
 
         try:
             RealFileSystem().make_folder(self._paths.root)
+            check_owner(self._paths.root)
             # A reader that only asks `is_held` has it for a moment.
             self._lock.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.02)
         except Timeout:

@@ -47,6 +47,11 @@ def moot(*arguments: str, seconds: float = 60, **options: Any) -> Finished:
 def look(*arguments: str) -> Finished:
     """Run a command that only reads, in this process: what it says is the same, and nothing has to start."""
     assert arguments[0] not in WRITING
+    return here(*arguments)
+
+
+def here(*arguments: str) -> Finished:
+    """Run a command in this process, to its end."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(parse_arguments(arguments, load_texts(wanted_language(arguments))))

@@ -41,7 +41,7 @@ from app.core.session import (
 )
 from app.core.verdict import Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from tests.stories.processes import look, moot
+from tests.stories.processes import here
 
 STEERS = "\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1bc\x9b31m\x90q\x9d0;t\x9c\r\x08\x7f\x00"
 # What the reader needs as it is; every other text of a session is free.
@@ -120,13 +120,13 @@ def test_what_is_imported_does_not_steer_the_terminal(tmp_path: Path) -> None:
         )
     )
     backup = str(tmp_path / "b.zip")
-    ran = [moot("import", str(file)), moot("backup", backup), moot("restore", backup)]
-    ran += [look("sessions"), look("sessions", "--json"), look("usage"), look("providers"), look("doctor")]
+    ran = [here("import", str(file)), here("backup", backup), here("restore", backup)]
+    ran += [here("sessions"), here("sessions", "--json"), here("usage"), here("providers"), here("doctor")]
     for one in made:
-        ran += [look("show", one.id), look("show", one.id, "--json")]
-        ran += [look("export", one.id, "--format", form) for form in ("md", "html", "json")]
-    ran.append(moot("pause", made[2].id))
-    ran.append(moot("show", "x" + STEERS[:-1]))
+        ran += [here("show", one.id), here("show", one.id, "--json")]
+        ran += [here("export", one.id, "--format", form) for form in ("md", "html", "json")]
+    ran.append(here("pause", made[2].id))
+    ran.append(here("show", "x" + STEERS[:-1]))
     everything = "".join(one.out + one.err for one in ran)
     steering = {sign for sign in everything if ord(sign) < 0x20 or 0x7F <= ord(sign) < 0xA0}
     assert steering <= {"\n", "\t"}

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from app.children.private_files import make_private_folder, open_to_append
 from app.core.events import utc_now
 
 _FILE_BYTES = 500_000
@@ -78,8 +79,8 @@ class ServerLog:
             return
         # What cannot be written now is dropped; there may be space for the next line.
         with self._lock, contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._path.parent)
             if self._path.exists() and self._path.stat().st_size > _FILE_BYTES:
                 self._path.replace(self._path.with_suffix(".log.1"))
-            with self._path.open("a", encoding="utf-8", errors="replace") as file:
+            with open_to_append(self._path) as file:
                 file.writelines(f"{utc_now()} {line}\n" for line in lines)
