@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import secrets
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
@@ -25,6 +26,9 @@ _RAISE = "raise"
 _PIECE = 8 * 1024
 _CONNECT_S = 2.0
 _REQUEST_S = 5.0
+_ACCEPT_AGAIN_S = 0.05
+# How many may be connected without having shown the token; each costs a file descriptor.
+MOST_STRANGERS = 16
 
 Runner = Callable[[Arguments, Out, asyncio.Event], Awaitable[int]]
 
@@ -45,14 +49,20 @@ class ControlServer:
         self._run = run
         self._raise_window = raise_window
         self._token = secrets.token_hex(32)
-        self._server: asyncio.Server | None = None
+        self._socket: socket.socket | None = None
+        self._accepting: asyncio.Task[None] | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        # Those that have not shown the token yet, the oldest first.
+        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._interrupts: set[asyncio.Event] = set()
 
     async def start(self) -> None:
         """Listen, and say where in `control.json`. Raises StorageError."""
-        self._server = await asyncio.start_server(self._serve, _HOST, 0, limit=MAX_LINE)
-        port = self._server.sockets[0].getsockname()[1]
+        # Whoever has the token finds a place in the queue of a thousand who have not.
+        self._socket = socket.create_server((_HOST, 0), backlog=1024)
+        self._socket.setblocking(False)
+        self._accepting = asyncio.create_task(self._accept(self._socket), name="control")
+        port = self._socket.getsockname()[1]
         try:
             _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
         except OSError as error:
@@ -70,32 +80,52 @@ class ControlServer:
 
     async def drain(self) -> None:
         """Take nothing more, and return when what was taken has ended by itself."""
-        if self._server is None:
+        if self._socket is None or self._accepting is None:
             return
         self._path.unlink(missing_ok=True)
-        self._server.close()
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        self._socket.close()
         while self.busy:
             await asyncio.wait(self._connections, return_when=asyncio.FIRST_COMPLETED)
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        self._server = None
+        for writer in self._strangers.values():  # Those whose task had not begun yet.
+            writer.transport.abort()
+        self._socket = None
 
     async def close(self) -> None:
         """Take nothing more, pause what was taken, and return when that has ended."""
         self.interrupt()
         await self.drain()
 
+    async def _accept(self, listening: socket.socket) -> None:
+        """Take connections one by one: asyncio's own server takes a hundred before it looks at the first."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connected, _ = await loop.sock_accept(listening)
+                reader, writer = await asyncio.open_connection(sock=connected, limit=MAX_LINE)
+            except OSError:  # It has gone again, or this process may open no more files.
+                await asyncio.sleep(_ACCEPT_AGAIN_S)
+                continue
+            task = asyncio.create_task(self._serve(reader, writer))
+            self._connections.add(task)
+            self._strangers[task] = writer
+            if len(self._strangers) > MOST_STRANGERS:
+                self._strangers.pop(next(iter(self._strangers))).transport.abort()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._connections.add(task)
         try:
             await self._answer(reader, writer)
         except (ConnectionError, ValueError, TimeoutError):
             pass  # Garbage and broken connections get no answer.
         finally:
             self._connections.discard(task)
+            self._strangers.pop(task, None)
             writer.close()
             with contextlib.suppress(ConnectionError):
                 await writer.wait_closed()
@@ -106,6 +136,9 @@ class ControlServer:
         token = request.get("token")
         if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
             return
+        task = asyncio.current_task()
+        assert task is not None
+        self._strangers.pop(task, None)
         verb = request.get("verb")
         out = _ChannelOut(writer)
         if verb == _RAISE:

@@ -4,6 +4,9 @@ import asyncio
 import json
 import os
 import stat
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from app.arguments import PAUSE, REPLY, SHOW, Arguments
 from app.control import (
     MAX_LINE,
+    MOST_STRANGERS,
     ControlServer,
     TooLongError,
     UnansweredError,
@@ -18,7 +22,10 @@ from app.control import (
     owner_pid,
     raise_other,
 )
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
 from app.terminal import Out
+from tests.storage.samples import saved
 
 
 class Lines:
@@ -256,3 +263,82 @@ async def test_an_owner_that_is_killed_in_the_middle(tmp_path: Path, accepted: b
             await hand_over(tmp_path / "control.json", REPLY_ARGUMENTS, lines, asyncio.Event())
     assert isinstance(error.value, UnansweredError) is not accepted
     assert lines.out == ("half" if accepted else "")
+
+
+SILENT = """
+import resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+port, count = int(sys.argv[1]), int(sys.argv[2])
+connected = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+print("connected", flush=True)
+sys.stdin.read()
+"""
+
+
+@asynccontextmanager
+async def silent_connections(path: Path, count: int) -> AsyncIterator[None]:
+    """Connect that often from another process, and say nothing."""
+    port = json.loads(path.read_text())["port"]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-c", SILENT, str(port), str(count)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stdin is not None
+    try:
+        assert await process.stdout.readline() == b"connected\n"
+        yield
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+@pytest.mark.threat("T18")
+@pytest.mark.allow_blocking
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file descriptors")
+async def test_silent_connections_leave_files_for_the_sessions(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "control.json"
+    commands = Commands(waits=True)
+    server = ControlServer(path, commands)
+    await server.start()
+    store = JsonLogStore(DataPaths(tmp_path))
+    await store.open()
+    # One that has shown the token is no stranger, however long it says nothing more.
+    interrupted = asyncio.Event()
+    asking = asyncio.create_task(hand_over(path, REPLY_ARGUMENTS, Lines(), interrupted))
+    await commands.started.wait()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + MOST_STRANGERS + 20, before[1]))
+    try:
+        async with silent_connections(path, 877):
+            session = await saved(store, *(f"message {number}" for number in range(20)))
+            assert len((await store.load(session.id)).messages) == 20
+            assert len(server._connections) <= MOST_STRANGERS + 2
+            assert not asking.done()
+            assert await raise_other(path) is False
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    interrupted.set()
+    assert await asking == 0
+    await server.close()
+    await store.close()
+
+
+@pytest.mark.threat("T18")
+async def test_of_too_many_strangers_the_oldest_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "control.json"
+    server = ControlServer(path, Commands())
+    await server.start()
+    port = json.loads(await asyncio.to_thread(path.read_text))["port"]
+    strangers = []
+    for _ in range(MOST_STRANGERS + 3):
+        strangers.append(await asyncio.open_connection("127.0.0.1", port))
+    closed = [asyncio.create_task(reader.read()) for reader, _ in strangers]
+    await asyncio.wait(closed[:3], timeout=4)
+    assert [task.done() for task in closed] == [True] * 3 + [False] * MOST_STRANGERS
+    for _, writer in strangers:
+        writer.close()
+    await asyncio.gather(*closed, return_exceptions=True)
+    await server.close()
