@@ -33,7 +33,16 @@ from app.system_libraries import install_command, missing_libraries
 from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line
 from app.wiring import Moot, open_moot
 
-_PACKAGES = ("PySide6_Essentials", "qasync", "litellm", "xllamacpp", "keyring", "pydantic")
+_PACKAGES = (
+    "PySide6_Essentials",
+    "qasync",
+    "litellm",
+    "xllamacpp",
+    "keyring",
+    "pydantic",
+    "trafilatura",
+    "lxml_html_clean",
+)
 MAX_DETAIL = 200
 
 

@@ -1,7 +1,9 @@
 """What the doctor says of assistants and MCP servers; nothing of them runs, and no secret is shown."""
 
+import importlib.metadata
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import keyring
@@ -12,6 +14,8 @@ from app.arguments import DOCTOR, Arguments
 from app.doctor import examine
 from app.storage.paths import DataPaths
 from app.terminal import load_texts
+
+PROJECT = Path(__file__).resolve().parents[1]
 
 
 class Lines:
@@ -131,3 +135,23 @@ async def test_it_is_said_how_korean_is_typed(
     [row] = [row for row in await _rows(data_dir) if row["check"] == "input_method"]
     assert row["ok"] is ok
     assert name in str(row["found"]) and said in f"{row['found']} {row['remedy']}"
+
+
+async def test_a_missing_package_of_the_page_reader_is_named(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = importlib.metadata.version
+
+    def without_it(name: str) -> str:
+        if name == "lxml_html_clean":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", without_it)
+    [found] = [row for row in await _rows(data_dir) if row["check"] == "packages"]
+    assert not found["ok"]
+    assert "lxml_html_clean" in str(found["remedy"])
+    wanted = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "dependencies"
+    ]
+    assert any(one.startswith("lxml_html_clean") for one in wanted)
