@@ -2,10 +2,8 @@
 
 import ctypes
 import os
-import re
 import signal
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 MODEL_HOST = "app.providers.model_host"
@@ -16,19 +14,42 @@ _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
 _PR_SET_PDEATHSIG = 1
 
-# Whatever could make a provider's library use a key, an address or a setting that nobody chose
-# in Moot: LiteLLM reads dozens of such variables.
-_PROVIDER_VARIABLE = re.compile(
-    r"^(OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|VERTEX|VERTEXAI|PALM|OLLAMA|AZURE|AWS|LITELLM|LANGFUSE|MISTRAL"
-    r"|GROQ|COHERE|OPENROUTER|DEEPSEEK|XAI|HF|HUGGINGFACE|HUGGING_FACE|OTEL|MOOT_KEY)_"
-    r"|(_API_KEY|_API_BASE|_BASE_URL|_API_TOKEN|_ACCESS_KEY|_SECRET_KEY|_AUTH_TOKEN)$",
-    re.IGNORECASE,
-)
+# What a program of the user needs to run: nothing else of our environment reaches a child process, as tokens
+# and passwords stand there too. The list stands in app/README.md as well; a test compares them.
+_SYSTEM = """
+HOME LANG LANGUAGE LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ USER
+ALL_PROXY HTTPS_PROXY HTTP_PROXY NO_PROXY all_proxy http_proxy https_proxy no_proxy
+CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE
+DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY XAUTHORITY
+ALLUSERSPROFILE APPDATA COMMONPROGRAMFILES COMMONPROGRAMFILES(X86) COMMONPROGRAMW6432 COMPUTERNAME COMSPEC
+HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS OS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA
+PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 PUBLIC SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR
+__CF_USER_TEXT_ENCODING
+"""
+SYSTEM_VARIABLES = frozenset(_SYSTEM.split())
+SYSTEM_PREFIXES = ("LC_", "XDG_")
+# What Python and the built-in model need besides; for Moot's own child programs only.
+_OWN = """
+LD_LIBRARY_PATH MOOT_EMBEDDED_THREADS OMP_NUM_THREADS OMP_WAIT_POLICY PYTHONDONTWRITEBYTECODE PYTHONHOME
+PYTHONIOENCODING PYTHONPATH PYTHONPYCACHEPREFIX PYTHONUTF8
+"""
+OWN_VARIABLES = frozenset(_OWN.split())
 
 
-def without_provider_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without anything a provider's library would act upon."""
-    return {name: value for name, value in environment.items() if not _PROVIDER_VARIABLE.search(name)}
+def system_environment() -> dict[str, str]:
+    """Return what of our environment a foreign program gets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        # A value like this is a function that an old shell exported.
+        if (name in SYSTEM_VARIABLES or name.startswith(SYSTEM_PREFIXES)) and not value.startswith("()")
+    }
+
+
+def own_environment() -> dict[str, str]:
+    """Return what of our environment a child program of Moot gets."""
+    own = {name: value for name, value in os.environ.items() if name in OWN_VARIABLES}
+    return system_environment() | own
 
 
 def child_command(program: str) -> list[str]:
@@ -39,8 +60,8 @@ def child_command(program: str) -> list[str]:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child: ours without keys, and able to import `app`."""
-    environment = without_provider_variables(os.environ)
+    """Return the environment in which a child program of Moot is started, able to import `app`."""
+    environment = own_environment()
     if not getattr(sys, "frozen", False):
         paths = [str(_PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.own_host
 # Every Python process of Moot, the children too, notes whom it connects to and whom it looks up.
 WATCH = """
 import os, sys
-_log = os.open(os.environ["WATCH_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+_log = os.open({log!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 os.write(_log, f"start {os.getpid()} {' '.join(sys.orig_argv)}\\n".encode())
 def _hook(event, values):
     if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
@@ -34,9 +34,8 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let every Python process that is started note its connections; return where."""
     folder = tmp_path / "watch"
     folder.mkdir()
-    (folder / "sitecustomize.py").write_text(WATCH)
+    (folder / "sitecustomize.py").write_text(WATCH.replace("{log!r}", repr(str(tmp_path / "connections"))))
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setenv("WATCH_LOG", str(tmp_path / "connections"))
     return tmp_path / "connections"
 
 

@@ -53,15 +53,17 @@ async def test_a_proper_server_is_connected_and_called(data_dir: Path) -> None:
 
 
 @pytest.mark.threat("T13")
-async def test_a_server_gets_no_variables_but_its_own(
+async def test_a_server_gets_the_listed_variables_and_its_own(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "of the user")
     monkeypatch.setenv("OPENAI_API_KEY", "of the user")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test:8080")
     async with bench(data_dir) as one:
         await one.connect(proper(env={"TOKEN": "secret-token", "MODE": "on"}))
         variables = json.loads(await one.call("proper", "environment"))
         assert (variables["TOKEN"], variables["MODE"]) == (MARK, "on")
+        assert variables["HTTPS_PROXY"] == "http://proxy.test:8080"
         assert not set(variables) & {"GITHUB_TOKEN", "OPENAI_API_KEY", "MOOT_PARENT", "PYTHONPATH"}
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from app.children.pipes import Pipes
-from app.children.processes import end_with_parent, without_provider_variables
+from app.children.processes import end_with_parent, own_environment
 
 
 def main() -> int:
@@ -31,8 +31,8 @@ def main() -> int:
 
 
 def _prepare_environment() -> None:
-    kept = without_provider_variables(os.environ)
-    for name in set(os.environ) - set(kept):
+    # LiteLLM reads dozens of variables: no key, address or setting that was not chosen in Moot may count.
+    for name in set(os.environ) - set(own_environment()):
         del os.environ[name]
     os.environ.update(
         LITELLM_LOCAL_MODEL_COST_MAP="True",

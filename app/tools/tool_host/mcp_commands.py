@@ -10,6 +10,7 @@ import time
 from functools import cache
 from pathlib import Path
 
+from app.children.processes import system_environment
 from app.core.tool import NOT_FOUND
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.process_groups import kill_group
@@ -61,6 +62,7 @@ def _ask_shell() -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=system_environment(),
         )
     except OSError:
         return ""

@@ -14,10 +14,10 @@ import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.extension import advertise
 from mcp.client.session import ClientRequestContext
-from mcp.client.stdio import get_default_environment
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from app.children.processes import system_environment
 from app.core.tool import ENDED, FAILED, NO_ANSWER, REFUSED
 from app.tools.tool_host import mcp_commands, mcp_elicitation, mcp_results
 from app.tools.tool_host.errors import RequestError
@@ -210,7 +210,7 @@ class Server:
         self._log.note(f"(connecting) {program}")
         return stdio_transport(
             [program, *self.entry.get("args", ())],
-            env=get_default_environment() | {"PATH": path} | variables,
+            env=system_environment() | {"PATH": path} | variables,
             cwd=cwd,
             guard=self._guard,
             log=self._log,
