@@ -37,7 +37,7 @@ class SeatDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDraft:
-    """A debate's set-up as far as it was chosen, without its topic."""
+    """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the one it repeats."""
 
     mode: str = ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
@@ -45,6 +45,7 @@ class SetupDraft:
     polls: bool = False
     context: bool = False
     seats: tuple[SeatDraft, ...] = ()
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,6 +170,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         polls=debate.polls,
         context=bool(debate.context),
         seats=tuple(seats.values()),
+        seed=debate.seed,
     )
     return Draft(text=debate.topic, setup=setup)
 

@@ -76,7 +76,7 @@ def delegation(
         )
     if not agent.enabled:
         raise ToolError(f"{agent.id} is switched off.")
-    deepest = min(caller.max_depth, agent.max_depth)
+    deepest = _deepest((*_above(stack, agents), caller, agent))
     if _depth(stack) > deepest:
         raise ToolError(f"Too deep: at most {deepest} levels of assistants. Do it yourself.")
     text = task.strip()
@@ -89,10 +89,11 @@ def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) ->
     """Return whom an agent may call from where it stands, in the order of its list."""
     by_id = {one.id: one for one in agents}
     found = [by_id[agent_id] for agent_id in caller.sub_agents if agent_id in by_id]
+    above = _above(stack, agents)
     return tuple(
         one
         for one in found
-        if one.enabled and one.id not in stack and _depth(stack) <= min(caller.max_depth, one.max_depth)
+        if one.enabled and one.id not in stack and _depth(stack) <= _deepest((*above, caller, one))
     )
 
 
@@ -115,6 +116,15 @@ def failed(error: str, text: str = "") -> str:
 def _depth(stack: Sequence[str]) -> int:
     """Return how deep whom the last of a stack calls would be; a workflow above its steps is nobody."""
     return len(stack) - (stack[0] == WORKFLOW)
+
+
+def _above(stack: Sequence[str], agents: Sequence[Agent]) -> list[Agent]:
+    """Return the agents of a stack; whoever is in it limits how deep all below may go."""
+    return [one for one in agents if one.id in stack]
+
+
+def _deepest(agents: Sequence[Agent]) -> int:
+    return min(one.max_depth for one in agents)
 
 
 def _named(name: str, caller: Agent, agents: Sequence[Agent]) -> Agent:

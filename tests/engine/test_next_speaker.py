@@ -1,6 +1,7 @@
 """Who speaks next in a free discussion: the rules as a table, the bound, and the measure over 60 turns."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from app.core.message import Message
 from app.core.session import Participant
 from app.engine.next_speaker import bound, next_speaker
-from tests.builders import a_debate, failed, people, said, user_said
+from app.engine.setup import set_up_again
+from tests.builders import Bench, a_debate, a_setup, failed, people, said, user_said
 from tests.repeats import repeats
 
 GPT, CLAUDE, GEMINI, LLAMA = FOUR = people(4)
@@ -116,3 +118,15 @@ def test_a_free_discussion_is_no_round_robin() -> None:
     assert max(run["longest"] for run in runs) <= bound(4)
     assert mean["answered"] >= 0.80
     assert quiet <= 0.60
+
+
+async def test_a_seed_gives_the_same_order_whatever_the_ids_are(bench: Bench) -> None:
+    orders = []
+    for run in range(3):
+        participants = tuple(replace(one, id=f"{run}-{one.id}") for one in people(5))
+        setup = a_setup(5, participants=participants, mode="free", rounds=4, seed=11)
+        session_id = await bench.run(setup)
+        orders.append([one.author.name for one in bench.messages(session_id)])
+    assert orders[0] == orders[1] == orders[2]
+    again = set_up_again(bench.debate_of(session_id).debate, ())
+    assert again.setup is not None and again.setup.seed == 11

@@ -296,3 +296,15 @@ def _let_wait(made: Bench, answer: Callable[[ModelRequest], Script]) -> None:
             yield delta
 
     made.models.stream = stream  # type: ignore[assignment, method-assign]
+
+
+def test_every_ancestor_limits_how_deep_it_goes() -> None:
+    top = agent("top", tools=("subAgent",), sub_agents=("middle",), max_depth=1)
+    middle = agent("middle", tools=("subAgent",), sub_agents=("leaf",), max_depth=5)
+    leaf = agent("leaf", max_depth=5)
+    agents, task = (top, middle, leaf), {"name": "leaf", "task": "Look."}
+    assert delegation({"name": "middle", "task": "Look."}, top, ("top",), "default", agents).agent is middle
+    with pytest.raises(ToolError, match="at most 1 levels"):
+        delegation(task, middle, ("top", "middle"), "default", agents)
+    assert callable_by(middle, ("top", "middle"), agents) == ()
+    assert callable_by(middle, ("middle",), agents) == (leaf,)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
+from app.core.draft import Draft, SetupDraft
 from app.core.texts import has_hangul
 from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -341,3 +342,13 @@ async def test_ballots_are_remembered(qapp, data_dir):
         person.window.desk.panel.setup.polls.setChecked(True)
     async with at_window(data_dir) as person:
         assert person.window.desk.panel.setup.polls.isChecked()
+
+
+async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_its_own(person):
+    setup = person.window.desk.panel.setup
+    draft = Draft(text="Tabs or spaces?", setup=SetupDraft(seed=7))
+    setup.show_draft(draft)
+    assert setup.setup().seed == 7
+    assert setup.draft.setup is not None and setup.draft.setup.seed == 7
+    setup.set_topic("Vim or Emacs?")
+    assert setup.setup().seed is None

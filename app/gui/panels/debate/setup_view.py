@@ -61,6 +61,7 @@ class SetupView(QWidget):
         self._look = look
         self._engine = engine
         self._starting = self._filling = False
+        self._seed: int | None = None
         self.topic = TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)
         self.topic.setObjectName("debate_topic")
         self.mode = Segmented(MODES)
@@ -104,7 +105,8 @@ class SetupView(QWidget):
         self._retranslate()
 
     def set_topic(self, topic: str) -> None:
-        """Write the topic and put the cursor behind it."""
+        """Write the topic of another debate and put the cursor behind it."""
+        self._seed = None
         self.topic.setPlainText(topic)
         self.topic.moveCursor(self.topic.textCursor().MoveOperation.End)
 
@@ -118,6 +120,7 @@ class SetupView(QWidget):
             polls=self.polls.isChecked(),
             context=self.context.isChecked(),
             seats=self.seats.drafts,
+            seed=self._seed,
         )
         return Draft(text=self.topic.toPlainText(), setup=setup if setup != SetupDraft() else None)
 
@@ -126,6 +129,7 @@ class SetupView(QWidget):
         setup = draft.setup or SetupDraft()
         self._filling = True
         self.set_topic(draft.text)
+        self._seed = setup.seed
         self.mode.set_value(setup.mode)
         self.rounds.setValue(setup.rounds)
         self.opening.setChecked(setup.independent_opening)
@@ -155,6 +159,7 @@ class SetupView(QWidget):
             independent_opening=self.opening.isChecked(),
             polls=self.polls.isChecked() and self.polls.isEnabled(),
             language=self._language.name,
+            seed=self._seed,
         )
 
     def refresh_estimate(self) -> None:
