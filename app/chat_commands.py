@@ -10,6 +10,7 @@ from app.chat_printer import ChatPrinter
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
+from app.core.reasons import LIMITS, reason_code
 from app.core.session import COMPLETED, DEFAULT_MODE, IDLE, WAITING, GroupSession, Session, WorkflowSession
 from app.engine.branches import last_answer, shown
 from app.engine.live_session import LiveSession
@@ -137,6 +138,8 @@ async def finish(call: Call, session: Session) -> int:
         await call.out.write("\n" + last_line(session, call.texts) + "\n")
     if session.status != IDLE:
         return WAITS if session.status == WAITING else PAUSED_OR_STOPPED
+    if reason_code(session.reason) in LIMITS:
+        return PAUSED_OR_STOPPED
     answer = _last_answer(call, session)
     if answer is not None and answer.state == FAILED:
         for line in marks(answer, call.texts):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from app.arguments import DOCTOR, SESSIONS, Arguments
 from app.core.errors import MootError
 from app.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED
+from app.interrupt import Interrupt
 from app.storage.paths import DataPaths
 from app.terminal import Out, TerminalOut, error_line, forget_output, load_texts, whereabouts
 
@@ -22,7 +23,7 @@ def run(arguments: Arguments) -> int:
 
 async def _run(arguments: Arguments, out: Out) -> int:
     texts = load_texts(arguments.language)
-    interrupted = asyncio.Event()
+    interrupted = Interrupt()
     with _signals(interrupted):
         try:
             return await _run_in(DataPaths(arguments.root), arguments, out, interrupted)
@@ -35,7 +36,7 @@ async def _run(arguments: Arguments, out: Out) -> int:
             return await _complain(out, texts("cli.fault", **whereabouts(error)), FAULT)
 
 
-async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     if arguments.command == DOCTOR:
         from app.doctor import examine
 
@@ -56,14 +57,15 @@ async def _complain(out: Out, line: str, status: int) -> int:
 
 
 @contextlib.contextmanager
-def _signals(interrupted: asyncio.Event) -> Iterator[None]:
+def _signals(interrupted: Interrupt) -> Iterator[None]:
     """Let Ctrl-C or SIGTERM ask for a pause once; a second one kills."""
     loop = asyncio.get_running_loop()
 
-    def on_signal(_number: int, _frame: object) -> None:
-        for number in before:
-            signal.signal(number, signal.SIG_DFL)
-        loop.call_soon_threadsafe(interrupted.set)
+    def on_signal(number: int, _frame: object) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_DFL)
+        closing = number == signal.SIGTERM
+        loop.call_soon_threadsafe(interrupted.close if closing else interrupted.set)
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -60,6 +60,7 @@ from app.engine.event_lines import event_line
 from app.engine.roles import ROLES as ROLE_NAMES
 from app.exit_status import OK
 from app.follow import Call, run_session, session_id_of, warm_up
+from app.interrupt import Interrupt
 from app.key_commands import list_keys, remove_key, set_key
 from app.model_commands import get_model, list_models, remove_model
 from app.server_commands import allow_server, deny_server, list_servers
@@ -74,7 +75,7 @@ _MAX_CONTEXT_BYTES = 4 * 1024 * 1024
 Command = Callable[[Call], Awaitable[int]]
 
 
-async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a sub-command and return its exit status.
 
     `interrupted` asks it to pause what it runs. Raises MootError; ConnectionError when nobody

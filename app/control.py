@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from app.arguments import Arguments
+from app.interrupt import Interrupt
 from app.storage.file_system import storage_error
 from app.terminal import Out
 
@@ -30,7 +31,7 @@ _ACCEPT_AGAIN_S = 0.05
 # How many may be connected without having shown the token; each costs a file descriptor.
 MOST_STRANGERS = 16
 
-Runner = Callable[[Arguments, Out, asyncio.Event], Awaitable[int]]
+Runner = Callable[[Arguments, Out, Interrupt], Awaitable[int]]
 
 
 class TooLongError(ValueError):
@@ -54,7 +55,7 @@ class ControlServer:
         self._connections: set[asyncio.Task[None]] = set()
         # Those that have not shown the token yet, the oldest first.
         self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._interrupts: set[asyncio.Event] = set()
+        self._interrupts: set[Interrupt] = set()
 
     async def start(self) -> None:
         """Listen, and say where in `control.json`. Raises StorageError."""
@@ -76,7 +77,7 @@ class ControlServer:
     def interrupt(self) -> None:
         """Ask every command that runs here for another process to pause and end."""
         for interrupted in self._interrupts:
-            interrupted.set()
+            interrupted.close()
 
     async def drain(self) -> None:
         """Take nothing more, and return when what was taken has ended by itself."""
@@ -154,7 +155,7 @@ class ControlServer:
     async def _run_command(
         self, arguments: Arguments, reader: asyncio.StreamReader, out: "_ChannelOut"
     ) -> None:
-        interrupted = asyncio.Event()
+        interrupted = Interrupt()
         self._interrupts.add(interrupted)
         watch = asyncio.create_task(_listen(reader, out, interrupted))
         try:
@@ -166,7 +167,7 @@ class ControlServer:
             watch.cancel()
 
 
-async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: asyncio.Event) -> None:
+async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:
     """Take in answers. Any other line asks to pause, and so does the end of whoever asked."""
     with contextlib.suppress(ConnectionError, ValueError):
         while "answer" in (line := _parse(await reader.readline())):
@@ -203,7 +204,7 @@ class _ChannelOut:
         await self._writer.drain()
 
 
-async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Let the Moot that holds the data directory run a command; return its exit status.
 
     Raises UnansweredError when nobody took it (it may be tried again), TooLongError, and ConnectionError
@@ -269,7 +270,7 @@ def owner_pid(path: Path) -> int | None:
     return pid if isinstance(pid, int) else None
 
 
-async def _pass_on(interrupted: asyncio.Event, writer: asyncio.StreamWriter) -> None:
+async def _pass_on(interrupted: Interrupt, writer: asyncio.StreamWriter) -> None:
     await interrupted.wait()
     with contextlib.suppress(ConnectionError):
         writer.write(_line({"verb": "interrupt"}))

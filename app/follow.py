@@ -15,6 +15,7 @@ from app.core.session import COMPLETED, ERROR, WAITING, Session
 from app.core.texts import Texts
 from app.engine.event_lines import event_line
 from app.exit_status import FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.interrupt import Interrupt
 from app.terminal import Follower, JsonPrinter, Out, Printer, TextPrinter, last_line, verdict_text
 from app.wiring import Moot
 
@@ -27,7 +28,7 @@ class Call:
     arguments: Arguments
     out: Out
     texts: Texts
-    interrupted: asyncio.Event
+    interrupted: Interrupt
 
 
 def session_id_of(arguments: Arguments) -> str:
@@ -75,13 +76,15 @@ async def followed(call: Call, start: Callable[[], Awaitable[str]], words: Print
         unsubscribe()
 
 
-async def _printed(moot: Moot, session_id: str, follower: Follower, interrupted: asyncio.Event) -> Session:
+async def _printed(moot: Moot, session_id: str, follower: Follower, interrupted: Interrupt) -> Session:
     printing = asyncio.create_task(follower.follow(session_id))
     ended = asyncio.create_task(moot.engine.wait(session_id))
     asked = asyncio.create_task(interrupted.wait())
     try:
         await asyncio.wait({printing, ended, asked}, return_when=asyncio.FIRST_COMPLETED)
-        if not ended.done():
+        if not ended.done() and interrupted.closing:
+            await moot.engine.put_away(session_id)
+        elif not ended.done():
             # Twice: the first pause lets the answer in flight finish, the second does not.
             await moot.engine.pause(session_id)
             await moot.engine.pause(session_id)

@@ -10,6 +10,7 @@ from app.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.core.errors import BadInput, Busy, MootError, StorageError
 from app.core.texts import Texts
 from app.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.interrupt import Interrupt
 from app.storage.paths import DataPaths
 from app.terminal import Out, error_line, load_texts, say_problems, whereabouts
 from app.wiring import Moot, open_moot
@@ -18,7 +19,7 @@ _HAND_OVER_TRIES = 100
 _HAND_OVER_AGAIN_S = 0.1
 
 
-async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command that changes nothing, beside whoever writes."""
     look_up_keys = arguments.command in (PROVIDERS, KEYS)
     moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
@@ -29,7 +30,7 @@ async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: as
         await moot.close()
 
 
-async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command as the one writer; while there is another, let that one run it."""
     for _ in range(_HAND_OVER_TRIES):
         try:
@@ -48,7 +49,7 @@ async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: a
     raise refusal
 
 
-async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     try:
         return await hand_over(paths.control, arguments, out, interrupted)
     except TooLongError as error:
@@ -61,7 +62,7 @@ async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupt
         return PAUSED_OR_STOPPED
 
 
-async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command here, and until it ends whatever other processes hand over."""
     status = FAULT
     server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
@@ -85,7 +86,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
     return status
 
 
-async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: asyncio.Event) -> int:
+async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command that another process handed over; its errors go to that process's standard error."""
     texts = _texts(moot, arguments)
     try:
@@ -100,7 +101,7 @@ async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupte
         return FAULT
 
 
-async def _pass_on(interrupted: asyncio.Event, server: ControlServer) -> None:
+async def _pass_on(interrupted: Interrupt, server: ControlServer) -> None:
     await interrupted.wait()
     server.interrupt()
 

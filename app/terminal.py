@@ -25,7 +25,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
-from app.core.reasons import HELD_UP, reason_text
+from app.core.reasons import HELD_UP, LIMITS, RESTART, reason_code, reason_text
 from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
 from app.core.store import Problem
 from app.core.text import without_steering
@@ -308,9 +308,13 @@ def role_text(texts: Texts, role: str) -> str:
 def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
     if isinstance(session, ChatSession) and session.status in (IDLE, WAITING):
-        return texts(f"cli.chat_{session.status}", session_id=session.id)
-    line = texts.named("cli.status", session.status)
-    if session.reason:
+        limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
+        return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
+    if session.status == PAUSED and reason_code(session.reason) == RESTART:
+        line = texts("status.paused_closed")
+    else:
+        line = texts.named("cli.status", session.status)
+    if session.reason and reason_code(session.reason) != RESTART:
         line += " " + one_line(reason_text(session.reason, texts))
     if session.status == PAUSED:
         line += " " + texts("cli.resume_with", session_id=session.id)

@@ -6,8 +6,8 @@ Used by the chat's printer and commands.
 from collections.abc import Iterator
 
 from app.core.message import ToolCall
-from app.core.reasons import reason_text
-from app.core.session import COMPLETED, WAITING, WorkflowSession, WorkflowState
+from app.core.reasons import RESTART, reason_code, reason_text
+from app.core.session import COMPLETED, PAUSED, WAITING, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
 from app.core.workflow import FAILED, StepState, WorkflowStep
@@ -54,10 +54,11 @@ def step_reason(state: StepState, texts: Texts) -> str:
 def workflow_end(session: WorkflowSession, texts: Texts) -> str:
     """Return the lines that say how a workflow stands and which commands take it on."""
     steps = session.workflow.steps
-    line = texts.named("cli.status", session.status)
+    closed = session.status == PAUSED and reason_code(session.reason) == RESTART
+    line = texts("status.paused_closed") if closed else texts.named("cli.status", session.status)
     if session.status == COMPLETED:
         return f"{line} {texts('cli.read_with', session_id=session.id)}\n"
-    if session.reason and session.status != WAITING:
+    if session.reason and session.status != WAITING and not closed:
         line += " " + reason_text(session.reason, texts)
     lines = [line]
     if any(one.state == STEP_WAITS and one.reason != NO_MARKER for one in steps):

@@ -4,19 +4,29 @@
 """
 
 from app.core.errors import PROVIDER_FAILURES, QUOTA, RATE_LIMIT
+from app.core.session import Session, WorkflowSession
 from app.core.texts import Texts
+from app.core.workflow import FAILED
 
 FAILED_TURNS = "failed_turns"
 TWO_FAILURES = "two_failures"
+STEP_FAILED = "step_failed"
+TURNS_LIMIT, STEPS, REPEATED = "turns_limit", "steps", "repeated"
 # Why a debate has paused because of a turn: it can be tried again, skipped, or its participant left out.
 HELD_UP = (RATE_LIMIT, QUOTA, TWO_FAILURES)
 
+RESTART = "restart"
+# The codes for scripts of the limits that can end a run.
+LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
 # What scripts are told: few codes that stay, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
     **dict.fromkeys((*PROVIDER_FAILURES, TWO_FAILURES, "nobody_answered"), "provider_error"),
-    **dict.fromkeys(("app_closed", "app_restart"), "restart"),
+    **dict.fromkeys(("app_closed", "app_restart"), RESTART),
     "by_user": "user",
     RATE_LIMIT: "rate_limit",
+    TURNS_LIMIT: "turn_limit",
+    STEPS: "step_limit",
+    REPEATED: "repeated_call",
 }
 
 
@@ -37,7 +47,16 @@ def main_code(reason: str) -> str:
 
 def reason_code(reason: str) -> str:
     """Return the code of a reason for scripts, "" where it has none."""
-    return _FOR_SCRIPTS.get(main_code(reason), "")
+    code = main_code(reason)
+    return "budget" if code.startswith("budget_") else _FOR_SCRIPTS.get(code, "")
+
+
+def code_of_session(session: Session) -> str:
+    """Return the code for scripts of why a session stands as it does; of a workflow, of its first failed step."""
+    if isinstance(session, WorkflowSession) and session.reason == STEP_FAILED:
+        failed = (one.reason for one in session.workflow.steps if one.state == FAILED)
+        return reason_code(next(failed, ""))
+    return reason_code(session.reason)
 
 
 def reason_text(reason: str, texts: Texts) -> str:

@@ -22,7 +22,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import BY_USER, Run, Surroundings
 from app.engine.slots import NotFree, SentTo, Slots, Work, held_back
-from app.engine.stage import HELD, Stage
+from app.engine.stage import BROKEN, FINISHED, HELD, Stage
 from app.engine.stage import WAITING as TURN_WAITS
 from app.engine.turn import Tree
 
@@ -51,6 +51,8 @@ class ChatRun(Run):
         super().__init__(live, surroundings)
         self._terms = terms
         self._tree: Tree | None = None
+        # The limit that ended the last turn, "" where none did.
+        self._limit = ""
         self._news = asyncio.Event()
 
     def answered(self) -> None:
@@ -80,7 +82,7 @@ class ChatRun(Run):
         chat = self._live.chat_session.chat
         match decision:
             case YourTurn():
-                self._live.change(status=IDLE, reason="")
+                self._live.change(status=IDLE, reason=self._limit)
             case SendQueued(queued) if not self._pausing and self._terms.drafts.holds(
                 self._live.id, queued.id
             ):
@@ -136,6 +138,7 @@ class ChatRun(Run):
         finally:
             self._waiting = 0
             self._tree = None
+        self._limit = outcome.reason if outcome.state in (FINISHED, BROKEN) else ""
         if outcome.state == TURN_WAITS:
             self._live.change(status=WAITING, reason=QUESTION)
         elif outcome.state == HELD:

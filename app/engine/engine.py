@@ -20,6 +20,7 @@ from app.core.events import (
 )
 from app.core.message import Message
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.reasons import STEP_FAILED
 from app.core.session import (
     PAUSED,
     RUNNING,
@@ -78,7 +79,7 @@ from app.engine.sessions import Sessions, check_open
 from app.engine.setup import DebateSetup, Seat
 from app.engine.slots import Slots
 from app.engine.usage import UsageBook
-from app.engine.workflow_run import STEP_FAILED, WorkflowRun
+from app.engine.workflow_run import WorkflowRun
 from app.engine.workflows import Workflows
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
@@ -249,6 +250,10 @@ class Engine:
             await run.pause()
         else:
             await self.open(session_id)
+
+    async def put_away(self, session_id: str) -> None:
+        """Pause a session at once, because Moot ends."""
+        await self._sessions.put_away(session_id)
 
     async def resume(self, session_id: str) -> None:
         """Let a paused session go on. Raises BadInput where it has ended."""

@@ -25,7 +25,7 @@ from app.core.events import (
 )
 from app.core.message import Author, Message
 from app.core.plan import Plan
-from app.core.reasons import reason_code
+from app.core.reasons import code_of_session
 from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
 from app.core.workflow import StepState
 from app.engine.group import turns_used
@@ -52,7 +52,7 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "session.status", {
                 "status": session.status,
                 "reason": session.reason,
-                "reason_code": reason_code(session.reason),
+                "reason_code": code_of_session(session),
             }
         case TurnStarted():
             return "turn.started", {
@@ -166,7 +166,7 @@ def session_object(live: LiveSession) -> dict[str, object]:
         "title": session.title,
         "status": session.status,
         "reason": session.reason,
-        "reason_code": reason_code(session.reason),
+        "reason_code": code_of_session(session),
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "version": session.version,

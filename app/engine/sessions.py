@@ -104,6 +104,12 @@ class Sessions:
             await run.close(BY_USER)
         self._let_go(session_id)
 
+    async def put_away(self, session_id: str) -> None:
+        """Pause a session at once where it runs, because Moot ends."""
+        run = self.running(session_id)
+        if run is not None:
+            await run.close()
+
     async def close(self) -> None:
         """Pause what runs."""
         await asyncio.gather(*(run.close() for run in self._runs.values()))

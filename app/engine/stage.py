@@ -25,7 +25,7 @@ STOPPED = "stopped"
 class Outcome:
     """How far a turn came: done, waiting (for the user), held (`reason`: the session must pause) or failed.
 
-    `message` is the turn's last word where it has one.
+    `reason` is, of a turn that is done or failed, the limit that ended it. `message` is the turn's last word where it has one.
     """
 
     state: str

@@ -13,6 +13,7 @@ from app.core.events import Event, Notice, TurnFinished
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, DONE, FAILED, Failure, Message
 from app.core.provider import ModelRequest
+from app.core.reasons import REPEATED, STEPS, counted
 from app.engine.branches import last_answer
 from app.engine.chat_request import AgentTurn, build_request, in_mode
 from app.engine.group import ORCHESTRATOR
@@ -24,7 +25,6 @@ from app.engine.reply import ReplyCleaner
 from app.engine.stage import BROKEN, FINISHED, HELD, STOPPED, Outcome, Stage
 from app.engine.tool_calls import ToolCalls
 
-STEPS, REPEATED = "steps", "repeated"
 GUIDED = "guided"
 
 
@@ -62,9 +62,11 @@ class Tree:
         while True:
             messages = self._live.turn(turn.turn_id)
             answer = last_answer(messages)
-            if answer is not None and not answer.tool_calls:
-                return Outcome(FINISHED if answer.state == DONE else BROKEN, message=answer)
             rounds = sum(bool(message.tool_calls) for message in messages if message.state == DONE)
+            if answer is not None and not answer.tool_calls:
+                # With no step left the model was told to come to an end.
+                limit = counted(STEPS, rounds) if 0 < turn.agent.max_steps <= rounds else ""
+                return Outcome(FINISHED if answer.state == DONE else BROKEN, limit, answer)
             spent = rounds > turn.agent.max_steps
             if answer is not None:
                 outcome = await self._calls.answer_all(turn, answer, refuse=spent)
@@ -75,7 +77,8 @@ class Tree:
                 failure = Failure(kind=REPEATED if repeats else STEPS)
                 message = replace(self._message(turn), state=FAILED, error=failure)
                 self._live.finish_message(message)
-                return Outcome(BROKEN, message=message)
+                limit = REPEATED if repeats else counted(STEPS, turn.agent.max_steps)
+                return Outcome(BROKEN, limit, message)
             held = await self._call(turn, wrap_up=rounds == turn.agent.max_steps)
             if held is not None:
                 return held

@@ -15,6 +15,7 @@ from app.core.ids import new_id
 from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
 from app.core.message import DONE as SAID
 from app.core.message import FAILED as UNSAID
+from app.core.reasons import STEP_FAILED
 from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession, WorkflowState
 from app.core.workflow import (
     CANCELLED,
@@ -42,7 +43,6 @@ from app.engine.workflow import WORKFLOW, call_id, settled, work_turn
 
 NO_MARKER = "no_marker"
 BUSY = "busy"
-STEP_FAILED = "step_failed"
 MAX_RESULT = 6_000
 
 

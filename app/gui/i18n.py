@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import FoundServer, ProviderStatus
-from app.core.reasons import reason_text
+from app.core.reasons import RESTART, reason_code, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language, in_words
 
@@ -80,6 +80,12 @@ class Language(QObject):
     def reason(self, reason: str) -> str:
         """Return why a session stands as it does, "" where nothing is to be said."""
         return reason_text(reason, self.texts)
+
+    def paused(self, reason: str) -> str:
+        """Return that a session is paused, and why; "" where no reason is known."""
+        if reason_code(reason) == RESTART:
+            return self("status.paused_closed")
+        return self("discussion.paused", reason=self.reason(reason)) if reason else ""
 
     def problem(self, code: str, **details: object) -> str:
         """Return the words of an error or a reason's code; the code itself when none are known."""

@@ -266,3 +266,17 @@ def test_settings_mode_is_an_option_of_ask_and_stays_with_the_chat(openai: WireS
     assert look("show", session_id, "--json").json["chat"]["mode"] == "default"
     assert "open_url" in str(openai.requests[-1].tools)
     assert moot("ask", "guide", "Look", "--mode", "free").status == 2
+
+
+def test_a_limit_that_ends_the_work_is_named_and_the_status_is_four(
+    openai: WireServer, data_dir: Path
+) -> None:
+    document = {"version": 1, "provider": "openai", "model": "openai-wire", **GUIDE, "max_steps": 1}
+    (data_dir / "assistants" / "guide.json").write_text(json.dumps(document), encoding="utf-8")
+    openai.script("openai-wire", [Answer(calls=(call("subAgent", name="nobody", task="Go."),)), "So far."])
+    done = moot("ask", "guide", "Find out", "--lang", "en")
+    assert (done.status, done.err) == (4, "")
+    assert done.out.splitlines()[-1].startswith("It reached its limit of 1 step,")
+    session_id = done.out.splitlines()[-1].split("moot reply ")[1].split()[0]
+    shown = look("show", session_id, "--json").json
+    assert (shown["reason"], shown["reason_code"]) == ("steps:1", "step_limit")

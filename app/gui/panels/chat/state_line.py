@@ -7,7 +7,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from app.core.events import RetryScheduled
-from app.core.session import ERROR, PAUSED, RUNNING, ChatSession
+from app.core.reasons import LIMITS, reason_code
+from app.core.session import ERROR, IDLE, PAUSED, RUNNING, ChatSession
 from app.gui.i18n import Language
 from app.gui.session_state import waits_its_turn
 from app.gui.widgets.controls import button
@@ -114,7 +115,9 @@ class StateLine(QFrame):
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)
         if session.status == PAUSED:
-            return "warn", words("discussion.paused", reason=reason) if reason else words("chat.paused")
+            return "warn", words.paused(session.reason) or words("chat.paused")
+        if session.status == IDLE and reason_code(session.reason) in LIMITS:
+            return "warn", reason
         if session.status == ERROR:
             return "error", reason or words("status.error")
         if session.status == RUNNING and reason:

@@ -258,7 +258,7 @@ class DebateControls(QFrame):
         if failed(session.status, session.reason):
             return "error", reason
         if session.status == PAUSED and reason:
-            return "warn", words("discussion.paused", reason=reason)
+            return "warn", words.paused(session.reason)
         if session.status == COMPLETED and FAILED_TURNS in session.reason:
             return "warn", reason
         if session.status == COMPLETED and session.reason == EXHAUSTED:
