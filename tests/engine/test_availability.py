@@ -54,7 +54,7 @@ def _play(seed: int, examples: int) -> None:
 
 @pytest.mark.repeats
 def test_the_invariants_hold() -> None:
-    _play(0, repeats(200))
+    _play(0, repeats(100))
 
 
 @pytest.mark.parametrize(("old", "new", "broken"), slow_after(2, MUTANTS))

@@ -59,7 +59,7 @@ def _play(*, seed: int, examples: int, steps: int = 40) -> None:
 
 @pytest.mark.repeats
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=repeats(200))
+    _play(seed=0, examples=repeats(100))
 
 
 @pytest.mark.allow_logs

@@ -63,7 +63,7 @@ def _play(*, seed: int, examples: int) -> None:
 @pytest.mark.allow_logs
 @pytest.mark.allow_blocking
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=repeats(60))
+    _play(seed=0, examples=repeats(30))
 
 
 @pytest.mark.allow_logs

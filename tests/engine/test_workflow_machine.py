@@ -52,7 +52,7 @@ def _play(seed: int, examples: int) -> None:
 
 @pytest.mark.repeats
 def test_every_step_is_what_follows_of_those_before_it() -> None:
-    _play(0, repeats(400))
+    _play(0, repeats(200))
 
 
 @pytest.mark.parametrize(("old", "new"), slow_after(2, MUTANTS))

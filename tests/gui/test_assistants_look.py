@@ -13,7 +13,7 @@ from tests.gui.test_keyboard import walk
 from tests.gui.test_main_window import cut_off
 
 
-@pytest.fixture(params=["en", "ko"])
+@pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
         person.window.activateWindow()

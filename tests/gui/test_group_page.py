@@ -353,7 +353,7 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     assert not person.sees("plan_panel")
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", ["ko", pytest.param("en", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("panel", [False, True])
 async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
     qapp,

@@ -19,6 +19,7 @@ from app.gui.markdown.literal import CHARACTERS, literal_blocks
 from app.gui.theme import LIGHT
 from app.markdown_page import as_html
 from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.repeats import repeats
 
 TYPED = (
     "# no heading\nfirst\nsecond *2 * 3* C:\\new\n\n    def f(x):\n        return x_y_z ** 2\n\n\n"
@@ -107,7 +108,7 @@ def test_what_an_assistant_wrote_is_exported_as_markdown() -> None:
     assert as_markdown(of_user("# A *b*")) == "\\# A \\*b\\*"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=repeats(300), deadline=None)
 @given(st.text("ab1 \n#*_`~[]()<>|\\&;-+=.!:$가😀\t", max_size=60))
 def test_no_character_is_taken_for_a_mark(text: str) -> None:
     def squeezed(shown: str) -> str:

@@ -39,7 +39,7 @@ def cut_off(person: Person) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", ["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         window = person.window

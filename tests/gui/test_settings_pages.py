@@ -113,7 +113,7 @@ async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_l
 @pytest.mark.parametrize(
     ("page", "changed"),
     [
-        ("appearance", {"theme": "dark", "text_size": 115}),
+        ("appearance", {"theme": "dark", "motion": "reduced"}),
         ("limits", {"max_minutes": 5, "search_engine": "https://searx.example.org"}),
         ("shortcuts", {"shortcuts": ("side=Ctrl+Shift+B",)}),
     ],

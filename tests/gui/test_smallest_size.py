@@ -52,7 +52,7 @@ def debate(status: str, reason: str = "") -> tuple[DebateSession, list[Message]]
     return session, messages
 
 
-@pytest.fixture(params=["en", "ko"])
+@pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
         yield person

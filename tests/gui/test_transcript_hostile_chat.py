@@ -18,6 +18,9 @@ from tests.gui.hostile_documents import DOCUMENTS, LEAST
 from tests.gui.test_transcript_hostile import reached  # noqa: F401
 from tests.gui.test_transcript_view import texts
 
+# They take seconds each; tests/gui/test_transcript_hostile.py shows them too.
+LONG = ("rules and headings", "brackets and stars", "a long table", "many lines of code", "a wide table")
+
 
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
@@ -70,7 +73,10 @@ def fill(view: TranscriptView, text: str) -> None:
 @pytest.mark.threat("T6", "T7", "T10")
 @pytest.mark.corpus(46, 47)
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(DOCUMENTS[name], id=name, marks=[pytest.mark.slow] * (name in LONG)) for name in DOCUMENTS],
+)
 def test_nothing_is_opened_and_nothing_pretends(
     view: TranscriptView,
     text: str,

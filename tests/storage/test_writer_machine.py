@@ -19,6 +19,7 @@ from app.storage.usage_ledger import UsageFile
 from app.storage.writer import LogWriter
 from app.wiring import open_moot
 from tests.engine.mutants import mutant
+from tests.repeats import repeats
 from tests.storage.samples import ROOT, debate, finished, message, saved, started
 from tests.storage.sim_fs import SimFS
 
@@ -111,7 +112,7 @@ class WriterMachine(RuleBasedStateMachine):
 
 
 SETTINGS = settings(
-    max_examples=60,
+    max_examples=repeats(60),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -58,7 +58,6 @@ def session_of(done: Finished) -> str:
     return done.events[0]["session_id"]
 
 
-@pytest.mark.own_host
 def test_one_asks_goes_on_and_reads_it_again(openai: WireServer) -> None:
     openai.script("openai-wire", ["Hello there.", "And again."])
     done = moot("ask", "길잡이", "Say hello\nin two words", "--json")
@@ -172,6 +171,7 @@ def test_two_sub_agents_at_once_can_be_read_and_one_of_them_asks(openai: WireSer
     assert len({one["id"] for one in exported["messages"]}) == len(exported["messages"])
 
 
+@pytest.mark.own_host
 def test_an_answer_that_failed_is_a_fault_with_its_reason(openai: WireServer) -> None:
     openai.script("openai-wire", lambda _request: Fault("e401"))
     done = moot("ask", "guide", "Hello", "--lang", "en")

@@ -20,7 +20,7 @@ from app.storage.lock import WriterLock
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from tests.stories.processes import COMMAND, PROJECT, Running, moot
+from tests.stories.processes import COMMAND, PROJECT, Running, look
 from tests.wire import WireServer, write_providers
 
 PAIR = ("-p", "A=openai/gpt-5.2", "-p", "B=openai/gpt-5-mini")
@@ -267,7 +267,7 @@ def test_a_full_disk_at_the_start_starts_nothing(data_dir: Path, session_id: str
     assert len(done.stderr.splitlines()) == 1
     after = kept(data_dir)
     assert {name: after[name] for name in before} == before
-    assert [one["id"] for one in moot("sessions", "--json").json] == [session_id]
+    assert [one["id"] for one in look("sessions", "--json").json] == [session_id]
 
 
 @pytest.mark.corpus(64)
@@ -286,7 +286,7 @@ def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
     assert done.status == 4, done.err
     assert "Traceback" not in done.err
     assert any(event["event"] == "notice" and event["level"] == "error" for event in done.events)
-    shown = moot("show", done.events[0]["session_id"], "--json").json
+    shown = look("show", done.events[0]["session_id"], "--json").json
     assert shown["status"] == "paused"
     assert shown["messages"][0]["content"] == LONG
 
@@ -318,7 +318,7 @@ def test_a_clock_that_jumps_changes_no_order(data_dir: Path, session_id: str) ->
         command = [sys.executable, "-c", program, ahead, "reply", session_id, text]
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stderr) == (0, "")
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert [message["content"] for message in shown["messages"]] == [
         "What was said.",
         *(text for _, text in said),

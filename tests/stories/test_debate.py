@@ -49,7 +49,7 @@ def test_four_providers_debate_legally_to_the_end(wire_home: dict[str, WireServe
     assert streamed == "".join(one["content"] for one in finished)
     assert len({event["session_id"] for event in done.events}) == 1
 
-    shown = moot("show", done.events[0]["session_id"], "--json").json
+    shown = look("show", done.events[0]["session_id"], "--json").json
     assert shown["messages"] == finished
     assert shown["status"] == "completed"
     listed = moot("--json", "sessions").json
@@ -69,14 +69,14 @@ def test_another_terminal_steps_in_and_pauses_and_it_is_resumed(wire_home: dict[
         count = len(server.requests)
         assert server.wait_for(lambda: len(server.requests) > count, 10)
         assert "[User]: What about the PLOVER bridge?" in json.dumps(server.requests[count].body)
-        assert [one["status"] for one in moot("sessions", "--json").json] == ["running"]
+        assert [one["status"] for one in look("sessions", "--json").json] == ["running"]
         paused = moot("pause", session_id)
         assert (paused.status, paused.err) == (0, "")
         done = debate.finish(20)
     assert done.status == 4
     assert done.events[-1]["event"] == "session.status"
     assert done.events[-1]["status"] == "paused"
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     seen = shown["messages"]
     assert {one["state"] for one in seen} == {"done"}
     kims = shown["debate"]["participants"]
@@ -95,7 +95,7 @@ def test_another_terminal_steps_in_and_pauses_and_it_is_resumed(wire_home: dict[
         done = resumed.finish(10)
     assert (done.status, done.err) == (4, "")
     assert f"moot resume {session_id}" in done.out.splitlines()[-1]
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert shown["status"] == "paused"
     assert shown["messages"][: len(seen)] == seen
     assert shown["messages"][-1]["state"] == "stopped"
@@ -139,7 +139,7 @@ def test_sigterm_before_the_first_word(wire_home: dict[str, WireServer]) -> None
     assert (done.status, done.err) == (4, "")
     assert children
     assert wait_until_gone(children, 1) == []
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert (shown["status"], shown["debate"]["round"], shown["debate"]["turn"]) == ("paused", 1, 0)
     assert (shown["reason"], shown["reason_code"]) == ("app_closed", "restart")
     assert "Paused because Moot was closed." in look("show", session_id, "--lang", "en").out.splitlines()[-1]
@@ -153,7 +153,7 @@ def test_nobody_reads_any_more(wire_home: dict[str, WireServer]) -> None:
         debate.close_output()
         done = debate.finish(30)
     assert (done.status, done.err) == (4, "")
-    assert moot("sessions", "--json").json[0]["status"] == "paused"
+    assert look("sessions", "--json").json[0]["status"] == "paused"
 
 
 def test_a_server_that_was_away_is_asked_again_for_the_turns_it_missed(

@@ -14,7 +14,6 @@ import pytest
 from tests.stories.processes import COMMAND, PROJECT, moot
 from tests.wire import WireServer, write_providers
 
-pytestmark = pytest.mark.own_host
 # Every Python process of Moot, the children too, notes whom it connects to and whom it looks up.
 WATCH = """
 import os, sys
@@ -66,6 +65,7 @@ def processes(log: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.threat("T24")
 @pytest.mark.timeout(120)
+@pytest.mark.own_host
 def test_the_window_starts_and_idles_without_a_word_to_anybody(watched: Path, data_dir: Path) -> None:
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "OPENAI_API_KEY": "sk-canary-idle-000111222"}
     window = subprocess.Popen(
@@ -94,6 +94,7 @@ def test_the_window_starts_and_idles_without_a_word_to_anybody(watched: Path, da
 
 
 @pytest.mark.threat("T24")
+@pytest.mark.own_host
 def test_asking_reaches_the_configured_host_and_no_other(watched: Path, data_dir: Path) -> None:
     with WireServer("openai") as server:
         for name, value in write_providers(data_dir, [server]).items():

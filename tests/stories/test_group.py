@@ -12,7 +12,7 @@ import pytest
 
 from tests.repeats import repeats
 from tests.stories.group_crew import REPORT, STEPS, call, in_order, play, write_group
-from tests.stories.processes import Finished, Running, moot
+from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -49,7 +49,7 @@ def to_the_end(session_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         if done.status == 0:
             break
         assert done.status == 3, done.err
-    return moot("show", session_id, "--json").json, events
+    return look("show", session_id, "--json").json, events
 
 
 def check_end(shown: dict[str, Any], servers: dict[str, WireServer]) -> None:
@@ -197,7 +197,7 @@ def test_the_six_tools_to_the_letter(crew: dict[str, WireServer]) -> None:
     session_id = session_of(asked)
     done = moot("reply", session_id, "Yes", "--json")
     assert (done.status, done.err) == (0, "")
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert shown["plan"]["items"] == [{"text": "C", "done": True}]
     assert shown["messages"][-1]["content"] == "Done."
     assert "Too early." not in [one["content"] for one in shown["messages"]]
@@ -226,13 +226,13 @@ def test_a_member_plans_and_asks(crew: dict[str, WireServer]) -> None:
         "0 is now open again: Test\n0. [ ] Test",
     ]
     assert [ok for name, ok, _ in told if name == "promptUser"] == [False, True]
-    [question] = [one for one in moot("show", session_of(asked), "--json").json["messages"] if one["prompt"]]
+    [question] = [one for one in look("show", session_of(asked), "--json").json["messages"] if one["prompt"]]
     [resource] = question["resources"]
     assert resource["resource"]["uri"].startswith("ui://prompt/")
     assert resource["resource"]["mimeType"].startswith("text/html")
     done = moot("reply", session_of(asked), "2", "--json")
     assert (done.status, done.err) == (0, "")
-    shown = moot("show", session_of(asked), "--json").json
+    shown = look("show", session_of(asked), "--json").json
     assert shown["plan"] is None
     assert [
         one["resources"] for one in shown["messages"] if one["role"] == "tool" and one["id"] != question["id"]
@@ -264,16 +264,16 @@ def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None
     places = [done.out.index(text) for text in order]
     assert places == sorted(places)
     assert done.out.count(REPORT) == 1
-    shown = moot("show", session_id, "--lang", "en").out
+    shown = look("show", session_id, "--lang", "en").out
     assert "Plan, 4 of 4 done:" in shown
     assert "→ ann: Design it in blue." in shown
-    assert "Your turn" in moot("sessions", "--lang", "en").out
-    written = moot("export", session_id, "--format", "md").out
+    assert "Your turn" in look("sessions", "--lang", "en").out
+    written = look("export", session_id, "--format", "md").out
     for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to ann**", REPORT):
         assert line in written.splitlines()
-    page = moot("export", session_id, "--format", "html").out
+    page = look("export", session_id, "--format", "html").out
     assert "<li>☑ Check</li>" in page
-    document = json.loads(moot("export", session_id, "--format", "json").out)
+    document = json.loads(look("export", session_id, "--format", "json").out)
     assert document["group"]["members"] == ["ann", "bo"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.repeats import repeats
-from tests.stories.processes import Running, children_of, moot, wait_until_gone
+from tests.stories.processes import Running, children_of, look, moot, wait_until_gone
 from tests.wire import Answer, WireServer, write_providers
 
 pytestmark = pytest.mark.own_host
@@ -71,13 +71,13 @@ class Chain:
     def check(self) -> None:
         """Look at what is on the disk, as another command shows it."""
         if not self.session_id:
-            new = {one["id"] for one in moot("sessions", "--json").json} - self._earlier
+            new = {one["id"] for one in look("sessions", "--json").json} - self._earlier
             assert len(new) <= 1
             if not new:
                 return
             # It was killed after the session was written and before it could say so.
             self.session_id = new.pop()
-        shown = moot("show", self.session_id, "--json")
+        shown = look("show", self.session_id, "--json")
         assert (shown.status, shown.err) == (0, "")
         session = shown.json
         messages = {message["id"]: message for message in session["messages"]}
@@ -137,10 +137,10 @@ def test_killed_in_the_middle_of_a_word(server: WireServer) -> None:
     assert wait_until_gone(children, 5) == []
     told = [event["message"] for event in killed.events if event["event"] == "message.finished"]
     session_id = killed.events[0]["session_id"]
-    assert moot("sessions", "--json").json[0]["status"] == "paused"
+    assert look("sessions", "--json").json[0]["status"] == "paused"
     resumed = moot("resume", session_id, "--json")
     assert (resumed.status, resumed.err) == (0, "")
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert shown["messages"][: len(told)] == told
     done = [message for message in shown["messages"] if message["state"] == "done"]
     assert [(one["round"], one["author"]["name"]) for one in done] == [

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.stories.processes import Running, moot
+from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, WireCall, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import Recorded
@@ -77,7 +77,7 @@ def test_the_tree_is_killed_while_it_waits_and_finishes_after(
         asked.event("prompt.asked", seconds=60)
         asked.wait_for(lambda: any("Checker is done" in line for line in asked.lines), 30)
         asked.kill()
-    waiting = moot("show", session_id, "--json").json
+    waiting = look("show", session_id, "--json").json
     assert waiting["status"] in ("waiting", "paused")
     [question] = [one for one in waiting["messages"] if one["prompt"] and not one["prompt"]["answered_by"]]
     assert question["author"]["path"] == ["lead", "scout", "clerk"]
@@ -85,7 +85,7 @@ def test_the_tree_is_killed_while_it_waits_and_finishes_after(
 
     done = moot("reply", session_id, "2", "--json", seconds=60)
     assert (done.status, done.err) == (0, "")
-    shown = moot("show", session_id, "--json").json
+    shown = look("show", session_id, "--json").json
     assert shown["status"] == "idle"
     check_tree(shown["messages"])
     answers = [one for one in shown["messages"] if one["content"].endswith("is done: go with blue.")]

@@ -128,6 +128,7 @@ def test_a_model_chooses_where_no_word_says_which_workflow(crew: Crew) -> None:
 
 @pytest.mark.corpus(63)
 @pytest.mark.timeout(150)
+@pytest.mark.own_host  # Its process group is stopped whole.
 def test_it_carries_on_after_the_computer_slept(crew: Crew) -> None:
     crew.pace = 0.1
     with Running("workflow", "Fix the login loop", "--json") as running:
