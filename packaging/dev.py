@@ -270,7 +270,12 @@ def fetch_model() -> None:
 
 
 def load_by_path(path: Path) -> ModuleType:
-    """Import one file of the program without its package, which needs the environment."""
+    """Import one file of the program without its package, which needs the environment.
+
+    What the file imports in turn is found in the checkout.
+    """
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ImportError(str(path))

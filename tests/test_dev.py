@@ -1,6 +1,7 @@
 """`packaging/dev.py`: what it asks of a machine, and that it says so instead of failing later."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,17 @@ def test_what_did_not_run_is_not_tried_again(dev, monkeypatch):
     statuses = iter([2])
     monkeypatch.setattr(dev, "call", lambda *_: next(statuses))
     assert dev.run_tests(long=False) == 2
+
+
+@pytest.mark.parametrize("file", ["system_libraries.py", "providers/model_file.py"])
+def test_files_of_the_program_are_imported_before_there_is_an_environment(tmp_path, file):
+    code = f"import dev; dev.load_by_path(dev.ROOT / 'app' / {file!r})"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "packaging")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
