@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app import __main__, cli
+from app import __main__, running
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, Author, Message
@@ -295,7 +295,7 @@ def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
 def test_a_second_instance_that_nobody_answers(
     typed, data_dir: Path, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "_HAND_OVER_TRIES", 3)
+    monkeypatch.setattr(running, "_HAND_OVER_TRIES", 3)
     lock = WriterLock(DataPaths(data_dir))
     lock.acquire()
     before = kept(data_dir)
