@@ -3,6 +3,7 @@
 Used by cli. Names where a key comes from, never the key.
 """
 
+import asyncio
 import importlib.metadata
 import importlib.util
 import os
@@ -18,19 +19,23 @@ from app import __version__
 from app.arguments import DOCTOR, Arguments
 from app.control import owner_pid
 from app.core.errors import MootError, StorageError
+from app.core.ids import is_id
 from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ASKING, DOWN
 from app.input_method import input_method
 from app.providers.model_file import find_model
+from app.storage.file_system import RealFileSystem, storage_error
 from app.storage.keyring_queue import KeyringQueue
 from app.storage.lock import WriterLock
+from app.storage.log_check import NOTHING
+from app.storage.log_check import faults as log_faults
 from app.storage.paths import DataPaths
 from app.storage.permissions import check_owner, keeps_permissions, open_to_others
 from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
 from app.storage.system_keyring import LOCKED, NO_KEYRING, default_backend
 from app.system_libraries import install_command, missing_libraries
-from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line
+from app.terminal import Out, error_line, json_line, named_text, one_line, problem_line, show_progress
 from app.wiring import Moot, open_moot
 
 _PACKAGES = (
@@ -62,6 +67,7 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     findings += [_lock(paths, texts), await _keyring(texts)]
     findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
     findings += await _from_files(paths, texts)
+    findings += await asyncio.to_thread(_logs, paths, texts)
     if arguments.json:
         rows = [
             {"check": one.check, "ok": one.ok, "found": one.found, "remedy": one.remedy} for one in findings
@@ -216,6 +222,35 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
         return findings + [Finding(check="files", ok=False, found=line) for line in lines]
     finally:
         await moot.close()
+
+
+def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
+    """Read every session's log, and say which lines are damaged or missing and what was lost with them."""
+    disk = RealFileSystem()
+    try:
+        names = sorted(one.name for one in disk.scan(paths.sessions))
+    except OSError as error:
+        detail = error_line(storage_error(error, paths.sessions), texts)
+        return [Finding(check="sessions", ok=False, found=detail)]
+    logs = [paths.sessions / name for name in names if name.endswith(".jsonl") and is_id(name[:-6])]
+    found = []
+    for done, path in enumerate(logs, 1):
+        show_progress(texts("cli.doctor.reading", done=done, count=len(logs)))
+        try:
+            with disk.open_read(path) as file:
+                faults = log_faults(file)
+        except OSError as error:
+            detail = error_line(storage_error(error, path), texts)
+            found.append(Finding(check="sessions", ok=False, found=detail))
+            continue
+        for fault in faults:
+            lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count)
+            said = texts("cli.doctor.lost", place=f"{path}:{fault.line}", lost=lost)
+            remedy = "" if fault.lost == NOTHING else texts("cli.doctor.restore")
+            found.append(Finding(check="sessions", ok=False, found=said, remedy=remedy))
+    show_progress("")
+    fine = texts("cli.doctor.logs_fine", count=len(logs))
+    return found or [Finding(check="sessions", ok=True, found=fine)]
 
 
 def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ Used by cli for a command that runs here and, over control's channel, for one th
 """
 
 import asyncio
+import contextlib
 import io
 import json
 import os
@@ -35,6 +36,11 @@ from app.storage.paths import resources_dir
 # What JSON may hold as it is and a terminal must not be sent; a reader that splits lines as Unicode does must
 # still see one event a line.
 _JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+
+
+# What fits on one line of a narrow terminal: a line that wraps could not be taken back.
+_MOST_OF_PROGRESS = 70
+_CLEAR_LINE = "\r\x1b[K"
 
 
 class Out(Protocol):
@@ -73,6 +79,15 @@ def use_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def show_progress(text: str) -> None:
+    """Show a text in place of the one before, "" for none; only where standard error is a terminal."""
+    if not sys.stderr.isatty():
+        return
+    with contextlib.suppress(OSError):
+        sys.stderr.write(_CLEAR_LINE)
+        _write(sys.stderr, one_line(text)[:_MOST_OF_PROGRESS])
 
 
 def forget_output() -> None:

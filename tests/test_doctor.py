@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -14,6 +15,7 @@ from app.arguments import DOCTOR, Arguments
 from app.doctor import examine
 from app.storage.paths import DataPaths
 from app.terminal import load_texts
+from tests.storage.samples import log_bytes, log_file
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -155,3 +157,36 @@ async def test_a_missing_package_of_the_page_reader_is_named(
         "dependencies"
     ]
     assert any(one.startswith("lxml_html_clean") for one in wanted)
+
+
+@pytest.mark.allow_blocking
+async def test_every_session_log_is_read_and_what_is_damaged_is_named(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    whole, damaged = log_file(paths, log_bytes()), log_file(paths, b"")
+    paths.session(damaged).write_bytes(log_bytes().replace(b"said", b"lied"))
+    [row] = [row for row in await _rows(data_dir) if row["check"] == "sessions"]
+    assert row["ok"] is False
+    assert row["found"] == f"{paths.session(damaged)}:2: damaged; lost: a message"
+    assert "moot restore" in str(row["remedy"])
+    [row] = [row for row in await _rows(data_dir, "ko") if row["check"] == "sessions"]
+    assert "메시지 하나" in str(row["found"])
+    paths.session(damaged).unlink()
+    [row] = [row for row in await _rows(data_dir) if row["check"] == "sessions"]
+    assert (row["ok"], row["found"]) == (True, "1 read, nothing is damaged or missing")
+    assert paths.session(whole).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of its own is POSIX")
+@pytest.mark.allow_blocking
+async def test_progress_is_shown_on_a_terminal_alone(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_file(DataPaths(data_dir), log_bytes())
+    await _rows(data_dir)
+    assert "Reading the session logs" not in capsys.readouterr().err
+    reader, writer = os.openpty()
+    with os.fdopen(reader, "rb", buffering=0) as shown, os.fdopen(writer, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        await _rows(data_dir)
+        os.set_blocking(reader, False)
+        assert shown.read(1_000) == b"\r\x1b[KReading the session logs: 1 of 1\r\x1b[K"

@@ -76,7 +76,7 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
         elif ended:
             if body:
                 yield from _salvage(body)
-        elif place == 0 and not _is_cut_off(body):
+        elif place == 0 and not is_cut_off(body):
             yield None
         else:
             yield from whole_records(body)
@@ -87,7 +87,7 @@ def by_number(lines: Iterable[Line]) -> list[Line]:
     return sorted(lines, key=operator.attrgetter("number"))
 
 
-def _is_cut_off(body: bytes) -> bool:
+def is_cut_off(body: bytes) -> bool:
     """Say whether the only line of a file can be the start of a record that a crash cut off."""
     written = body.rstrip(b"\0")
     return written.startswith(_START) or _START.startswith(written)
