@@ -53,10 +53,12 @@ def input_method(environment: Mapping[str, str] | None = None, plugins: Path | N
     return InputMethod(asked=asked, instead=INSTEAD if served else "", served=served)
 
 
-def choose_input_method() -> None:
-    """Let Qt use the plugin of ibus where it has none of those that are asked for."""
-    if instead := input_method().instead:
-        os.environ[CHOICE] = instead
+def choose_input_method() -> bool:
+    """Let Qt use the plugin of ibus where it has none of those that are asked for; return whether that is fcitx5."""
+    method = input_method()
+    if method.instead:
+        os.environ[CHOICE] = method.instead
+    return bool(method.instead) and any(name.startswith("fcitx") for name in method.asked)
 
 
 def _has_plugin(name: str, files: list[str]) -> bool:

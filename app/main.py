@@ -55,11 +55,15 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from app.gui.web_view.available import available
     from app.input_method import choose_input_method
 
-    choose_input_method()
+    through_ibus = choose_input_method()
     if available():
         # Pages of servers draw with the graphics card, which must be said before anything is made.
         QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     application = QApplication(sys.argv[:1])
+    if through_ibus:
+        from app.gui.key_order import KeyOrder
+
+        KeyOrder(application)
     application.setApplicationName("Moot")
     application.setDesktopFileName("moot")
     # The last window closes before the work behind it has ended: we decide when it is over.

@@ -1,0 +1,61 @@
+"""Keeps the order of what is typed where fcitx5 stands in for ibus; installed by main where it does.
+
+It passes a key on before it hands over the syllable that the key ends: a space would come before the last syllable of
+a word, and Enter would send a message without it.
+"""
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+# It follows within a millisecond or two. A key that ends no syllable waits no longer than nobody notices.
+HOLD_MS = 40
+
+
+class KeyOrder(QObject):
+    """Holds keys back while a syllable is being composed, until that is there."""
+
+    def __init__(self, application: QApplication) -> None:
+        super().__init__(application)
+        self._widget: QWidget | None = None
+        self._composing = False
+        self._held: list[QKeyEvent] = []
+        self._release = QTimer(self)
+        self._release.setSingleShot(True)
+        self._release.timeout.connect(self._on_release)
+        application.focusChanged.connect(self._on_focus)
+
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self._widget is not None:
+            self._widget.removeEventFilter(self)
+        self._held.clear()
+        self._composing = False
+        self._widget = (
+            now if now is not None and now.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled) else None
+        )
+        if self._widget is not None:
+            self._widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QInputMethodEvent):
+            self._composing = bool(event.preeditString())
+            if not self._composing and self._held:
+                # Once this event, and one that ends the composing behind it, has been taken.
+                self._release.start(0)
+        elif (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and (self._composing or self._held)
+        ):
+            self._held.append(event.clone())
+            self._release.start(HOLD_MS)
+            return True
+        return False
+
+    def _on_release(self) -> None:
+        keys, self._held = self._held, []
+        self._composing = False
+        for key in keys:
+            # An earlier one may have taken the focus away.
+            if (widget := QApplication.focusWidget()) is not None:
+                QApplication.sendEvent(widget, key)
