@@ -8,6 +8,7 @@ from app.core.session import Session, WorkflowSession
 from app.core.texts import Texts
 from app.core.workflow import FAILED
 
+MOST_DIGITS = 9
 FAILED_TURNS = "failed_turns"
 TWO_FAILURES = "two_failures"
 STEP_FAILED = "step_failed"
@@ -66,7 +67,7 @@ def reason_text(reason: str, texts: Texts) -> str:
 
 def _part_text(part: str, texts: Texts) -> str:
     code, _, number = part.partition(":")
-    blanks = {"count": int(number)} if number.isdecimal() else {}
+    blanks = {"count": int(number)} if number.isdecimal() and len(number) <= MOST_DIGITS else {}
     for prefix in ("reason", "failure"):
         try:
             return texts(f"{prefix}.{code}", **blanks)

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.agent import Agent, Group, Leader
 from app.core.provider import ModelRequest
-from app.core.reasons import code_of_session, reason_code
+from app.core.reasons import code_of_session, reason_code, reason_text
 from app.core.session import IDLE, PAUSED, Chat, Session, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.workflow import StepState, WorkflowDefinition
@@ -150,6 +150,12 @@ def test_a_workflow_is_named_by_its_failed_step() -> None:
 )
 def test_reasons_have_codes_for_scripts(reason: str, code: str) -> None:
     assert reason_code(reason) == code
+
+
+@pytest.mark.parametrize("reason", ["steps:" + "9" * 5_000, "steps:x", "steps:", "+", ":1", "a+b:{0}"])
+def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
+    assert isinstance(reason_text(reason, ENGLISH), str)
+    assert reason_code(reason) in ("", "step_limit")
 
 
 @pytest.mark.parametrize("reason", ["app_closed", "app_restart"])
