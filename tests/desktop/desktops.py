@@ -29,8 +29,9 @@ Found = TypeVar("Found")
 
 
 def missing(*programs: str) -> str:
-    """Return why a test cannot run here, "" where all programs are there."""
-    lacking = [name for name in programs if shutil.which(name) is None]
+    """Return why a test cannot run here, "" where all programs, and files with a whole path, are there."""
+    lacking = [name for name in programs if shutil.which(name) is None and not Path(name).is_absolute()]
+    lacking += [name for name in programs if Path(name).is_absolute() and not Path(name).exists()]
     return f"needs {', '.join(lacking)}: install tests/desktop/packages.txt" if lacking else ""
 
 

@@ -66,7 +66,9 @@ def typed(desk: Desktop, data_dir: Path, *switch: str, engine: str = "") -> str:
         return drafts(data_dir)
 
 
-NO_IBUS = missing("Xvfb", "dbus-daemon", "xdotool", "ibus-daemon", "ibus")
+NO_IBUS = missing(
+    "Xvfb", "dbus-daemon", "xdotool", "ibus-daemon", "ibus", "/usr/share/ibus/component/hangul.xml"
+)
 
 
 @pytest.mark.skipif(bool(NO_IBUS), reason=NO_IBUS)
@@ -77,7 +79,7 @@ def test_korean_is_typed_with_ibus(desk, data_dir):
     assert typed(desk, data_dir, "Hangul", engine="hangul") == "한글 1"
 
 
-NO_FCITX = missing("Xvfb", "dbus-daemon", "xdotool", "fcitx5")
+NO_FCITX = missing("Xvfb", "dbus-daemon", "xdotool", "fcitx5", "/usr/share/fcitx5/inputmethod/hangul.conf")
 
 
 @pytest.mark.skipif(bool(NO_FCITX), reason=NO_FCITX)

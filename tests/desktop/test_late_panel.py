@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from tests.desktop.desktops import desktop, missing, wait
-from tests.stories.processes import Running
+from tests.stories.processes import Running, children_of
 
 NEEDED = missing("Xvfb", "dbus-daemon", "xdotool", "trayer")
 pytestmark = [pytest.mark.slow, pytest.mark.desktop, pytest.mark.skipif(bool(NEEDED), reason=NEEDED)]
@@ -24,7 +24,8 @@ def test_the_icon_comes_with_the_panel(data_dir):
             def windows() -> list[str]:
                 return desk.run("xdotool", "search", "--onlyvisible", "--pid", str(running.pid)).split()
 
-            wait(lambda: (data_dir / "control").exists() and windows(), "the working window")
+            # It has begun to work once it has started the child that asks models.
+            wait(lambda: windows() and children_of(running.pid), "the working window")
             assert len(windows()) == 1
             desk.start("trayer", "--edge", "top", "--width", "20")
             wait(lambda: len(windows()) == 2, "the icon in the panel")

@@ -25,7 +25,10 @@ def test_what_runs_is_paused_and_saved_when_the_x_server_ends(data_dir, wire_hom
         with Running("--lang", "en", environment=environment) as window:
             wait(lambda: (data_dir / "control").exists(), "the working window")
             # The window's process runs it.
-            with Running("debate", "Is it so?", "--rounds", "10", "--json") as debate:
+            speakers = [
+                f"-p={kind}={kind}/{wire_servers[kind].models[0]}" for kind in ("openai", "anthropic")
+            ]
+            with Running("debate", "Is it so?", *speakers, "--rounds", "10", "--json") as debate:
                 debate.event("message.finished", count=3)
                 screen.kill()
                 ended = window.finish()
