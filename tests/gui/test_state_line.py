@@ -1,0 +1,33 @@
+"""The line over a chat's box: it names the limit that ended a run, and that Moot was closed."""
+
+import pytest
+
+from app.core.session import IDLE, PAUSED, Chat, ChatSession
+from app.gui.i18n import Language
+from app.gui.panels.chat.state_line import StateLine
+from app.storage.paths import resources_dir
+
+
+@pytest.mark.parametrize(
+    ("language", "status", "reason", "says"),
+    [
+        ("en", IDLE, "steps:3", "It reached its limit of 3 steps"),
+        ("en", IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
+        ("en", IDLE, "repeated", "It was stopped because it kept making the same call."),
+        ("en", IDLE, "by_user", ""),
+        ("en", IDLE, "", ""),
+        ("en", PAUSED, "app_closed", "Paused because Moot was closed."),
+        ("en", PAUSED, "budget_minutes", "Paused: It reached the time limit"),
+        ("ko", IDLE, "turns_limit:20", "그룹이 정해진 20차례를 모두 썼어요."),
+        ("ko", PAUSED, "app_restart", "Moot가 종료되어 일시 정지했어요."),
+    ],
+)
+def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: str, says: str) -> None:
+    line = StateLine(Language(resources_dir() / "i18n", language))
+    qtbot.addWidget(line)
+    chat = Chat(assistant_id="main")
+    session = ChatSession(id="0" * 26, title="T", status=status, reason=reason, chat=chat)
+    line.show_session(session, read_only=False, damaged=0)
+    assert line._text.text().startswith(says)
+    assert line.isVisibleTo(line.parentWidget()) == bool(says)
+    assert line.resume.isVisibleTo(line) == (status == PAUSED)
