@@ -137,7 +137,7 @@ def test_a_card_unfolds_to_plain_text(view: TranscriptView) -> None:
     assert "⟨U+202E⟩" in row(view, "m1/0").title()
     click(view, "m1/0", "fold")
     text = row(view, "m1/0").plain_text
-    assert "**not bold**" in text and "⟨U+202E⟩" in text and "␇" in text
+    assert "**not bold**" in text and "⟨U+202E⟩" in text and "⟨U+0007⟩" in text
     assert "[a](https://evil.example/)" in text
     assert row(view, "m1/0").links == []
     assert len(text) < 21_000

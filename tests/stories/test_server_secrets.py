@@ -380,7 +380,7 @@ async def test_a_value_that_was_changed_in_the_file_asks_again(
     entry = {"GIT_EDITOR": "vim", "HOME": "/home/me"}
     async with opened(data_dir) as moot:
         await moot.engine.save_servers((replace(a_process(), env=entry),))
-        await moot.engine.consent("process")
+        await allow(moot.engine, "process")
         assert states(moot) == {"process": CONNECTED}
     async with opened(data_dir) as moot:
         assert states(moot)["process"] != ASKING
