@@ -1,4 +1,4 @@
-"""What a command asks its user before it goes on; used by the commands that change what may run or what is kept."""
+"""Questions that a command asks its user before it changes what may run or what is stored."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""How a command ends, as the numbers that scripts rely on; used by everything of the command line."""
+"""The exit statuses of commands, on which scripts rely."""
 
 OK = 0
 FAULT = 1

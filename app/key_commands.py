@@ -1,4 +1,4 @@
-"""`moot keys`: which providers have a key, and from where; keep one, forget one. Used by commands."""
+"""`moot keys`: lists, stores and removes the keys of providers; used by commands."""
 
 import asyncio
 

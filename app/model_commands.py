@@ -1,4 +1,4 @@
-"""`moot models`: the models that run on this computer; fetch one, remove one. Used by commands."""
+"""`moot models`: lists, downloads and deletes the models that run on this computer; used by commands."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""`moot servers`: list the MCP servers, allow one, withdraw that; used by commands."""
+"""`moot servers`: lists MCP servers, allows one or stops allowing it; used by commands."""
 
 from app.asking import confirmed
 from app.core.errors import NotFound

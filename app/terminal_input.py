@@ -1,4 +1,4 @@
-"""What the user types in the terminal: a line, or a secret that is not shown; used by terminal."""
+"""Reads what the user types in the terminal: a line, or a secret that is not shown; used by terminal."""
 
 import asyncio
 import contextlib

@@ -84,7 +84,7 @@ async def test_servers_are_listed_and_none_is_started(data_dir: Path, tmp_path: 
     assert list(found) == ["touch", "gone", "off", "web"]
     # It may run once it is allowed, but its key stands in the file.
     assert found["touch"]["ok"] is False
-    assert "allowed it" in str(found["touch"]["remedy"]) and "env.KEY" in str(found["touch"]["remedy"])
+    assert "servers allow" in str(found["touch"]["remedy"]) and "env.KEY" in str(found["touch"]["remedy"])
     assert "--key '•••'" in str(found["gone"]["found"]) and "args.key" in str(found["gone"]["remedy"])
     assert found["gone"]["ok"] is False
     assert "no-such-command-here" in str(found["gone"]["remedy"])
@@ -172,7 +172,7 @@ async def test_every_session_log_is_read_and_what_is_damaged_is_named(data_dir: 
     assert "메시지 하나" in str(row["found"])
     paths.session(damaged).unlink()
     [row] = [row for row in await _rows(data_dir) if row["check"] == "sessions"]
-    assert (row["ok"], row["found"]) == (True, "1 read, nothing is damaged or missing")
+    assert (row["ok"], row["found"]) == (True, "1 read; nothing is damaged or missing")
     assert paths.session(whole).exists()
 
 

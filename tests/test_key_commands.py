@@ -91,7 +91,7 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         await until(lambda: not ready())
         assert ring.kept == {}
         assert await hand_over(control, REMOVE_IT, out, asyncio.Event()) == 2
-        assert out.err == ["No key of openai is stored."]
+        assert out.err == ["No key for openai is stored."]
         assert KEY not in out.out
         dialog.accept()
 
@@ -137,7 +137,7 @@ async def test_a_keyring_that_asks_its_user_is_waited_for(
     ring.error = None if unlocks else KeyringLocked()
     ring.open.set()
     assert await asyncio.wait_for(storing, 10) == (0 if unlocks else 1)
-    assert out.err[0].startswith("The keyring is waiting for your answer")
+    assert out.err[0].startswith("The keyring is waiting for your response")
     assert ring.kept == ({("Moot", "provider:openai"): KEY} if unlocks else {})
     await running.close()
 
@@ -174,7 +174,7 @@ def test_without_a_keyring_the_key_is_not_said_to_be_stored(data_dir: Path) -> N
     )  # fmt: skip
     os.close(reading)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no keyring" in done.stderr and "MOOT_KEY_OPENAI" in done.stderr and KEY not in done.stderr
+    assert "No keyring" in done.stderr and "MOOT_KEY_OPENAI" in done.stderr and KEY not in done.stderr
 
 
 def test_a_key_of_the_environment_is_not_removed(data_dir: Path) -> None:

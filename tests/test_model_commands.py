@@ -56,7 +56,7 @@ async def test_a_model_is_fetched_and_removed(
     assert not file.exists()
 
     status, out = await run(moot, GET_IT, "y")
-    assert (status, out.out.splitlines()[-1]) == (0, f"smollm2-135m is installed: {file}")
+    assert (status, out.out.splitlines()[-1]) == (0, f"Installed smollm2-135m: {file}")
     assert await listed(moot) == {"id": ID, "state": "installed", "size": len(small), "path": str(file)}
     assert (await run(moot, GET_IT))[0] == 0  # and nobody is asked
 
@@ -80,10 +80,10 @@ async def test_how_far_it_is_is_said(moot: Moot, monkeypatch: pytest.MonkeyPatch
     out = Answers()
     get = Arguments(command=MODELS, action=GET, name=ID, yes=True)
     getting = asyncio.create_task(run_command(moot, get, out, asyncio.Event()))
-    await until(lambda: "100 %" in out.out, 5)
+    await until(lambda: "100%" in out.out, 5)
     going.set()
     await getting
-    assert out.out.splitlines()[:3] == ["10 % of 100 MB", "50 % of 100 MB", "100 % of 100 MB"]
+    assert out.out.splitlines()[:3] == ["10% of 100 MB", "50% of 100 MB", "100% of 100 MB"]
 
 
 async def test_what_cannot_be_had_is_a_fault_with_its_reason(
@@ -94,7 +94,7 @@ async def test_what_cannot_be_had_is_a_fault_with_its_reason(
     status, out = await run(moot, GET_IT, "y")
     assert status == 1
     [line] = out.err
-    assert line.startswith("The model could not be fetched: ERROR: no such host.") and "try again" in line
+    assert line.startswith("The model could not be downloaded: ERROR: no such host.") and "try again" in line
     assert list((data_dir / "models").iterdir()) == []
 
 

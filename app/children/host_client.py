@@ -1,4 +1,4 @@
-"""What the clients of both hosts share: the host's one process, and its log."""
+"""The part that the clients of both hosts share: the host's process and its log."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from app.core.text import clean_text
 
 
 class HostClient:
-    """Starts a host when it is first needed and anew after it died, and stops it.
+    """Starts a host when it is first needed, restarts it after it ended, and stops it.
 
     `program` is one of `processes`; `redact` removes the known keys from a text; `log_dir` is where the
     host's standard error is kept.

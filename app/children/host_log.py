@@ -1,4 +1,4 @@
-"""The log file of a host: written in a thread of its own, so that no state of the disk holds up who writes."""
+"""The log file of a host, written in a separate thread so that a slow or full disk never blocks the caller."""
 
 import contextlib
 import threading
@@ -15,7 +15,7 @@ _CLOSE_SECONDS = 1.0
 
 
 class HostLog:
-    """Appends lines to a file of at most 1 MB and keeps the one before it; `clean` removes keys.
+    """Appends lines to a file of at most 1 MB and keeps the previous file; `clean` removes keys.
 
     Lines that the disk does not take in time, or not at all, are dropped.
     """

@@ -1,8 +1,8 @@
-"""Cuts a stream of bytes into lines, whatever the bytes are, in bounded memory."""
+"""Splits a stream of any bytes into lines, in bounded memory."""
 
 
 class Lines:
-    """Puts lines together from the pieces in which they arrive; of a line only the first `most` bytes are kept."""
+    """Assembles lines from the pieces that arrive; keeps only the first `most` bytes of each line."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""Folders and files that only the user may read, whatever the process's umask is; used for logs and models."""
+"""Creates folders and files that only the user can read, whatever the umask; used for logs and models."""
 
 import os
 from pathlib import Path

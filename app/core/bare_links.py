@@ -1,4 +1,4 @@
-"""Addresses that stand bare in a text: where each begins and ends; for the window and for exported pages.
+"""Finds bare addresses in a text; used by the window and by exported pages.
 
 An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and the
 particles that Korean joins to it. No address has Hangul in its host.

@@ -1,4 +1,4 @@
-"""Why a session stands as it does: a code of `reason.<code>`, a number behind `:`, several joined by `+`.
+"""Why a session has its status: a code of `reason.<code>`, a number after `:`, several joined by `+`.
 
 `rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
 """

@@ -1,4 +1,4 @@
-"""What every text from outside goes through before it is kept, and before a user decides on it."""
+"""Cleans every text from outside before it is stored, and before a user decides on it."""
 
 import functools
 import re
@@ -68,15 +68,15 @@ _STEERING = re.compile(
 )
 
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""Categories of Unicode that are drawn as nothing, or move what is drawn."""
+"""Unicode categories that are invisible, or change where other text is drawn."""
 
 _BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159}.union(
     range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)
 )
-"""Characters of other categories that are drawn as nothing: fillers, joiners, variation selectors."""
+"""Invisible characters of other categories: fillers, joiners, variation selectors."""
 
 _NEW_EMOJI = range(0x1F000, 0x1FB00)
-"""Where Unicode puts new symbols: one this Python does not know yet is drawn all the same."""
+"""Ranges of new Unicode symbols: they are visible even where this Python does not know them yet."""
 
 _SYMBOL = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
@@ -90,7 +90,7 @@ _JOINERS = re.compile(
 
 
 class _Signs(dict[int, str]):
-    """What each character is shown as, found when it is first met: texts may be megabytes long."""
+    """Maps each character to what is shown for it, computed on first use: texts may be megabytes long."""
 
     def __init__(self, keep: str) -> None:
         super().__init__({ord(one): one for one in keep})

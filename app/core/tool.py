@@ -32,7 +32,7 @@ NO_VALUE: Final = "server_no_value"
 FAILED: Final = "server_failed"
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
-"""What stands in an MCP server's entry for a secret that is kept in the keyring."""
+"""The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

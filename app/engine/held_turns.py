@@ -1,4 +1,4 @@
-"""What the user may do with a turn of a debate that waits, is held up or has failed; `engine.debates.held`."""
+"""Commands for a turn of a debate that waits, is held up or has failed; `engine.debates.held`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ SKIPPED = "skipped"
 
 
 class HeldTurns:
-    """Tries such a turn now, skips it, or goes on without its participant; raises BadInput, NotFound, StorageError.
+    """Retries such a turn, skips it, or goes on without its participant; raises BadInput, NotFound, StorageError.
 
     Each of them lets the debate go on.
     """

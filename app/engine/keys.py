@@ -14,7 +14,7 @@ NOT_REMOVED = "key_not_removed_"
 
 
 class Keys:
-    """Stores, removes and looks up keys. What the keyring says late is published as KeysChanged, with a Notice."""
+    """Stores, removes and looks up keys. Late answers of the keyring are published as KeysChanged, with a Notice."""
 
     def __init__(
         self,

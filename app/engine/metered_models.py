@@ -1,4 +1,4 @@
-"""The one way to a model: every call goes through the provider's gate and past the month's limit.
+"""Makes all calls of models: each passes the provider's gate and the month's limit.
 
 The gate lets no more calls through at once than the provider can answer, and none while it has asked to
 wait: what one session is refused, all sessions wait for.
@@ -33,7 +33,7 @@ def seconds_to_wait(error: ProviderError) -> float | None:
 
 
 class MeteredModels:
-    """Lets models answer while gate and month's limit allow it, and counts what becomes no message."""
+    """Calls models while the gate and the month's limit allow it, and counts calls that become no message."""
 
     def __init__(self, models: Models, usage: UsageBook, gate: Slots) -> None:
         self._models = models

@@ -1,4 +1,4 @@
-"""What the desktop asks of programs: dark or light, high contrast, less motion.
+"""The desktop's appearance settings: dark or light, high contrast, less motion.
 
 Asks the settings portal (org.freedesktop.portal.Settings) and follows its changes while Moot runs. Used by
 `Look`. Where there is no portal (other systems, no session bus), Qt's own hints are all there is.

@@ -37,7 +37,7 @@ class _Waker(QObject):
 
 
 class ScreenLostError(Exception):
-    """Qt has ended its loop, as it does when the X server is gone; `future` is what was to be done in it."""
+    """Qt ended its loop, as it does when the X server is gone; `future` is the work that was to run in it."""
 
     def __init__(self, future: "asyncio.Future[Any]") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How long a model may take and how much it may say; the host enforces it, `RemoteModels` chooses it."""
+"""Limits of a model's time and output; chosen by `RemoteModels`, enforced by the host."""
 
 from dataclasses import dataclass
 

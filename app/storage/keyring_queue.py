@@ -1,4 +1,4 @@
-"""Asks the keyring one thing after another, in the order of asking; used by the secrets.
+"""Asks the keyring one question at a time, in order; used by the secrets.
 
 A keyring may take as long as its user needs, or not answer at all. Who asks waits for a limited time; the question
 stays, and its answer is taken whenever it comes.
@@ -28,7 +28,7 @@ SILENT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question: a value, or why there is none; `pending` where the keyring may still answer."""
+    """The result of a question: a value, or why there is none; `pending` where the keyring may still answer."""
 
     value: Any = None
     problem: str = ""

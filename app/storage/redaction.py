@@ -64,7 +64,7 @@ _SHAPES = tuple(
 
 
 class Redactor:
-    """Removes every key it was told of, whole or in part, plain or encoded, in time linear in the text."""
+    """Removes all known keys, whole or in part, plain or encoded, in time linear in the text."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()

@@ -1,4 +1,4 @@
-"""One way to ask the system's keyring, whichever it is; used by the secrets, in a thread.
+"""One interface to the system's keyring, whichever it is; used by the secrets, in a thread.
 
 The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without being unlocked and without creating a
 collection, which the keyring library would do. KWallet, macOS and Windows are asked through that library.

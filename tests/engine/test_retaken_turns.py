@@ -78,7 +78,7 @@ async def test_a_single_failure_stays_skipped_and_the_end_says_so(bench: Bench) 
     assert (session.status, session.reason) == (COMPLETED, "rounds_done+failed_turns:2")
     assert reason_text(session.reason, ENGLISH) == "All rounds are done. 2 turns got no answer."
     assert "2 turns got no answer." in last_line(session, ENGLISH)
-    assert "2번" in last_line(session, KOREAN)
+    assert "2회" in last_line(session, KOREAN)
     assert reason_text("rounds_done+failed_turns:1", ENGLISH) == "All rounds are done. 1 turn got no answer."
 
 
@@ -100,7 +100,9 @@ async def test_where_nobody_is_ready_nothing_starts(data_dir: Path) -> None:
         await bench.engine.debates.start(_of_two())
     assert bench.engine.sessions() == [] and bench.models.requests == []
     line = error_line(refused.value, ENGLISH)
-    assert line == ("No participant is ready, so nothing was started. GPT: needs a key; Claude: needs a key.")
+    assert line == (
+        "The debate was not started because no participant is ready. GPT: needs a key; Claude: needs a key."
+    )
     assert "GPT: 키가 필요해요" in error_line(refused.value, KOREAN)
     await bench.engine.shutdown()
 

@@ -164,7 +164,7 @@ async def test_a_locked_keyring_keeps_the_key_and_the_page_says_so(person, ring,
     ring.locked = True
     page(person).findChild(type(page(person)._remove), button).click()
     await until(lambda: page(person).result.property("kind") == "error")
-    assert "The key is still there" in page(person).result.text()
+    assert "The key was not removed" in page(person).result.text()
     assert (source(person), ring.kept) == ("keyring", {PLACE: KEY})
     assert on_the_disk(person) == ROWS
     assert not person.sees("toast_action")

@@ -115,7 +115,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await person.write("server_line", shlex.join([sys.executable, PROPER]))
     await person.write("server_variables", "TOKEN=canary-7Qx0ZlV9pT3mKw8\nMODE=on")
     await person.click("server_add")
-    await until(lambda: "no keyring" in page(person).result.text())
+    await until(lambda: "No keyring" in page(person).result.text())
     engine = person.window.desk.engine
     assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
     await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))

@@ -95,7 +95,7 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
     await until(lambda: status(person).problem == "keyring_locked")
     page = _page(person)
     await until(lambda: page._unlock.isVisible())
-    assert page._key_source.text() == "The keyring is locked: a key in it cannot be read."
+    assert page._key_source.text() == "The keyring is locked, so its keys cannot be read."
     ring.error = None
     page._unlock.click()
     await until(lambda: page._key_source.text() == "A key is in the system keyring.")
@@ -130,7 +130,7 @@ async def test_where_a_key_is_entered_the_cause_is_said(person, ring, error, sai
     page.key.setText("sk-canary-another-0123456789")
     page._save_key.click()
     await until(lambda: page.result.text().startswith(said))
-    assert "no keyring" not in page.result.text()
+    assert "No keyring" not in page.result.text()
     assert status(person).key_source == "session"
 
 
@@ -148,10 +148,10 @@ async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(
         await until(lambda: page.result.text().startswith("The keyring is waiting"))
         assert status(person).key_source == "session"
         page._remove_key.click()
-        await until(lambda: "removes the key when you answer" in page.result.text())
+        await until(lambda: "Once you respond, the key is removed" in page.result.text())
         assert status(person).key_source == ""
         ring.open.set()
-        await until(lambda: "The key of “OpenAI” is no longer in the keyring." in toasts(person))
+        await until(lambda: "The key for “OpenAI” is no longer in the keyring." in toasts(person))
         assert (ring.kept, status(person).key_source, page.result.text()) == ({}, "", "")
         assert not page._remove_key.isVisible()
     finally:

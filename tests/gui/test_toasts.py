@@ -125,10 +125,10 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
 
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
-    person.window.toasts.show_toast("It was moved to the bin.")
+    person.window.toasts.show_toast("It was moved to the trash.")
     bus = person.window.desk.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
-    assert heard[0] == ("It was moved to the bin.", QAccessible.AnnouncementPoliteness.Polite)
+    assert heard[0] == ("It was moved to the trash.", QAccessible.AnnouncementPoliteness.Polite)
     assert heard[1][0].startswith("It could not be saved.")
     assert heard[1][1] == QAccessible.AnnouncementPoliteness.Assertive
 

@@ -55,7 +55,7 @@ async def test_what_others_may_read_is_theirs_no_more_after_a_start(data_dir: Pa
     assert modes(data_dir)["."] == 0o777
     assert await doctor(data_dir) == (
         False,
-        "other accounts may read or write 10 folders or files → start Moot: it takes these permissions away",
+        "other accounts can read or write 10 folders or files → start Moot to remove these permissions",
     )
     moot = await open_moot(data_dir)
     try:
@@ -67,7 +67,7 @@ async def test_what_others_may_read_is_theirs_no_more_after_a_start(data_dir: Pa
         assert stat.S_IMODE(outside.stat().st_mode) == 0o666
     finally:
         await moot.close()
-    assert await doctor(data_dir) == (True, "only your account may read the data → ")
+    assert await doctor(data_dir) == (True, "only your account can read the data → ")
 
 
 @needs_accounts
@@ -117,5 +117,5 @@ async def test_a_file_system_without_permissions_is_used_and_said(
     await moot.close()
     ok, found = await doctor(data_dir)
     assert not ok
-    assert found.startswith("this file system keeps no permissions")
+    assert found.startswith("this file system does not store permissions")
     assert open_to_others(data_dir)

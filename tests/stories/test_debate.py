@@ -187,7 +187,7 @@ def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
     refused = moot("debate", TOPIC, *FOUR[:4])
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == (
-        "No participant is ready, so nothing was started. GPT: needs a key; Claude: needs a key.\n"
+        "The debate was not started because no participant is ready. GPT: needs a key; Claude: needs a key.\n"
     )
     assert len(look("sessions", "--json").json) == 1
 
@@ -203,7 +203,7 @@ def test_a_participant_refused_without_end_is_skipped_or_left_out(wire_home: dic
     assert look("show", session_id, "--json").json["reason_code"] == "rate_limit"
     unknown = moot("resume", session_id, "--without", "Nobody")
     assert (unknown.status, unknown.out) == (2, "")
-    assert unknown.err == "No participant is called so. Taking part: GPT, Claude, 제미나이\n"
+    assert unknown.err == "No participant has that name. Participants: GPT, Claude, 제미나이\n"
     skipped = moot("resume", session_id, "--skip-turn")
     assert skipped.status == 4
     done = moot("resume", session_id, "--without", "gpt")

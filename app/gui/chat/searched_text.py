@@ -20,7 +20,7 @@ ShownText = Callable[[Message, str], str]
 
 
 class SearchedText(NamedTuple):
-    """One of a row's texts as it is stored; `part` is one of `hit`'s, `literal` that it is no Markdown."""
+    """One of a row's texts as it is stored; `part` is one of `hit`'s, `literal` means that it is not Markdown."""
 
     part: str
     source: str

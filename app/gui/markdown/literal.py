@@ -1,4 +1,4 @@
-"""What a person wrote, as blocks: every character and line stands as it was typed, only addresses are links."""
+"""A person's text as blocks: every character and line as it was typed; only addresses become links."""
 
 from collections.abc import Iterator
 

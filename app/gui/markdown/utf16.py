@@ -1,4 +1,4 @@
-"""Places in a text: Python counts characters, Qt counts UTF-16 code units, and an emoji is two of those.
+"""Positions in a text: Python counts characters, Qt counts UTF-16 code units, and an emoji is two of those.
 
 Everything of Moot counts characters; who hands a place to Qt, or gets one from it, converts it here.
 """
@@ -15,7 +15,7 @@ def units(text: str) -> int:
 
 
 class Utf16Places:
-    """Converts places in one text; it costs next to nothing where no character has two code units."""
+    """Converts positions in one text; nearly free where no character takes two code units."""
 
     __slots__ = ("_wide",)
 

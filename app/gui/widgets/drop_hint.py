@@ -1,4 +1,4 @@
-"""What shows, while files are dragged over a page, that they can be dropped anywhere on it."""
+"""Shows, while files are dragged over a page, that they can be dropped anywhere on it."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,7 +21,7 @@ EDGE = 10
 
 
 class DropHint(QWidget):
-    """Lies over a page while something is dragged over it that it takes; emits dropped(what was dropped)."""
+    """Covers a page while something that it accepts is dragged over it; emits dropped(what was dropped)."""
 
     dropped = Signal(QMimeData)
 

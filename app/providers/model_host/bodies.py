@@ -1,4 +1,4 @@
-"""Watches the bodies of all HTTP responses: none may fill the memory, and those of a call can be closed."""
+"""Limits the size of all HTTP response bodies, and can close those of one call."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -16,11 +16,11 @@ _read = httpx.Response.aiter_bytes
 
 
 class BodyTooLong(httpx.RequestError):
-    """A server sent more than any answer or list of models can have."""
+    """A server sent more than any answer or list of models can contain."""
 
 
 class OpenBodies:
-    """Notes the responses that are read in its block; closes what is still open at the end of it.
+    """Records the responses that are read in its block, and closes those still open at its end.
 
     LiteLLM leaves a connection open, and the provider writing, where a stream is not read to its end.
     """

@@ -1,4 +1,4 @@
-"""Keeps every HTTP client of the host at the server it was told to ask; used once, before the first request.
+"""Keeps the host's HTTP clients from following redirects to other servers; used once, before the first request.
 
 A redirect to another origin would carry the conversation there, and with two of the providers the key.
 """
@@ -12,7 +12,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class RedirectRefused(httpx.RequestError):
-    """A server sent a request on to another origin, which the text names; nothing was sent there."""
+    """A server redirected a request to another origin, which the text names; nothing was sent there."""
 
 
 def refuse_other_origins() -> None:

@@ -1,4 +1,4 @@
-"""The ways on for a debate that a turn holds up: try it now, skip it, go on without who has it."""
+"""The buttons for a debate that a turn holds up: retry it, skip it, or continue without its participant."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +15,7 @@ LONGEST_NAME = 14
 
 
 class HeldTurnBar(FlowBox):
-    """Buttons below the words that say what holds a debate up; `left_out` carries a participant's id."""
+    """Buttons below the text that says what holds a debate up; `left_out` carries a participant's id."""
 
     retried = Signal()
     skipped = Signal()
