@@ -13,13 +13,13 @@ from app.storage.paths import resources_dir
     [
         ("en", IDLE, "steps:3", "It reached its limit of 3 steps"),
         ("en", IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
-        ("en", IDLE, "repeated", "It was stopped because it kept making the same call."),
+        ("en", IDLE, "repeated", "It was stopped because it kept repeating the same call."),
         ("en", IDLE, "by_user", ""),
         ("en", IDLE, "", ""),
         ("en", PAUSED, "app_closed", "Paused because Moot was closed."),
         ("en", PAUSED, "budget_minutes", "Paused: It reached the time limit"),
-        ("ko", IDLE, "turns_limit:20", "그룹이 정해진 20차례를 모두 썼어요."),
-        ("ko", PAUSED, "app_restart", "Moot가 종료되어 일시 정지했어요."),
+        ("ko", IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
+        ("ko", PAUSED, "app_restart", "Moot가 종료되어 일시 정지됐어요."),
     ],
 )
 def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: str, says: str) -> None:
