@@ -14,6 +14,7 @@ from app.core.errors import BadInput
 from app.core.tool import ASKING, CONNECTED, OFF, McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.server_looks import server_line
+from app.gui.widgets.label import Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.tools.serving import allow
 
@@ -171,8 +172,10 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         values = person.find("consent_values", QPlainTextEdit).toPlainText()
         assert values == "NODE_OPTIONS=--require /tmp/e⟨U+202E⟩vil.js\nPATH=/tmp/bin"
         dialog = person.find("consent_dialog")
-        said = [one.text() for one in dialog.findChildren(QLabel)] + [line, values]
+        texts = (*dialog.findChildren(QLabel), *dialog.findChildren(Paragraph))
+        said = [one.text() for one in texts] + [line, values]
         assert "canary" not in repr(said) and any(one.endswith(": TOKEN") for one in said)
+        assert all(one.height() == one.heightForWidth(one.width()) for one in dialog.findChildren(Paragraph))
         dialog.reject()
         # Saved without a change, what stood in the file for everyone goes from there, as far as there is a keyring.
         await person.click("server_edit")

@@ -11,6 +11,8 @@ from app.gui.server_looks import server_line
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 
+WIDTH = 560
+
 
 class ConsentDialog(QDialog):
     """Shows a server's exact command line or address; emits `allowed` when the user agrees.
@@ -42,11 +44,11 @@ class ConsentDialog(QDialog):
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
         if more:
-            surroundings = plain_label("hint", wrap=True)
+            surroundings = Paragraph("hint")
             surroundings.setText("\n".join(more))
             column.addWidget(surroundings)
         if shown:
-            label = plain_label("warn", wrap=True)
+            label = Paragraph("warn")
             label.setText(words("consent.values"))
             column.addWidget(label)
             lines = (exact(f"{name}={value}") for name, value in shown.items())
@@ -54,7 +56,7 @@ class ConsentDialog(QDialog):
             values.setAccessibleName(words("consent.values"))
             column.addWidget(values)
         if status.changed:
-            warning = plain_label("warn", wrap=True)
+            warning = Paragraph("warn")
             warning.setText(words("consent.changed"))
             column.addWidget(warning)
             changed = _field("consent_changed", "\n".join(map(exact, status.changed)))
@@ -70,7 +72,8 @@ class ConsentDialog(QDialog):
         foot.addWidget(allow)
         column.addSpacing(4)
         column.addLayout(foot)
-        self.resize(560, self.sizeHint().height())
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
         refuse.setDefault(True)
         refuse.setFocus()
         refuse.clicked.connect(self.reject)

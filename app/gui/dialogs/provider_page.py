@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED, provider_kind
@@ -118,7 +118,7 @@ class ProviderPage(QWidget):
         keys.addWidget(self._save_key)
         column.addLayout(keys)
         source = QHBoxLayout()
-        source.addWidget(self._key_source, 1)
+        source.addWidget(self._key_source, 1, Qt.AlignmentFlag.AlignVCenter)
         source.addWidget(self._unlock)
         source.addWidget(self._remove_key)
         column.addLayout(source)
