@@ -12,6 +12,7 @@ import pytest
 
 from app.core.tool import CONNECTED, DOWN, ENDED, NO_ANSWER, McpServer, ToolError
 from app.tools.mcp import Limits
+from tests.repeats import slow_after
 from tests.tools.serving import Bench, Context, bench, proper, rude, until
 
 
@@ -60,13 +61,16 @@ async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> No
 @pytest.mark.corpus(62)
 @pytest.mark.parametrize(
     ("how", "reason"),
-    [
-        ("dies_in_call", "ended"),
-        ("long_line", "a line of more than 8 MB"),
-        ("long_answer", "a line of more than 8 MB"),
-        ("floods", "more than 5000 messages"),
-        ("garbage", "no MCP"),
-    ],
+    slow_after(
+        2,
+        [
+            ("dies_in_call", "ended"),
+            ("long_line", "a line of more than 8 MB"),
+            ("long_answer", "a line of more than 8 MB"),
+            ("floods", "more than 5000 messages"),
+            ("garbage", "no MCP"),
+        ],
+    ),
 )
 async def test_a_server_that_breaks_in_a_call_is_let_go_and_started_anew(
     how: str, reason: str, data_dir: Path

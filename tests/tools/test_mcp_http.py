@@ -8,6 +8,7 @@ import pytest
 
 from app.core.tool import CONNECTED, DOWN, WAIT, McpServer, ToolError
 from app.tools.mcp import Limits
+from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until
 from tests.tools.test_mcp_harm import resident_megabytes
 
@@ -66,14 +67,17 @@ async def test_a_server_that_cannot_be_connected_to_says_why(how: str, reason: s
 
 @pytest.mark.parametrize(
     ("how", "reason"),
-    [
-        ("long_answer", "an answer of more than 8 MB"),
-        ("packed", "a packed answer"),
-        ("drops", "failed"),
-        ("no_json", "Failed to parse"),
-        ("long_event", "failed"),
-        ("floods", "more than 5000 messages"),
-    ],
+    slow_after(
+        3,
+        [
+            ("packed", "a packed answer"),
+            ("drops", "failed"),
+            ("no_json", "Failed to parse"),
+            ("long_answer", "an answer of more than 8 MB"),
+            ("long_event", "failed"),
+            ("floods", "more than 5000 messages"),
+        ],
+    ),
 )
 async def test_a_server_that_breaks_in_a_call_harms_nobody(how: str, reason: str, data_dir: Path) -> None:
     port = free_port()
