@@ -12,7 +12,7 @@ from app.core.server_secrets import parted, texts_to_hide
 from app.engine.cast import read_built_in
 from app.engine.engine import Engine
 from app.engine.prompts import Prompts
-from app.engine.provider_list import key_place, provider_of
+from app.engine.provider_list import key_place, provider_of, unreadable_place
 from app.engine.workflows import read_built_in as read_workflows
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
@@ -121,6 +121,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
     models = RemoteModels(
         providers=functools.partial(provider_of, documents),
         key=key_of,
+        unreadable=functools.partial(unreadable_place, documents),
         redact=secrets.redact,
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),

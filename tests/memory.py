@@ -66,6 +66,7 @@ class MemoryDocuments(Documents):
         self._groups: tuple[Group, ...] = ()
         self._workflows: tuple[WorkflowDefinition, ...] = ()
         self._settings = Settings()
+        self.unreadable: dict[str, Problem] = {}
 
     def settings(self) -> Settings:
         return self._settings
@@ -75,6 +76,9 @@ class MemoryDocuments(Documents):
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         return self._providers
+
+    def provider_problem(self, provider_id: str) -> Problem | None:
+        return self.unreadable.get(provider_id)
 
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         self._providers = providers

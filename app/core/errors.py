@@ -61,6 +61,7 @@ NOT_INSTALLED: Final = "not_installed"
 HOST: Final = "host"
 BUDGET_MONTH: Final = "budget_month"
 REDIRECTED: Final = "redirected"
+PROVIDER_UNREADABLE: Final = "provider_unreadable"
 
 PROVIDER_FAILURES: Final = (
     RATE_LIMIT,
@@ -84,6 +85,7 @@ PROVIDER_FAILURES: Final = (
     HOST,
     BUDGET_MONTH,
     REDIRECTED,
+    PROVIDER_UNREADABLE,
 )
 
 

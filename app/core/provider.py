@@ -30,7 +30,8 @@ class ProviderStatus:
     """A provider as the faces show it.
 
     `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
-    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed).
+    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed),
+    `place` the file, line and field of an entry that cannot be read.
     """
 
     config: ProviderConfig
@@ -43,6 +44,7 @@ class ProviderStatus:
     key_source: str
     ready: bool
     problem: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

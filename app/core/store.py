@@ -144,6 +144,10 @@ class Documents(Protocol):
         """Return what `providers.json` holds; the catalogue's defaults where there is none."""
         ...
 
+    def provider_problem(self, provider_id: str) -> Problem | None:
+        """Return why what is written about a provider cannot be used, None where it can."""
+        ...
+
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         """Write `providers.json`, keeping unknown fields and a previous copy."""
         ...

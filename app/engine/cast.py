@@ -9,10 +9,20 @@ from typing import Any
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.provider import ProviderStatus
-from app.core.session import DEFAULT_MODE, GroupState
+from app.core.session import (
+    DEFAULT_MODE,
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Session,
+    WorkflowSession,
+)
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
+from app.engine.availability import role_of
+from app.engine.provider_list import UNREADABLE
 from app.engine.step_protocol import STEP_TOOLS
 from app.engine.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 
@@ -90,7 +100,8 @@ class Cast:
             return self._voice(agent.provider, agent.model)
         if caller is not None:
             return caller
-        ready = [one for one in self._providers() if one.ready]
+        # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
+        ready = [one for one in self._providers() if one.ready or one.problem == UNREADABLE]
         ready.sort(key=lambda one: one.config.kind == EMBEDDED)
         if not ready:
             return self._voice(EMBEDDED, "")
@@ -119,6 +130,27 @@ class Cast:
         names = [status.server.name for status in self._tools.servers()]
         known = (*self._tools.allowed(), *self._tools.server_tools(names))
         return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
+
+    def in_role(self, role: str) -> list[Agent]:
+        """Return the assistants that are switched on and have a role, or its name as their id."""
+        return [
+            one for one in self.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
+        ]
+
+    def providers_of(self, session: Session) -> set[str]:
+        """Return the ids of the providers that a session asks if it runs now."""
+        if isinstance(session, DebateSession):
+            return {one.provider for one in session.debate.participants}
+        agents: list[Agent] = []
+        if isinstance(session, WorkflowSession):
+            for step in session.workflow.definition.steps:
+                agents += self.in_role(role_of(step.role))
+        elif isinstance(session, GroupSession):
+            agents += self.members(session.group)
+        elif isinstance(session, ChatSession):
+            agent = self.agent(session.chat.assistant_id)
+            return {self.voice(agent).provider} if agent else set()
+        return {self.voice(one).provider for one in agents} | {self.first_voice().provider}
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
         """Return the members of a group that are still there and switched on, in order."""

@@ -297,6 +297,7 @@ class Chats:
         follows: str | None = None,
         **fields: object,
     ) -> None:
+        self._sessions.check(live.session)
         chat = live.chat_session.chat
         message = user_message(text, attachments, chat.head if follows is None else follows)
         fields = {"head": message.turn_id, "budget_from": message.id, **fields}

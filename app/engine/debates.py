@@ -129,6 +129,7 @@ class Debates:
         session = live.debate_session
         if live.read_only or session.status == RUNNING:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
+        self._sessions.check(session)
         judges = self._judges(session)
         if judge is not None:
             judges = [judge, *(one for one in judges if one != judge)]

@@ -67,10 +67,12 @@ from app.engine.prompts import Prompts
 from app.engine.provider_list import (
     NO_SERVER,
     check_provider,
+    check_readable,
     configured,
     key_place,
     provider_of,
     status_of,
+    unreadable_place,
 )
 from app.engine.queues import Queues
 from app.engine.runner import Run, Surroundings
@@ -137,7 +139,7 @@ class Engine:
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
         self._surroundings = Surroundings(models=metered, store=store, clock=clock)
-        self._sessions = Sessions(store, bus, self._run_of)
+        self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
         self._tools = tools
         self._cast = Cast(documents, tools, self.providers, built_in, self._language)
         self._slots = Slots(
@@ -266,6 +268,7 @@ class Engine:
             # It has just paused and still writes that down: it would not see a wish to go on.
             await run.wait()
         check_open(live)
+        self._sessions.check(live.session)
         if isinstance(live.session, ChatSession):
             if live.session.reason == STEP_FAILED:
                 self.workflows.reopen(live)
@@ -296,7 +299,10 @@ class Engine:
         """Return every provider with what it lacks."""
         problem = self._embedded_problem()
         return [
-            status_of(config, self._secrets, problem, self._silent) for config in configured(self._documents)
+            status_of(
+                config, self._secrets, problem, self._silent, unreadable_place(self._documents, config.id)
+            )
+            for config in configured(self._documents)
         ]
 
     async def look_for_servers(self) -> bool:
@@ -314,6 +320,7 @@ class Engine:
     async def save_provider(self, config: ProviderConfig) -> None:
         """Add or replace a provider. Raises BadInput, StorageError."""
         config = check_provider(config)
+        check_readable(self._documents, [config.id])
         known = configured(self._documents)
         if any(one.id == config.id for one in known):
             providers = tuple(config if one.id == config.id else one for one in known)
@@ -413,6 +420,9 @@ class Engine:
     def _tell_language(self, before: str) -> None:
         if self._language() != before:
             self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
+
+    def _check_readable(self, session: Session) -> None:
+        check_readable(self._documents, self._cast.providers_of(session))
 
     def _provider(self, provider_id: str) -> ProviderConfig:
         config = provider_of(self._documents, provider_id)

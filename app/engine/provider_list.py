@@ -1,11 +1,13 @@
 """The configured providers as the faces see them: what is ready, and what is missing; used by the engine."""
 
 import re
+from collections.abc import Iterable
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, KINDS, provider_kind
-from app.core.errors import BadInput
+from app.core.errors import PROVIDER_UNREADABLE, BadInput
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Documents, Secrets
@@ -16,6 +18,7 @@ NO_ADDRESS = "no_address"
 NO_MODEL = "no_model"
 NO_SERVER = "no_server"
 UNKNOWN_KIND = "unknown_kind"
+UNREADABLE = "unreadable"
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -33,12 +36,37 @@ def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None
     return next((config for config in configured(documents) if config.id == provider_id), None)
 
 
+def unreadable_place(documents: Documents, provider_id: str) -> str:
+    """Return the file, line and field of what is written about a provider and cannot be read, "" where it can."""
+    problem = documents.provider_problem(provider_id)
+    if problem is None:
+        return ""
+    line = f":{problem.line}" if problem.line else ""
+    return f"{Path(problem.path).name}{line} {problem.field}".strip()
+
+
+def check_readable(documents: Documents, provider_ids: Iterable[str]) -> None:
+    """Raise BadInput where what is written about one of these providers cannot be read.
+
+    Its address may be another than the catalogue's: what is meant for a server of the user's own must not
+    go to a public one.
+    """
+    for provider_id in sorted(provider_ids):
+        if place := unreadable_place(documents, provider_id):
+            raise BadInput(PROVIDER_UNREADABLE, provider=provider_id, place=place)
+
+
 def status_of(
-    config: ProviderConfig, secrets: Secrets, embedded_problem: str, silent: frozenset[str] = frozenset()
+    config: ProviderConfig,
+    secrets: Secrets,
+    embedded_problem: str,
+    silent: frozenset[str] = frozenset(),
+    place: str = "",
 ) -> ProviderStatus:
     """Return a provider with its address, models, the place of its key and what it lacks.
 
-    `silent` are the ids of the local servers that did not answer when they were last looked for.
+    `silent` are the ids of the local servers that did not answer when they were last looked for; `place` is
+    where its entry cannot be read.
     """
     kind = provider_kind(config.kind)
     models = config.models or (kind.models if kind else ())
@@ -46,7 +74,9 @@ def status_of(
     key_source = secrets.source(key_place(config), config.kind)
     needs_key = kind.needs_key if kind else False
     problem = ""
-    if not config.enabled:
+    if place:
+        problem = UNREADABLE
+    elif not config.enabled:
         problem = DISABLED
     elif kind is None:
         problem = UNKNOWN_KIND
@@ -72,6 +102,7 @@ def status_of(
         key_source=key_source,
         ready=not problem,
         problem=problem,
+        place=place,
     )
 
 

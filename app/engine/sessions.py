@@ -22,10 +22,17 @@ class Sessions:
     of work must not end with all of it in memory.
     """
 
-    def __init__(self, store: SessionStore, bus: EventBus, run_of: Callable[[LiveSession], Run]) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        bus: EventBus,
+        run_of: Callable[[LiveSession], Run],
+        check: Callable[[Session], None] = lambda _: None,
+    ) -> None:
         self._store = store
         self._bus = bus
         self._run_of = run_of
+        self.check = check
         self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
         self._kept: dict[str, LiveSession] = {}
         self._runs: dict[str, Run] = {}
@@ -56,7 +63,8 @@ class Sessions:
         return live
 
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
-        """Start a session with its first messages. Raises StorageError; then nothing started."""
+        """Start a session with its first messages. Raises BadInput, StorageError; then nothing started."""
+        self.check(session)
         live = LiveSession(StoredSession(session=session, messages=[]), self._bus)
         self._keep(live)
         live.begin()

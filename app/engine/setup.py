@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
 from app.core.draft import Draft, SeatDraft, SetupDraft
-from app.core.errors import BadInput
+from app.core.errors import PROVIDER_UNREADABLE, BadInput
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message
@@ -31,7 +31,7 @@ from app.core.text import clean_text
 from app.engine.cast import Voice
 from app.engine.debate_modes import MODES, mode_of
 from app.engine.names import USER_NAMES, normal
-from app.engine.provider_list import NO_SERVER
+from app.engine.provider_list import NO_SERVER, UNREADABLE
 from app.engine.roles import with_sides
 
 MAX_PARTICIPANTS = 12
@@ -211,6 +211,8 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
             raise BadInput(
                 "unknown_provider", name=name, provider=participant.provider, providers=", ".join(statuses)
             )
+        if status.problem == UNREADABLE:
+            raise BadInput(PROVIDER_UNREADABLE, provider=status.config.id, place=status.place)
         if not status.config.enabled:
             raise BadInput("provider_disabled", name=name, provider=status.label)
         if status.config.kind == EMBEDDED and status.problem:

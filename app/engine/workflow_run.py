@@ -407,9 +407,7 @@ class WorkflowRun(ChatRun):
         slots, cast = self._terms.slots, self._terms.cast
         role = role_of(step.role)
         had = self._state(step.id)
-        agents = [
-            one for one in cast.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
-        ]
+        agents = cast.in_role(role)
         if had.assistant_id and not self._answered(self._root(), call_id(had)):
             agents = [one for one in agents if one.id == had.assistant_id] or agents
         if agents:

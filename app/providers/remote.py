@@ -20,6 +20,7 @@ from app.core.errors import (
     INTERRUPTED,
     NO_KEY,
     NOT_INSTALLED,
+    PROVIDER_UNREADABLE,
     BadInput,
     MootError,
     ProviderError,
@@ -54,7 +55,8 @@ _STABLE_SECONDS = 5.0
 class RemoteModels(HostClient):
     """Asks models through the host, which it starts, watches, starts anew and stops.
 
-    `providers` and `key` look up a provider by its id; `redact` removes the known keys from a
+    `providers` and `key` look up a provider by its id; `unreadable` says where what is written about one
+    cannot be read, "" where it can; `redact` removes the known keys from a
     text; `log_dir` is where the host's complaints go, `model_folder` where the embedded model's file is
     put once it is fetched; `limits` replaces the usual time limits.
     """
@@ -64,6 +66,7 @@ class RemoteModels(HostClient):
         *,
         providers: Callable[[str], ProviderConfig | None],
         key: Callable[[str], str | None],
+        unreadable: Callable[[str], str] = lambda _: "",
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
         model_file: Callable[[], Path | None] = find_model,
@@ -73,6 +76,7 @@ class RemoteModels(HostClient):
         super().__init__(MODEL_HOST, redact=redact, log_dir=log_dir)
         self._providers = providers
         self._key = key
+        self._unreadable = unreadable
         self._model_file = model_file
         self._model_folder = model_folder
         self._limits = limits
@@ -283,6 +287,8 @@ class RemoteModels(HostClient):
     async def _line(
         self, request: ModelRequest, config: ProviderConfig | None, key: str | None = None
     ) -> dict[str, Any]:
+        if place := self._unreadable(request.provider):
+            raise ProviderError(PROVIDER_UNREADABLE, place)
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
             raise ProviderError(BAD_REQUEST, f"unknown provider: {request.provider}")

@@ -61,7 +61,7 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
         return name, "assistant"
     value = found.value
     if PROVIDERS in value:
-        configs = [config for _, config in read_providers(found, [])]
+        configs = read_providers(path).providers
         return (configs[0].label or name if configs else name), "provider"
     if isinstance(servers := value.get(SERVERS), dict):
         return next(iter(servers), name), "server"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.core.agent import Agent, Group
-from app.core.catalog import KINDS
 from app.core.errors import NotFound, StorageError
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
@@ -41,7 +40,15 @@ from app.storage.mcp_file import (
 )
 from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
-from app.storage.providers_file import PROVIDERS, put_entry_back, read_providers, throw_entry, with_providers
+from app.storage.providers_file import (
+    PROVIDERS,
+    ProviderEntries,
+    put_entry_back,
+    read_providers,
+    throw_entry,
+    with_providers,
+    writable_entries,
+)
 from app.storage.records import plain
 from app.storage.threads import run_in_thread
 
@@ -55,7 +62,7 @@ class JsonDocuments:
         self._paths = paths
         self._disk = file_system or RealFileSystem()
         self._settings = Settings()
-        self._providers: tuple[ProviderConfig, ...] | None = None
+        self._providers = ProviderEntries(providers=())
         self._model_lists: tuple[ModelList, ...] = ()
         self._agents: tuple[Agent, ...] = ()
         self._assistants = DefinitionFolder(Agent, paths.assistants, paths.trash, self._disk)
@@ -119,9 +126,11 @@ class JsonDocuments:
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return what `providers.json` holds; one row for each of the catalogue's where there is none."""
-        if self._providers is None:
-            return tuple(ProviderConfig(id=row.kind, kind=row.kind) for row in KINDS if row.models)
-        return self._providers
+        return self._providers.providers
+
+    def provider_problem(self, provider_id: str) -> Problem | None:
+        """Return why what `providers.json` says about a provider cannot be used, None where it can."""
+        return self._providers.problem_of(provider_id)
 
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         """Write `providers.json`; unknown fields and entries that could not be used stay in it.
@@ -276,14 +285,8 @@ class JsonDocuments:
         self._load_consents()
 
     def _load_providers(self) -> None:
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.providers)
-        self._providers = None
-        if isinstance(found, Problem):
-            problems.append(found)
-        elif found is not None:
-            self._providers = tuple(config for _, config in read_providers(found, problems))
-        self._problems["providers"] = problems
+        self._providers = read_providers(self._paths.providers)
+        self._problems["providers"] = list(self._providers.problems)
 
     def _load_workflows(self) -> None:
         self._workflows, self._problems["workflows"] = self._workflow_files.read()
@@ -339,28 +342,35 @@ class JsonDocuments:
         replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        document, known = self._read_provider_entries()
-        document[PROVIDERS] = with_providers(document[PROVIDERS], known, providers)
+        document, entries = writable_entries(self._paths.providers)
+        # What could not be read, now or at the start, stays as it is in the file.
+        unread = {*entries.unusable, *self._providers.unusable}
+        places = {name: place for name, place in entries.places.items() if name not in unread}
+        readable = tuple(config for config in providers if config.id not in unread)
+        document[PROVIDERS] = with_providers(document[PROVIDERS], places, readable)
         replace_document(self._disk, self._paths.providers, document)
         self._load_providers()
 
     def _throw_provider(self, provider_id: str) -> str:
-        document, known = self._read_provider_entries()
-        if self._providers is None:
+        document, entries = writable_entries(self._paths.providers)
+        places = entries.places
+        if entries.document is None:
             # There is no file yet that what comes with Moot could be taken out of.
-            document[PROVIDERS] = with_providers([], {}, self.providers())
-            known = {config.id: place for place, config in enumerate(self.providers())}
-        if provider_id not in known:
+            document[PROVIDERS] = with_providers([], {}, entries.providers)
+            places = {config.id: place for place, config in enumerate(entries.providers)}
+        if problem := entries.problem_of(provider_id):
+            raise refusal(problem)
+        if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
-        file = throw_entry(self._disk, self._paths.trash, document, known[provider_id], provider_id)
+        file = throw_entry(self._disk, self._paths.trash, document, places[provider_id], provider_id)
         replace_document(self._disk, self._paths.providers, document)
         self._load_providers()
         return file
 
     def _put_entry_back(self, path: Path, kind: str) -> None:
         if kind == "provider":
-            document, known = self._read_provider_entries()
-            put_entry_back(path, document, known)
+            document, entries = writable_entries(self._paths.providers)
+            put_entry_back(path, document, {*entries.places, *entries.unusable})
             replace_document(self._disk, self._paths.providers, document)
             self._load_providers()
         else:
@@ -370,18 +380,6 @@ class JsonDocuments:
             self._disk.remove(path)
         except OSError as error:
             raise storage_error(error, path) from error
-
-    def _read_provider_entries(self) -> tuple[dict[str, Any], dict[str, int]]:
-        """Return `providers.json` and the place of each provider in its list. Raises StorageError."""
-        path = self._paths.providers
-        found = read_json_file(path)
-        if isinstance(found, Problem):
-            raise refusal(found)
-        if found is None:
-            return {"version": VERSION, PROVIDERS: []}, {}
-        if is_newer(found) or not isinstance(found.value.get(PROVIDERS), list):
-            raise StorageError("newer_version", path=str(path))
-        return found.value, {config.id: place for place, config in read_providers(found, [])}
 
     def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
         before, known = read_mcp(self._paths.mcp)

@@ -5,11 +5,12 @@ In the bin an entry is a `providers.json` of its own that knows its place. A key
 
 import copy
 import dataclasses
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.core.catalog import provider_kind
-from app.core.errors import BadInput
+from app.core.catalog import KINDS, provider_kind
+from app.core.errors import BadInput, StorageError
 from app.core.provider import ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
@@ -25,38 +26,101 @@ from app.storage.document_file import (
     validated,
 )
 from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import Field, JsonFile, read_json_file
+from app.storage.json_file import Field, JsonFile, field_name, read_json_file
 from app.storage.records import plain
 
 PROVIDERS = "providers"
+NEWER = "newer_version"
+# What is shown for an entry that does not say, or not legibly.
+OTHER_KIND = "openai-compatible"
 
 
-def read_providers(file: JsonFile, problems: list[Problem]) -> list[tuple[int, ProviderConfig]]:
-    """Return the entries that can be used with their places in the list."""
-    entries = file.value.get(PROVIDERS)
-    if is_newer(file):
-        problems.append(file.problem("newer_version", ("version",)))
-        return []
-    if not isinstance(entries, list):
-        problems.append(file.problem("wrong_type" if PROVIDERS in file.value else "missing", (PROVIDERS,)))
-        return []
-    found: list[tuple[int, ProviderConfig]] = []
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderEntries:
+    """What the file holds; `document` is all of it.
+
+    `providers` are those to show, `places` those of the entries that can be used. Of what is in `unusable`
+    only the id is certain: its address may be another than the catalogue's. With `damage` that goes for all.
+    """
+
+    providers: tuple[ProviderConfig, ...]
+    document: dict[str, Any] | None = None
+    places: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    unusable: Mapping[str, Problem] = dataclasses.field(default_factory=dict)
+    damage: Problem | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def problem_of(self, provider_id: str) -> Problem | None:
+        """Return why what is written about a provider cannot be used, None where it can."""
+        return self.damage or self.unusable.get(provider_id)
+
+
+def read_providers(path: Path) -> ProviderEntries:
+    """Read the file; where there is none, the providers are one for each row of the catalogue that has models."""
+    file = read_json_file(path)
+    damage = file if isinstance(file, Problem) else None
+    entries: Any = file.value.get(PROVIDERS) if isinstance(file, JsonFile) else None
+    if isinstance(file, JsonFile) and is_newer(file):
+        damage = file.problem(NEWER, ("version",))
+    elif isinstance(file, JsonFile) and not isinstance(entries, list):
+        damage = file.problem("wrong_type" if PROVIDERS in file.value else "missing", (PROVIDERS,))
+    if not isinstance(file, JsonFile) or damage is not None:
+        usual = tuple(ProviderConfig(id=row.kind, kind=row.kind) for row in KINDS if row.models)
+        return ProviderEntries(providers=usual, damage=damage, problems=(damage,) if damage else ())
+    found: dict[str, ProviderConfig] = {}
+    places: dict[str, int] = {}
+    unusable: dict[str, Problem] = {}
+    problems: list[Problem] = []
     for place, entry in enumerate(entries):
-        at: Field = (PROVIDERS, place)
-        config = validated(ProviderConfig, file, at, entry, problems)
-        if config is None:
-            continue
-        fault = _fault(config, {other.id for _, other in found})
-        if fault is None:
-            found.append((place, config))
+        before = len(problems)
+        config = _read_entry(file, place, entry, found, problems)
+        if len(problems) > before:
+            unusable.setdefault(config.id, problems[before])
         else:
-            code, name, detail = fault
-            problems.append(file.problem(code, (*at, name), detail))
-    return found
+            places[config.id] = place
+        found.setdefault(config.id, config)
+    return ProviderEntries(
+        providers=tuple(found.values()),
+        document=file.value,
+        # Of two entries with the same id nobody knows which one is meant.
+        places={name: place for name, place in places.items() if name not in unusable},
+        unusable=unusable,
+        problems=tuple(problems),
+    )
+
+
+def writable_entries(path: Path) -> tuple[dict[str, Any], ProviderEntries]:
+    """Return the document as it is to be written, and what it holds. Raises StorageError: it is not overwritten."""
+    entries = read_providers(path)
+    if entries.damage is not None and entries.damage.code == NEWER:
+        raise StorageError(NEWER, path=str(path))
+    if entries.damage is not None:
+        raise refusal(entries.damage)
+    return entries.document or {"version": VERSION, PROVIDERS: []}, entries
+
+
+def _read_entry(
+    file: JsonFile, place: int, entry: Any, found: Mapping[str, ProviderConfig], problems: list[Problem]
+) -> ProviderConfig:
+    """Return the provider of an entry; of one that cannot be used, after noting why, what is certain of it."""
+    at: Field = (PROVIDERS, place)
+    config: ProviderConfig | None = validated(ProviderConfig, file, at, entry, problems)
+    if config is not None:
+        fault = _fault(config, set(found))
+        if fault is None:
+            return config
+        code, name, detail = fault
+        problems.append(file.problem(code, (*at, name), detail))
+    values = entry if isinstance(entry, dict) else {}
+    named, kind = values.get("id"), values.get("kind")
+    return ProviderConfig(
+        id=named if isinstance(named, str) and is_name(named) else field_name(at),
+        kind=kind if isinstance(kind, str) and provider_kind(kind) else OTHER_KIND,
+    )
 
 
 def with_providers(
-    before: list[Any], known: dict[str, int], providers: tuple[ProviderConfig, ...]
+    before: list[Any], known: Mapping[str, int], providers: tuple[ProviderConfig, ...]
 ) -> list[Any]:
     """Return the entries of these providers; unknown fields and entries that could not be used stay."""
     entries = [entry for place, entry in enumerate(before) if place not in known.values()]
@@ -81,19 +145,17 @@ def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: 
     return path.name
 
 
-def put_entry_back(path: Path, document: dict[str, Any], known: dict[str, int]) -> None:
+def put_entry_back(path: Path, document: dict[str, Any], taken: Collection[str]) -> None:
     """Put the entry of a file of the bin into a document. Raises StorageError, BadInput for an id that is taken."""
-    problems: list[Problem] = []
-    file = read_json_file(path)
-    found = read_providers(file, problems) if isinstance(file, JsonFile) else []
-    if not isinstance(file, JsonFile) or not found:
-        raise refusal(file if isinstance(file, Problem) else problems[0])
-    at, config = found[0]
-    if config.id in known:
+    thrown = read_providers(path)
+    config = next((one for one in thrown.providers if one.id in thrown.places), None)
+    if config is None or thrown.document is None:
+        raise refusal(thrown.problems[0]) if thrown.problems else StorageError("unreadable_file", path=path)
+    if config.id in taken:
         raise BadInput("bin_place_taken", name=config.label or config.id)
-    place = file.value.get(PLACE)
-    entries = document[PROVIDERS]
-    entries.insert(place if type(place) is int and place >= 0 else len(entries), file.value[PROVIDERS][at])
+    place, entries = thrown.document.get(PLACE), document[PROVIDERS]
+    entry = thrown.document[PROVIDERS][thrown.places[config.id]]
+    entries.insert(place if type(place) is int and place >= 0 else len(entries), entry)
 
 
 def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | None:

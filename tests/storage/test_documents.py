@@ -237,15 +237,21 @@ FAULTS = [
 async def test_a_bad_entry_is_named_by_field_and_kept_through_a_save(paths, entry, code, field):
     _write(paths.providers, {"version": 1, "providers": [GOOD, entry]})
     documents = await _loaded(paths)
-    assert [one.id for one in documents.providers()] == ["openai"]
+    usable = ["openai"] if code != "duplicate_id" else []
+    assert _usable(documents) == usable
     [problem] = documents.problems()
+    assert problem in map(documents.provider_problem, [one.id for one in documents.providers()])
     assert problem.code == code
     assert problem.field == ("providers[1]" + (f".{field}" if field else ""))
     assert problem.line is not None
     assert problem.line >= 10
     await documents.save_providers((*documents.providers(), ProviderConfig(id="new", kind="ollama")))
     assert entry in json.loads(paths.providers.read_bytes())["providers"]
-    assert [one.id for one in (await _loaded(paths)).providers()] == ["openai", "new"]
+    assert _usable(await _loaded(paths)) == [*usable, "new"]
+
+
+def _usable(documents):
+    return [one.id for one in documents.providers() if documents.provider_problem(one.id) is None]
 
 
 async def test_a_provider_is_added_changed_and_removed(paths):
