@@ -290,9 +290,10 @@ class McpServers:
     ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
         async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
             async def ask(question: Mapping[str, Any]) -> str | None:
+                text = await asyncio.to_thread(self._host.clean, question["question"])
                 return await context.ask(
                     Prompt(
-                        question=self._host.clean(question["question"]),
+                        question=text,
                         type=question["type"],
                         options=tuple(question["options"]),
                         tool=tool_key(held.server.name, offer["name"]),

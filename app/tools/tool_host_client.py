@@ -75,7 +75,9 @@ class ToolHostClient(HostClient):
                     continue
                 ended = True
                 if "error" in answer:
-                    raise HostError(self.clean(answer["error"]), answer.get("problem", FAILED))
+                    # It may be long; the loop is the window's.
+                    text = await asyncio.to_thread(self.clean, answer["error"])
+                    raise HostError(text, answer.get("problem", FAILED))
                 result: dict[str, Any] = answer["result"]
                 return result
         finally:

@@ -142,3 +142,20 @@ async def test_a_host_that_sends_anything_but_answers_is_ended(
             async with asyncio.timeout(SECONDS):
                 await anext(models.stream(ModelRequest(provider="openai", model="m", messages=())))
         assert raised.value.kind == "host"
+
+
+async def test_keys_are_taken_out_of_a_long_error_off_the_loop_s_thread(stub: Callable[..., None]) -> None:
+    threads: list[threading.Thread] = []
+
+    def redact(text: str) -> str:
+        threads.append(threading.current_thread())
+        return text
+
+    stub(answers="a long error")
+    client = ToolHostClient(redact=redact)
+    try:
+        with pytest.raises(ToolError, match="xxx"):
+            await answer(client, "first")
+    finally:
+        await client.close()
+    assert threads and threading.main_thread() not in threads

@@ -1,0 +1,31 @@
+"""The window with a `providers.json` of which an entry cannot be read: it says so, and asks nobody instead."""
+
+import json
+
+from PySide6.QtWidgets import QListWidget
+
+from tests.app_driver import at_window, until
+
+ROWS = [
+    {"id": "openai", "kind": "openai", "base_url": 7},
+    {"id": "work", "kind": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "models": ["m"]},
+]
+
+
+async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    data_dir.mkdir(exist_ok=True)
+    (data_dir / "providers.json").write_text(json.dumps({"providers": ROWS}, indent=1), encoding="utf-8")
+    async with at_window(data_dir) as person:
+        desk = person.window.desk
+        await until(lambda: person.sees("toast"))
+        assert "providers.json:6" in person.find("toast").text
+        desk.open_settings("providers", "openai")
+        await until(lambda: person.sees("settings_dialog"))
+        rows = person.find("settings_providers", QListWidget)
+        assert "entry cannot be read" in rows.item(0).text()
+        dialog = person.find("settings_dialog")
+        page = dialog.provider_page()
+        page._save.click()
+        await until(lambda: "providers.json:6" in page.result.text())
+        dialog.accept()
