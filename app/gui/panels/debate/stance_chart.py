@@ -28,6 +28,7 @@ HEIGHT = 206
 PADDING = 8
 TOP = PADDING + 12
 LEVELS = (FOR, 0, AGAINST)
+MOST_ROUNDS = 1_000
 MARK, MARK_CLOSE, CLOSE = 4.5, 3.0, 24
 APART = 4.0
 MOST_APART = 20.0
@@ -62,9 +63,14 @@ class StanceLine:
 
 
 def stance_lines(debate: Debate) -> list[StanceLine]:
-    """Return what was voted, a line a participant in their order, all as long as the last ballot is late."""
-    found = {(ballot.participant, ballot.round): ballot.stance for ballot in debate.ballots}
-    rounds = range(BEFORE, max((ballot.round for ballot in debate.ballots), default=BEFORE) + 1)
+    """Return what was voted, a line a participant in their order, all as long as the last ballot is late.
+
+    A file may hold any number: a round that no debate has is left out, and a stance that is none is no vote.
+    """
+    ballots = [ballot for ballot in debate.ballots if BEFORE <= ballot.round <= MOST_ROUNDS]
+    stances = [one.stance if one.stance in range(AGAINST, FOR + 1) else None for one in ballots]
+    found = {(one.participant, one.round): stance for one, stance in zip(ballots, stances, strict=True)}
+    rounds = range(BEFORE, max((ballot.round for ballot in ballots), default=BEFORE) + 1)
     return [
         StanceLine(one.name, tuple(found.get((one.id, number)) for number in rounds))
         for one in debate.participants

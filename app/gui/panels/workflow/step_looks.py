@@ -90,11 +90,14 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
     """Return how long a step was worked on, or has been so far; None where it has not begun."""
     if not state.started_at:
         return None
-    if state.state != RUNNING and state.seconds:
-        return int(state.seconds)
-    begun = datetime.fromisoformat(state.started_at.replace("Z", "+00:00"))
-    ended = datetime.fromisoformat(state.ended_at.replace("Z", "+00:00")) if state.ended_at else now
-    return max(0, int(state.seconds + (ended - begun).total_seconds()))
+    try:
+        if state.state != RUNNING and state.seconds:
+            return int(state.seconds)
+        begun = datetime.fromisoformat(state.started_at)
+        ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
+        return max(0, int(state.seconds + (ended - begun).total_seconds()))
+    except (ValueError, TypeError, OverflowError):  # A file may hold anything in place of a date.
+        return None
 
 
 def time_text(seconds: int, words: Language) -> str:
