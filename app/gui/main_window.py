@@ -59,6 +59,7 @@ class MainWindow(QMainWindow):
 
     def furnish(self, language: "Language", look: "Look") -> None:
         """Put the widgets in."""
+        from PySide6.QtCore import Qt
         from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
 
         from app.gui.desk_commands import written_keys
@@ -102,6 +103,8 @@ class MainWindow(QMainWindow):
         scrolled = QScrollArea()
         scrolled.setFrameShape(QFrame.Shape.NoFrame)
         scrolled.setWidgetResizable(True)
+        # Who goes on with the Tab key is taken to what has the focus.
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(body)
         self.setCentralWidget(scrolled)
         self.show_welcome()
