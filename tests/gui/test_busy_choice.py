@@ -23,7 +23,7 @@ WORDS = {"wait": "Wait", "queue": "Queue", "parallel": "Parallel", "reject": "Re
 @pytest.fixture
 async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     """Give a person who looks at a slow assistant that works for one after the other, and the server's pace."""
-    pace = Pace()
+    pace = Pace(seconds=2)  # Longer than it takes to choose and save twice.
     wire_servers["openai"].script(MODEL, pace)
     async with at_window(data_dir) as person:
         await person.window.desk.engine.assistants.save(ONE)

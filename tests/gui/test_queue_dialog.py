@@ -21,13 +21,14 @@ ONE = architect(model=MODEL, role="Architect", tools=(), sub_agents=(), busy=Bus
 
 
 class Pace:
-    """What the server does: it answers slowly until it is told to hurry."""
+    """What the server does: it answers slowly, a word each `seconds`, until it is told to hurry."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = 0.4) -> None:
         self.slow = True
+        self._seconds = seconds
 
     def __call__(self, _request: object) -> Answer:
-        return Answer(DONE, pace=0.4, pieces=30) if self.slow else Answer(DONE)
+        return Answer(DONE, pace=self._seconds, pieces=30) if self.slow else Answer(DONE)
 
 
 def jobs(person: Person) -> list[tuple[str, int | None]]:

@@ -130,7 +130,7 @@ def toasts(person: Person) -> list[str]:
 async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder) -> None:
     async with at_window(data_dir) as person:
         desk, words = person.window.desk, person.window.language
-        session = await long_chat(person, 250)
+        session = await long_chat(person, 1_500)
         file = folder / "out.pdf"
         file.write_bytes(b"the old one")
         working = words("export.working", name="out.pdf")
