@@ -107,7 +107,11 @@ class ControlServer:
         while True:
             try:
                 connected, _ = await loop.sock_accept(listening)
-                reader, writer = await asyncio.open_connection(sock=connected, limit=MAX_LINE)
+                try:
+                    reader, writer = await asyncio.open_connection(sock=connected, limit=MAX_LINE)
+                except BaseException:  # Nobody else closes it, also where this task is cancelled.
+                    connected.close()
+                    raise
             except OSError:  # It has gone again, or this process may open no more files.
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
