@@ -56,7 +56,7 @@ _SHAPES = tuple(
         (
             _FIELDS,
             True,
-            rf"(?:{'|'.join(_FIELDS)})[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S{{0,64}}\d)[^\s\"',;&}})\]]{{6,}}",
+            rf"(?:{'|'.join(_FIELDS)})[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S{{0,256}}\d)[^\s\"',;&}})\]]{{6,}}",
         ),
         (("key=",), True, r"(?<=[?&])key=[^\s&\"'#]{6,}"),
     )
@@ -99,9 +99,9 @@ class Redactor:
         """Return the text without any key."""
         for form in self._forms:
             text = text.replace(form, MARK)
-        if "%" in text:
-            for form in self._folded:
-                text = _without(text, [_span(place, form) for place in _places(_lower(text), form)])
+        lower = _lower(text)
+        spans = [(place, place + len(form)) for form in self._folded for place in _places(lower, form)]
+        text = _without(text, spans)
         for key, pattern in self._short:
             if key in text:
                 text = pattern.sub(MARK, text)
@@ -146,10 +146,6 @@ def _places(text: str, word: str) -> Iterator[int]:
     while place >= 0:
         yield place
         place = text.find(word, place + len(word))
-
-
-def _span(place: int, form: str) -> tuple[int, int]:
-    return place, place + len(form)
 
 
 def _lower(text: str) -> str:

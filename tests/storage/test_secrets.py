@@ -271,6 +271,12 @@ def test_ordinary_text_is_left_alone(text):
     assert redactor.redact("abc abcd") == f"{MARK} abcd"
 
 
+def test_a_key_without_signs_is_removed_in_any_case():
+    redactor = Redactor()
+    redactor.add("plainkey123456abcdef")
+    assert redactor.redact("in capitals: PLAINKEY123456ABCDEF") == f"in capitals: {MARK}"
+
+
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("piece", ["a", KEY[-8:], KEY[:8], "sk-", "token ", "authorization", "?key=", "%41"])
 def test_a_long_text_of_one_piece_is_looked_through_in_linear_time(piece):
