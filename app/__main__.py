@@ -20,9 +20,9 @@ def main() -> int:
     if not sys.argv[1:]:
         return _open_window()
 
-    from app.arguments import parse_arguments, wanted_language
+    from app.cli.parser import parse_arguments, wanted_language
+    from app.cli.printing.output import error_line, load_texts, use_utf8
     from app.core.errors import BadInput
-    from app.terminal import error_line, load_texts, use_utf8
 
     use_utf8()
     texts = load_texts(wanted_language(sys.argv[1:]))
@@ -33,7 +33,7 @@ def main() -> int:
         return BAD_INPUT
     if not arguments.command:
         return _open_window(arguments.root, language=arguments.language, theme=arguments.theme)
-    from app.cli import run
+    from app.cli.main import run
 
     return run(arguments)
 
@@ -43,7 +43,7 @@ def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str
 
     missing = missing_libraries()
     if missing:
-        from app.terminal import load_texts
+        from app.cli.printing.output import load_texts
 
         names = ", ".join(row[0] for row in missing)
         line = load_texts(language)("cli.missing_libraries", names=names, command=install_command(missing))

@@ -14,11 +14,11 @@ from app.storage.paths import DataPaths, default_data_dir, resources_dir
 if TYPE_CHECKING:
     import asyncio
 
-    from app.control import ControlServer
+    from app.cli.control import ControlServer
     from app.core.errors import MootError
-    from app.gui.i18n import Language
+    from app.gui.display.i18n import Language
+    from app.gui.display.style import Look
     from app.gui.main_window import MainWindow
-    from app.gui.style import Look
     from app.wiring import Moot
 
 BAD_INPUT = 2
@@ -34,7 +34,7 @@ async def open_window(
 ) -> "MainWindow":
     """Open the window on a data directory and return it shown, with its engine.
 
-    Runs on a Qt event loop (`app.gui.event_loop`). Raises Busy, StorageError.
+    Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises Busy, StorageError.
     """
     import asyncio
 
@@ -61,7 +61,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
         QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     application = QApplication(sys.argv[:1])
     if through_ibus:
-        from app.gui.key_order import KeyOrder
+        from app.gui.desktop.key_order import KeyOrder
 
         KeyOrder(application)
     application.setApplicationName("Moot")
@@ -78,7 +78,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
 
     import asyncio
 
-    from app.gui.event_loop import AppLoop, ScreenLostError
+    from app.gui.desktop.event_loop import AppLoop, ScreenLostError
 
     with (
         contextlib.suppress(ScreenLostError),
@@ -109,8 +109,8 @@ def _end_without_screen(
 
 def _show_outline(paths: DataPaths, theme: str) -> "MainWindow":
     """Show the empty window; it emits `painted` when it is on the screen."""
+    from app.gui.display.theme import outline_tokens
     from app.gui.main_window import MainWindow
-    from app.gui.theme import outline_tokens
     from app.gui.window_state import WindowState
 
     window = MainWindow(outline_tokens(theme or _wanted(paths, "theme")), WindowState(paths.root))
@@ -124,8 +124,8 @@ async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme
     from PySide6.QtWidgets import QApplication
 
     from app.core.errors import MootError
-    from app.gui.i18n import Language
-    from app.gui.style import Look
+    from app.gui.display.i18n import Language
+    from app.gui.display.style import Look
 
     application = QApplication.instance()
     assert isinstance(application, QApplication)
@@ -170,8 +170,8 @@ async def _run(window: "MainWindow", paths: DataPaths, language: str, theme: str
 async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Language", look: "Look") -> None:
     import functools
 
-    from app.control import ControlServer
-    from app.running import run_for_another
+    from app.cli.control import ControlServer
+    from app.cli.running import run_for_another
     from app.wiring import open_moot
 
     moot = await open_moot(paths.root, language=words.name, look_up_keys=False)
@@ -240,7 +240,7 @@ def _other_came_forward(paths: DataPaths) -> bool:
     """Where another Moot has this data directory, ask its window to come forward."""
     import asyncio
 
-    from app.control import raise_other
+    from app.cli.control import raise_other
     from app.storage.lock import WriterLock
 
     return WriterLock(paths).is_held() and asyncio.run(raise_other(paths.control))
@@ -253,7 +253,7 @@ async def _complain(error: "MootError", language: str) -> None:
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QMessageBox
 
-    from app.terminal import error_line, load_texts
+    from app.cli.printing.output import error_line, load_texts
 
     line = error_line(error, load_texts(language))
     sys.stderr.write(f"{line}\n")

@@ -13,7 +13,7 @@ from typing import Any
 import pyromark
 
 from app.core.bare_links import bare_links
-from app.core.hangul_marks import parsed
+from app.core.korean_emphasis import parsed
 
 _MARKDOWN = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES

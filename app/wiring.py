@@ -9,15 +9,14 @@ from pathlib import Path
 from app.core.errors import StorageError
 from app.core.events import EventBus, Notice, ServersChanged
 from app.core.server_secrets import parted, texts_to_hide
-from app.engine.cast import read_built_in
 from app.engine.engine import Engine
+from app.engine.library.agents import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.provider_list import key_place, provider_of, unreadable_place
-from app.engine.workflows import read_built_in as read_workflows
+from app.engine.workflow.commands import read_built_in as read_workflows
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
-from app.storage.archive import FileArchive
 from app.storage.autosave import autosave
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
@@ -28,6 +27,7 @@ from app.storage.permissions import check_owner, make_private
 from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from app.storage.upgrades import upgrade
 from app.storage.usage_ledger import UsageFile
 from app.tools.mcp import McpServers

@@ -14,8 +14,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
-from app.gui.chat.transcript_view import TranscriptView
 from app.gui.main_window import MainWindow
+from app.gui.transcript.transcript_view import TranscriptView
 from app.main import open_window
 
 Kind = TypeVar("Kind", bound=QWidget)

@@ -22,7 +22,7 @@ from app.core.session import (
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
 from app.core.usage import Price
-from app.engine.debate_run import author_of
+from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
 from app.markdown_page import as_html

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.agent import Agent, Group
-from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
@@ -23,6 +22,7 @@ from app.core.store import (
     StoredSession,
     UsageLedger,
 )
+from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.session import FREE, ROLES, Participant
 from app.engine.engine import DebateSetup, Engine
-from app.gui.event_loop import AppLoop
+from app.gui.desktop.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until
 from tests.chat_scenes import Scenes, hold_chats
 from tests.group_scenes import hold_groups

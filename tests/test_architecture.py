@@ -234,7 +234,7 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_the_command_line_starts_without_qt_and_without_litellm() -> None:
-    assert not loaded_after("import app.__main__, app.cli, app.doctor, app.running") & {
+    assert not loaded_after("import app.__main__, app.cli.main, app.cli.commands.doctor, app.cli.running") & {
         "PySide6",
         "qasync",
         "litellm",

@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from app.chat_commands import _approval
-from app.chat_printer import MOST_OF_RESULT, ChatPrinter
+from app.cli.commands.chats import _approval
+from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
+from app.cli.printing.output import last_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     Event,
@@ -41,7 +42,6 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.session import Chat, ChatSession
-from app.terminal import last_line, load_texts
 
 TEXTS = load_texts("en")
 GUIDE = Author(id="guide", name="Guide", path=("guide",))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app import __main__, __version__
-from app.arguments import (
+from app.cli.parser import (
     DIVIDED,
     DOCTOR,
     EXPORT,
@@ -27,6 +27,7 @@ from app.arguments import (
     parse_spec,
     wanted_language,
 )
+from app.cli.printing.output import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     MessageDelta,
@@ -39,9 +40,8 @@ from app.core.events import (
 from app.core.message import ASSISTANT, FAILED, STREAMING, Author, Failure, Message
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
-from app.engine.roles import ROLES
+from app.engine.debate.roles import ROLES
 from app.system_libraries import install_command, missing_libraries
-from app.terminal import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts
 
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
@@ -305,7 +305,7 @@ def test_a_failed_turn_says_why() -> None:
 
 @pytest.mark.parametrize(("language", "says"), [("en", "Saving works again"), ("ko", "다시 저장")])
 def test_a_line_for_scripts_says_a_notice_in_words(language: str, says: str) -> None:
-    from app.engine.event_lines import event_line
+    from app.engine.export.event_lines import event_line
 
     printer = JsonPrinter(event_line, load_texts(language))
     line = json.loads(printer(Notice(session_id="01s", level="info", code="saved_again")))
@@ -327,7 +327,7 @@ async def test_what_is_shown_as_finished_was_acknowledged_first() -> None:
         await asyncio.sleep(0.01)
         order.append(f"acknowledged {session_id}")
 
-    from app.engine.event_lines import event_line
+    from app.engine.export.event_lines import event_line
 
     follower = Follower(JsonPrinter(event_line, TEXTS), Notes(), acknowledged)
     follower.listen((SessionStarted(session_id="01s", session=SESSION),))
@@ -382,5 +382,5 @@ def test_a_command_imports_only_what_it_needs(data_dir: Path, typed: str, unneed
         [sys.executable, "-c", RUN, *typed.split()], capture_output=True, text=True, check=True, cwd=PROJECT
     )
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert "app.arguments" in loaded
+    assert "app.cli.parser" in loaded
     assert not loaded & (NEVER | unneeded)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import PAUSE, REPLY, SHOW, Arguments
-from app.control import (
+from app.cli.control import (
     MAX_LINE,
     MOST_STRANGERS,
     ControlServer,
@@ -22,9 +21,10 @@ from app.control import (
     owner_pid,
     raise_other,
 )
+from app.cli.parser import PAUSE, REPLY, SHOW, Arguments
+from app.cli.printing.output import Out
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.terminal import Out
 from tests.storage.samples import saved
 
 

@@ -11,10 +11,10 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.arguments import DOCTOR, Arguments
-from app.doctor import examine
+from app.cli.commands.doctor import examine
+from app.cli.parser import DOCTOR, Arguments
+from app.cli.printing.output import load_texts
 from app.storage.paths import DataPaths
-from app.terminal import load_texts
 from tests.storage.samples import log_bytes, log_file
 
 PROJECT = Path(__file__).resolve().parents[1]

@@ -14,12 +14,12 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.arguments import KEYS, REMOVE, SET, Arguments, parse_arguments
-from app.commands import run_command
-from app.control import ControlServer, hand_over
+from app.cli.commands.sessions import run_command
+from app.cli.control import ControlServer, hand_over
+from app.cli.parser import KEYS, REMOVE, SET, Arguments, parse_arguments
+from app.cli.printing.output import Out, TerminalOut, error_line, load_texts
 from app.core.errors import BadInput
 from app.storage.paths import DataPaths
-from app.terminal import Out, TerminalOut, error_line, load_texts
 from app.wiring import open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
@@ -99,9 +99,9 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
 REAL = """
 import io, json, os, sys
 from contextlib import redirect_stdout
-from app.arguments import parse_arguments
-from app.cli import run
-from app.terminal import load_texts
+from app.cli.parser import parse_arguments
+from app.cli.main import run
+from app.cli.printing.output import load_texts
 def moot(*words, typed=""):
     reading, writing = os.pipe()
     os.write(writing, typed.encode())

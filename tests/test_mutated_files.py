@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import EXPORT, IMPORT, RESTORE, SESSIONS, SHOW, Arguments
-from app.commands import run_command
+from app.cli.commands.session_list import list_sessions
+from app.cli.commands.sessions import run_command
+from app.cli.parser import EXPORT, IMPORT, RESTORE, SESSIONS, SHOW, Arguments
+from app.cli.printing.output import error_line, load_texts
 from app.core.errors import MootError
 from app.core.events import EventBus
 from app.core.store import StoredSession
-from app.engine.export import FORMATS, export
+from app.engine.export.documents import FORMATS, export
 from app.engine.live_session import LiveSession
-from app.session_list import list_sessions
-from app.storage.archive import FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.terminal import error_line, load_texts
+from app.storage.stored_data import FileArchive
 from app.wiring import Moot, open_moot
 from tests.builders import PROMPTS
 from tests.engine import foreign_exports

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import ALLOW, DENY, SERVERS, Arguments, parse_arguments
-from app.commands import run_command
-from app.control import hand_over
+from app.cli.commands.sessions import run_command
+from app.cli.control import hand_over
+from app.cli.parser import ALLOW, DENY, SERVERS, Arguments, parse_arguments
+from app.cli.printing.output import load_texts
 from app.core.errors import BadInput, NotFound
 from app.core.tool import ASKING, CONNECTED, OFF, McpServer
 from app.storage.paths import DataPaths
-from app.terminal import load_texts
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers

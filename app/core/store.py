@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.core.agent import Agent, Group
-from app.core.archive import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.draft import Draft
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ModelList, ProviderConfig
 from app.core.session import Session, SessionSummary
 from app.core.settings import Settings
+from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.tool import McpServer
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition

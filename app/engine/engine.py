@@ -45,24 +45,24 @@ from app.core.store import (
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
-from app.engine.archive import Archive
-from app.engine.assistants import Assistants
-from app.engine.availability import MADE_FOR, PARALLEL, Availability, policy_of
-from app.engine.cast import Cast
-from app.engine.chat_run import ChatRun, ChatTerms
-from app.engine.chats import Chats
+from app.engine.availability.policies import MADE_FOR, PARALLEL, Availability, policy_of
+from app.engine.availability.queues import Queues
+from app.engine.availability.slots import Slots
+from app.engine.chat.commands import Chats
+from app.engine.chat.run import ChatRun, ChatTerms
 from app.engine.connections import Connections
-from app.engine.debate_run import DebateRun
-from app.engine.debates import Debates
+from app.engine.debate.commands import Debates
+from app.engine.debate.run import DebateRun
+from app.engine.debate.setup import DebateSetup, Seat
 from app.engine.drafts import Drafts
-from app.engine.estimates import Estimates
-from app.engine.event_lines import session_document
-from app.engine.export import export_in_turns
-from app.engine.group_run import GroupRun
-from app.engine.groups import Groups
+from app.engine.export.documents import export_in_turns
+from app.engine.export.event_lines import session_document
+from app.engine.group.commands import Groups
+from app.engine.group.run import GroupRun
 from app.engine.keys import Keys
+from app.engine.library.agents import Cast
+from app.engine.library.assistants import Assistants
 from app.engine.live_session import LiveSession
-from app.engine.metered_models import MeteredModels
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
     NO_SERVER,
@@ -74,15 +74,15 @@ from app.engine.provider_list import (
     status_of,
     unreadable_place,
 )
-from app.engine.queues import Queues
 from app.engine.runner import Run, Surroundings
 from app.engine.servers import Servers
 from app.engine.sessions import Sessions, check_open
-from app.engine.setup import DebateSetup, Seat
-from app.engine.slots import Slots
-from app.engine.usage import UsageBook
-from app.engine.workflow_run import WorkflowRun
-from app.engine.workflows import Workflows
+from app.engine.stored_data import Archive
+from app.engine.turns.metered_models import MeteredModels
+from app.engine.usage.estimates import Estimates
+from app.engine.usage.usage_book import UsageBook
+from app.engine.workflow.commands import Workflows
+from app.engine.workflow.run import WorkflowRun
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
 

@@ -15,7 +15,7 @@ from app.core.events import Notice
 from app.core.session import ENDED, PAUSED, RUNNING, STOPPED
 from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
-from app.engine.metered_models import MeteredModels
+from app.engine.turns.metered_models import MeteredModels
 
 BY_USER = "by_user"
 APP_CLOSED = "app_closed"

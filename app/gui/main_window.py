@@ -12,14 +12,14 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from app.gui.theme import Tokens
+from app.gui.display.theme import Tokens
 from app.gui.window_state import WindowState
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine
-    from app.gui.desk import Desk
-    from app.gui.i18n import Language
-    from app.gui.style import Look
+    from app.gui.controllers.window import Desk
+    from app.gui.display.i18n import Language
+    from app.gui.display.style import Look
 
 SMALLEST = QSize(480, 320)
 SMALLEST_BODY = QSize(900, 600)  # where the window is smaller, what it holds is scrolled
@@ -62,10 +62,10 @@ class MainWindow(QMainWindow):
         from PySide6.QtCore import Qt
         from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
 
-        from app.gui.desk_commands import written_keys
-        from app.gui.side_bar import SideBar
-        from app.gui.top_bar import TopBar
-        from app.gui.welcome_page import WelcomePage
+        from app.gui.commands import written_keys
+        from app.gui.navigation.side_bar import SideBar
+        from app.gui.navigation.top_bar import TopBar
+        from app.gui.pages.welcome_page import WelcomePage
         from app.gui.widgets.side_splitter import SideSplitter
         from app.gui.widgets.toast import Banner, Toasts
 
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self, engine: "Engine", data_dir: Path, close_moot: Callable[[], Awaitable[None]]
     ) -> None:
         """Bring the window to life; `close_moot` returns the awaitable that ends the engine."""
-        from app.gui.desk import Desk
+        from app.gui.controllers.window import Desk
 
         self.desk = Desk(self, engine, data_dir, close_moot)
         self._alive = True

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.core.archive import Backup
 from app.core.errors import StorageError
 from app.core.events import utc_now
 from app.core.ids import is_id
+from app.core.stored_data import Backup
 from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, not_written, storage_error, write_all
 from app.storage.mcp_file import packed

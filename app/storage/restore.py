@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.approvals import without_approvals
-from app.core.archive import (
+from app.core.errors import BadInput
+from app.core.stored_data import (
     CHANGED,
     MISSING,
     SAME,
@@ -20,7 +21,6 @@ from app.core.archive import (
     PackedDocument,
     PackedSession,
 )
-from app.core.errors import BadInput
 from app.core.usage import UsageEntry
 from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.checked_zip import CheckedZip, Limits

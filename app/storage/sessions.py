@@ -25,7 +25,6 @@ from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.store import Hit, StoredSession
-from app.storage.bin import remove_old
 from app.storage.document_file import place_in_bin
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
 from app.storage.index import IndexEntry, load_index, save_index
@@ -36,6 +35,7 @@ from app.storage.replay import load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
 from app.storage.session_log import log_of
 from app.storage.threads import run_in_thread
+from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
 
 Result = TypeVar("Result")

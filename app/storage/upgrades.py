@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.core.archive import BEFORE_UPGRADE
 from app.core.errors import StorageError
+from app.core.stored_data import BEFORE_UPGRADE
 from app.storage.backup import packed_files, schema_version, write_backup
 from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, storage_error, write_whole

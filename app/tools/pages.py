@@ -7,7 +7,7 @@ from typing import Final
 from app.core.message import DONE, TOOL, Message, ToolCall
 from app.core.tool import ToolContext, ToolResult
 from app.tools.declared import Declared
-from app.tools.fence import source_of
+from app.tools.external_text import source_of
 
 _OPENERS: Final = ("web_fetch", "open_url")
 _MAX_PAGES: Final = 50

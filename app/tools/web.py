@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from app.core.session import DEFAULT_MODE
 from app.core.tool import ToolError, ToolResult
 from app.tools.declared import Declared, Outside
-from app.tools.fence import fenced
+from app.tools.external_text import fenced
 
 # With the start of the tool host, which takes seconds where it is the first call.
 _CALL_SECONDS: Final = 60.0

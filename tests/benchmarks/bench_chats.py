@@ -16,11 +16,11 @@ from app.core.ids import new_id
 from app.core.message import ASSISTANT
 from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.engine.cast import Voice
-from app.engine.chat_request import AgentTurn, build_request
+from app.engine.chat.request import AgentTurn, build_request
 from app.engine.engine import Engine
+from app.engine.library.agents import Voice
 from app.engine.live_session import LiveSession
-from app.engine.model_call import Attempt
+from app.engine.turns.model_call import Attempt
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave

@@ -28,9 +28,9 @@ from app.core.errors import BAD_REQUEST, ProviderError
 from app.core.message import ASSISTANT
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, Text
 from app.core.session import Participant
-from app.engine.setup import DebateSetup
-from app.gui.dialogs.settings_dialog import PAGES as SETTINGS_PAGES
-from app.gui.event_loop import AppLoop
+from app.engine.debate.setup import DebateSetup
+from app.gui.desktop.event_loop import AppLoop
+from app.gui.pages.settings.settings_dialog import PAGES as SETTINGS_PAGES
 from app.providers.remote import RemoteModels
 from tests import guards
 from tests.app_driver import Person, at_window, until

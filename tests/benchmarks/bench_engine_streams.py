@@ -21,11 +21,11 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app.core.events import MessageFinished, MessageStarted
 from app.core.message import STREAMING
 from app.core.session import Participant, Session
-from app.engine.setup import DebateSetup
-from app.gui.bridge import Bridge
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.event_loop import AppLoop
-from app.gui.theme import LIGHT
+from app.engine.debate.setup import DebateSetup
+from app.gui.controllers.bridge import Bridge
+from app.gui.desktop.event_loop import AppLoop
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.transcript_view import TranscriptView
 from app.wiring import Moot, open_moot
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import application, closed, markdown, message, percentile, settle, texts

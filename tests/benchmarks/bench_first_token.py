@@ -14,8 +14,8 @@ from statistics import median
 from PySide6.QtCore import QEvent, QObject
 
 from app.children.host_process import HostProcess, Line
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.event_loop import AppLoop
+from app.gui.desktop.event_loop import AppLoop
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import application, percentile

@@ -2,9 +2,9 @@
 
 from statistics import median
 
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import SESSION, application, closed, cpu, message, shown, texts
 from tests.gui.hostile_documents import DOCUMENTS

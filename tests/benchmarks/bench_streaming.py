@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from app.core.message import DONE, STREAMING, Author, Message, ToolCall
 from app.core.session import RUNNING, Chat, ChatSession
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (
     application,

@@ -5,10 +5,10 @@ from statistics import median
 from time import thread_time
 
 from app.core.message import Message
-from app.engine import branches
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.engine.chat.director import branches
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (

@@ -9,8 +9,8 @@ from statistics import median
 
 from app.core.agent import Busy
 from app.core.workflow import DONE, StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability import PARALLEL, Availability, Started, Task
-from app.engine.workflow import begun, settled, with_step
+from app.engine.availability.policies import PARALLEL, Availability, Started, Task
+from app.engine.workflow.director import begun, settled, with_step
 from tests.benchmarks.table import Benchmark, Result
 
 ASSISTANTS = 100

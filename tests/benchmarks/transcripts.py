@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.core.message import DONE, Author, Message
 from app.core.session import Session
 from app.core.texts import Texts
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.transcript_view import TranscriptView
 
 I18N = Path(__file__).resolve().parents[2] / "resources" / "i18n"
 WIDTH, HEIGHT = 1000, 800

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from app.core.agent import Busy
-from app.engine.availability import (
+from app.engine.availability.policies import (
     BUSY,
     DEFAULT_DEPTH,
     QUEUE_FULL,

@@ -19,7 +19,7 @@ from app.core.message import ASSISTANT, DONE, FAILED, STREAMING, TOOL, USER, Mes
 from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
 from app.core.session import IDLE, PAUSED, GroupSession
-from app.engine.branches import back_from
+from app.engine.chat.branches import back_from
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Hang, Script, a_bench
 from tests.engine.group_tools import all_tools
@@ -391,7 +391,9 @@ class GroupPlay:
                 result = told.get(call.id)
                 if ended and result is not None and result.state == DONE:
                     self._say("P9: a call behind the end was run")
-                ended = ended or (call.name in ENDING and message.author.id == "orchestrator")
+                # In its last turn an orchestrator has one tool; a call of another is refused and ends nothing.
+                refused = result is not None and result.content.startswith("There is no tool")
+                ended = ended or (call.name in ENDING and message.author.id == "orchestrator" and not refused)
                 if result is not None:
                     self._check_result(call, result)
 

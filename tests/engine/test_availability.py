@@ -6,12 +6,12 @@ from hypothesis import seed as with_seed
 from hypothesis.stateful import get_state_machine_test
 
 from app.core.agent import Busy
-from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
+from app.engine.availability.policies import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
 from tests.repeats import repeats, slow_after
 
-MODULE = "app.engine.availability"
+MODULE = "app.engine.availability.policies"
 MUTANTS = [
     ("len(self.running) < self.limit", "len(self.running) <= self.limit", "I1"),
     ("return desk.free and not desk.waiting and", "return desk.free and", "I4"),

@@ -9,7 +9,7 @@ from app.core.events import EventBus
 from app.core.message import STREAMING, USER, Author, Message
 from app.core.session import Chat, ChatSession
 from app.core.store import StoredSession
-from app.engine.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
+from app.engine.chat.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
 from app.engine.live_session import LiveSession
 
 ANN = Author(id="a", name="Ann", path=("a",))

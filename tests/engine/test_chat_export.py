@@ -27,10 +27,10 @@ from app.core.message import (
 )
 from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
 from app.core.store import StoredSession
-from app.engine import export as export_module
-from app.engine.call_tree import in_tree
-from app.engine.export import export, export_in_turns
-from app.engine.export_parts import closed
+from app.engine.export import documents as export_module
+from app.engine.export.call_tree import in_tree
+from app.engine.export.documents import export, export_in_turns
+from app.engine.export.parts import closed
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE, parse
 from app.markdown_page import as_html

@@ -12,31 +12,31 @@ from tests.repeats import repeats, slow_after
 ENGINE = "app.engine."
 
 MUTANTS = [
-    pytest.param("debate", "spoken.round, spoken.turn + 1", "spoken.round, spoken.turn + 2", 0, "D3|D4", id="skips-a-turn"),
+    pytest.param("debate.director", "spoken.round, spoken.turn + 1", "spoken.round, spoken.turn + 2", 0, "D3|D4", id="skips-a-turn"),
     pytest.param(
-        "debate", "spoken.round, spoken.turn + 1", "spoken.round, spoken.turn + (not failed)", 0, "D13", id="failure-repeats"
+        "debate.director", "spoken.round, spoken.turn + 1", "spoken.round, spoken.turn + (not failed)", 0, "D13", id="failure-repeats"
     ),
-    pytest.param("debate", "if failed else 0", "if failed else debate.failures", 0, "D5", id="success-does-not-reset"),
-    pytest.param("debate", "MAX_FAILURES = 2", "MAX_FAILURES = 3", 0, "D5", id="three-failures"),
-    pytest.param("debate", "replace(debate, failures=0, due=due)", "debate", 0, "D5|resumed, and paused", id="resume-does-not-reset"),
-    pytest.param("debate", "if debate.failures >= MAX_FAILURES:\n        due", "if False:\n        due", 0, "D5: a failed turn|D4", id="failed-turns-forgotten"),
-    pytest.param("debate", "len(present) < MIN_PARTICIPANTS", "len(present) < 1", 1, "D7", id="too-few-unnoticed"),
-    pytest.param("metered_models", "MIN_WAIT = 10.0", "MIN_WAIT = 5.0", 0, "D6: waited too little", id="waits-too-little"),
-    pytest.param("model_call", "if retried or seconds_to_wait", "if seconds_to_wait", 0, "D6: waits to ask", id="retries-for-ever"),
-    pytest.param("metered_models", "error.kind != RATE_LIMIT", "False", 1, "D6: quota", id="retries-quota"),
-    pytest.param("metered_models", "if seconds <= MAX_WAIT else None", "", 2, "a wait nobody", id="waits-for-ever"),
-    pytest.param("model_call", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),
-    pytest.param("debate_run", "case Speak() if self._pausing:", "case Speak() if False:", 0, "D9", id="pause-ignored"),
+    pytest.param("debate.director", "if failed else 0", "if failed else debate.failures", 0, "D5", id="success-does-not-reset"),
+    pytest.param("debate.director", "MAX_FAILURES = 2", "MAX_FAILURES = 3", 0, "D5", id="three-failures"),
+    pytest.param("debate.director", "replace(debate, failures=0, due=due)", "debate", 0, "D5|resumed, and paused", id="resume-does-not-reset"),
+    pytest.param("debate.director", "if debate.failures >= MAX_FAILURES:\n        due", "if False:\n        due", 0, "D5: a failed turn|D4", id="failed-turns-forgotten"),
+    pytest.param("debate.director", "len(present) < MIN_PARTICIPANTS", "len(present) < 1", 1, "D7", id="too-few-unnoticed"),
+    pytest.param("turns.metered_models", "MIN_WAIT = 10.0", "MIN_WAIT = 5.0", 0, "D6: waited too little", id="waits-too-little"),
+    pytest.param("turns.model_call", "if retried or seconds_to_wait", "if seconds_to_wait", 0, "D6: waits to ask", id="retries-for-ever"),
+    pytest.param("turns.metered_models", "error.kind != RATE_LIMIT", "False", 1, "D6: quota", id="retries-quota"),
+    pytest.param("turns.metered_models", "if seconds <= MAX_WAIT else None", "", 2, "a wait nobody", id="waits-for-ever"),
+    pytest.param("turns.model_call", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),
+    pytest.param("debate.run", "case Speak() if self._pausing:", "case Speak() if False:", 0, "D9", id="pause-ignored"),
     pytest.param(
-        "debate_run",
+        "debate.run",
         "self._live.finish_message(result.message, *extra, debate=debate)",
         "self._live.finish_message(result.message, *extra); self._live.change(debate=debate)",
         0, "D13", id="cursor-in-a-line-of-its-own",
     ),
-    pytest.param("perspective", "len(seen) - window, len(seen)", "len(seen) - window - 1, len(seen)", 2, "D8: more messages", id="window-of-16"),
-    pytest.param("perspective", "message.state == DONE and", "", 3, "D10", id="errors-reach-others"),
-    pytest.param("perspective", "round_number == 1:\n        seen", "False:\n        seen", 2, "D8: the opening", id="opening-not-blind"),
-    pytest.param("perspective", "if message.author.id == speaker.id:\n            items", "if False:\n            items", 0, "D8: own words", id="own-words-as-users"),
+    pytest.param("debate.perspective", "len(seen) - window, len(seen)", "len(seen) - window - 1, len(seen)", 2, "D8: more messages", id="window-of-16"),
+    pytest.param("debate.perspective", "message.state == DONE and", "", 3, "D10", id="errors-reach-others"),
+    pytest.param("debate.perspective", "round_number == 1:\n        seen", "False:\n        seen", 2, "D8: the opening", id="opening-not-blind"),
+    pytest.param("debate.perspective", "if message.author.id == speaker.id:\n            items", "if False:\n            items", 0, "D8: own words", id="own-words-as-users"),
     pytest.param("sessions", "if live.session.status in ENDED:", "if False:", 0, "D12", id="say-after-the-end"),
 ]  # fmt: skip
 
@@ -68,3 +68,17 @@ def test_a_seeded_fault_is_caught(module: str, old: str, new: str, seed: int, br
     """Each with a seed that shows it soon, and with room for another one that takes longer."""
     with mutant(ENGINE + module, old, new), pytest.raises(AssertionError, match=broken):
         _play(seed=seed, examples=600)
+
+
+def test_a_retry_after_two_failures_does_not_wait_for_the_first_of_them() -> None:
+    """Both turns fail after a part of their text, and their providers ask to wait."""
+    machine = DebateMachine()
+    try:
+        machine.start(rounds=1, mode="round-robin", blind=False, count=4)
+        for _ in range(2):
+            machine.say_a_part()
+            machine.refuse(quota=False, retry_after=50.0, times=1)
+        assert machine.session.reason == "two_failures"
+        machine.retry_the_turn()
+    finally:
+        machine.teardown()

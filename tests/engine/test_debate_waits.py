@@ -11,7 +11,7 @@ from app.core.agent import Agent, Busy
 from app.core.events import SessionChanged
 from app.core.provider import ModelRequest
 from app.core.session import COMPLETED, PAUSED, RUNNING, STOPPED
-from app.engine.setup import DebateSetup
+from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup, until
 
 ONE = Busy(strategy="queue", depth=3)

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.errors import BadInput, ProviderError
 from app.core.session import ContextFile
-from app.engine.event_lines import event_line
+from app.engine.export.event_lines import event_line
 from tests.builders import Bench, a_bench, a_setup
 from tests.memory import MemoryStore
 
@@ -80,7 +80,7 @@ def test_every_code_has_its_words_in_both_languages() -> None:
     engine = Path(__file__).parents[2] / "app" / "engine"
     codes = {
         f"error.{code}"
-        for file in engine.glob("*.py")
+        for file in engine.rglob("*.py")
         for code in re.findall(r'(?:BadInput|NotFound)\(\s*"([a-z_]+)"', file.read_text("utf-8"))
     }
     assert codes and codes <= english and codes <= korean

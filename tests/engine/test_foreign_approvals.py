@@ -10,7 +10,6 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.approvals import FROM_FILE, without_approvals
-from app.core.archive import BY_HAND
 from app.core.ids import new_id
 from app.core.message import (
     ALLOW,
@@ -29,14 +28,15 @@ from app.core.message import (
 )
 from app.core.session import IDLE, PAUSED, WAITING, Chat, ChatSession, Session, WorkflowSession, WorkflowState
 from app.core.store import StoredSession
+from app.core.stored_data import BY_HAND
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.core.workflow import STEP, StepState, WorkflowDefinition, WorkflowStep
 from app.core.workflow import WAITING as STEP_WAITS
 from app.engine.live_session import LiveSession
-from app.storage.archive import FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.session_log import log_of
+from app.storage.stored_data import FileArchive
 from tests.builders import USER_AUTHOR, Bench, a_bench, a_log_store
 from tests.engine.test_turn import calling
 

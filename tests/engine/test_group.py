@@ -13,7 +13,7 @@ from app.core.message import ASSISTANT, FAILED, TOOL, USER, Message
 from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
 from app.core.session import IDLE, PAUSED, WAITING, GroupSession
-from app.engine.group import addressed, turns_used
+from app.engine.group.director import addressed, turns_used
 from app.tools import orchestration, planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store

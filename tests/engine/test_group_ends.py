@@ -14,7 +14,7 @@ from app.core.events import Notice
 from app.core.message import ASSISTANT, FAILED, TOOL, USER, Message
 from app.core.provider import ModelRequest
 from app.core.session import IDLE, GroupSession
-from app.engine.group import turns_used
+from app.engine.group.director import turns_used
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who

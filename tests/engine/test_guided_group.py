@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.engine.guided_group import _plan
+from app.engine.group.guided import _plan
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.printing.output import last_line
 from app.core.agent import Agent, Group, Leader
 from app.core.provider import ModelRequest
 from app.core.reasons import code_of_session, reason_code, reason_text
 from app.core.session import IDLE, PAUSED, Chat, Session, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.workflow import StepState, WorkflowDefinition
-from app.engine.event_lines import session_document
-from app.terminal import last_line
+from app.engine.export.event_lines import session_document
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who

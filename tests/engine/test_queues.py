@@ -13,8 +13,8 @@ from app.core.message import ASSISTANT, FAILED, TOOL
 from app.core.provider import ModelRequest, Text
 from app.core.session import COMPLETED, PAUSED
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability import Availability
-from app.engine.slots import Job, Slots
+from app.engine.availability.policies import Availability
+from app.engine.availability.slots import Job, Slots
 from tests.builders import Bench, until
 from tests.engine.group_tools import bound
 from tests.engine.test_turn import agent, calling, status

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.session import Participant
-from app.engine.reply import ReplyCleaner, is_pass, whole_sentences
+from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
 from tests.repeats import repeats
 
 PEOPLE = (

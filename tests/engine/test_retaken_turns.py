@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.printing.output import error_line, last_line
 from app.core.errors import BadInput, ProviderError
 from app.core.message import DONE, FAILED
 from app.core.provider import ProviderConfig
 from app.core.reasons import reason_text
 from app.core.session import COMPLETED, ERROR, PAUSED
 from app.core.texts import Texts
-from app.engine.setup import DebateSetup
-from app.terminal import error_line, last_line
+from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people, reopened
 from tests.memory import MemorySecrets
 

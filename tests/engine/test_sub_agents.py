@@ -12,8 +12,8 @@ from app.core.message import FAILED
 from app.core.provider import ModelRequest, Text
 from app.core.session import IDLE, RUNNING, WAITING
 from app.core.tool import ToolError
-from app.engine.branches import shown, versions, versions_shown
-from app.engine.sub_agents import callable_by, delegation
+from app.engine.chat.branches import shown, versions, versions_shown
+from app.engine.turns.sub_agents import callable_by, delegation
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
 

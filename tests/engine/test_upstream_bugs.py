@@ -10,7 +10,7 @@ from app.core.agent import Busy
 from app.core.provider import Delta, Finished, ModelRequest, Text
 from app.core.session import COMPLETED, STOPPED
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.availability import (
+from app.engine.availability.policies import (
     QUEUE_FULL,
     TIMED_OUT,
     Availability,
@@ -21,9 +21,9 @@ from app.engine.availability import (
     policy_of,
     role_of,
 )
-from app.engine.slots import NotFree, Slots
-from app.engine.step_protocol import step_complete
-from app.engine.workflow import begun
+from app.engine.availability.slots import NotFree, Slots
+from app.engine.workflow.director import begun
+from app.engine.workflow.step_protocol import step_complete
 from tests.builders import until
 from tests.engine.test_workflow import (
     DONE_TEXT,

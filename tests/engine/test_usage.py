@@ -13,7 +13,7 @@ from app.core.provider import Finished, ModelRequest
 from app.core.session import COMPLETED, IDLE, PAUSED
 from app.core.settings import Settings
 from app.core.usage import Total, UsageEntry
-from app.engine.usage import UsageBook
+from app.engine.usage.usage_book import UsageBook
 from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup
 from tests.memory import MemoryLedger
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.printing.output import verdict_text
 from app.core.errors import SERVER, BadInput, NotFound, ProviderError
 from app.core.message import DONE
 from app.core.provider import ModelRequest
 from app.core.session import COMPLETED, FREE, PAUSED, Debate
 from app.core.texts import Texts
 from app.core.verdict import Ballot, Point, Verdict
-from app.engine.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
-from app.terminal import verdict_text
+from app.engine.debate.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
 from tests.builders import (
     PROMPTS,
     Bench,

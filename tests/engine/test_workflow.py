@@ -13,10 +13,10 @@ from app.core.message import TOOL
 from app.core.provider import ModelRequest, Text
 from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession
 from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
-from app.engine.classifier import by_keyword, choice_of
-from app.engine.step_protocol import read_by_people, step_complete
-from app.engine.workflow import begun
-from app.engine.workflows import read_built_in
+from app.engine.workflow.classifier import by_keyword, choice_of
+from app.engine.workflow.commands import read_built_in
+from app.engine.workflow.director import begun
+from app.engine.workflow.step_protocol import read_by_people, step_complete
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
 

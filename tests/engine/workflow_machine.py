@@ -25,7 +25,7 @@ from app.core.workflow import (
     WorkflowDefinition,
     WorkflowStep,
 )
-from app.engine.workflow import begun, reopened, with_step
+from app.engine.workflow.director import begun, reopened, with_step
 
 Action = tuple[str, int]
 

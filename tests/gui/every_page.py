@@ -35,8 +35,8 @@ from app.core.session import (
 from app.core.tool import McpServer
 from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import DONE, FAILED, PENDING, StepState
-from app.engine.workflows import read_built_in as read_workflows
-from app.gui.dialogs.settings_dialog import PAGES
+from app.engine.workflow.commands import read_built_in as read_workflows
+from app.gui.pages.settings.settings_dialog import PAGES
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QWidget
 
-from app.gui.event_loop import AppLoop
+from app.gui.desktop.event_loop import AppLoop
 from app.main import open_window
 
 NAMES = ("new_button", "debate_button", "settings_button", "welcome_send")

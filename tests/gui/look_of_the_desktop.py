@@ -9,8 +9,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app.gui.event_loop import AppLoop
-from app.gui.style import Look
+from app.gui.desktop.event_loop import AppLoop
+from app.gui.display.style import Look
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 

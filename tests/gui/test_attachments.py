@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from app.core.errors import BadInput
-from app.gui.attachments import LONGEST_SIDE, is_image, picture_attachment, read_attachments
+from app.gui.files.attachments import LONGEST_SIDE, is_image, picture_attachment, read_attachments
 
 
 def picture(width: int, height: int) -> QImage:

@@ -11,12 +11,12 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.message import STREAMING, Message
-from app.gui.chat.backlog import Backlog
-from app.gui.chat.row_filler import SLICE
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.row_tree import tree_rows
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.gradual_loading import Backlog
+from app.gui.transcript.row_filler import SLICE
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_tree import tree_rows
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, spoke
 from tests.gui.test_transcript_view import texts
 

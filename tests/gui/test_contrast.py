@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.gui.theme import DARK, LIGHT, Tokens
+from app.gui.display.theme import DARK, LIGHT, Tokens
 
 SHEET = (Path(__file__).parents[2] / "resources" / "app.qss").read_text("utf-8")
 READ, SEEN = 4.5, 3.0

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.session import ROLES, RUNNING
-from app.engine.verdict import Judge
+from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import ShorteningButton
 from app.gui.widgets.label import ElidedLabel, Paragraph

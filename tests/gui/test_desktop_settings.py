@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QColor
 
-from app.gui.theme import DARK, LIGHT, contrast, high_contrast
+from app.gui.display.theme import DARK, LIGHT, contrast, high_contrast
 
 pytestmark = pytest.mark.skipif(not shutil.which("dbus-daemon"), reason="there is no dbus-daemon")
 DARK_SCHEME = ("org.freedesktop.appearance", "color-scheme", "u", 1)

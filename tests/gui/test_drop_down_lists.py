@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QCompleter, QLineEdit, QVBoxLayout, 
 from pytestqt.qtbot import QtBot
 
 from app.core.provider import ProviderConfig, ProviderStatus
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.model_choice import ModelChoice
 from tests.gui.test_contrast import READ, contrast

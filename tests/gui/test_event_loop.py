@@ -11,7 +11,7 @@ import time
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.gui.event_loop import AppLoop
+from app.gui.desktop.event_loop import AppLoop
 
 
 def run(coroutine):

@@ -11,15 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed
 from app.core.message import STREAMING, Attachment, Message, Prompt
-from app.gui.chat import card_row, thought_line
-from app.gui.chat.finder import MAX_HITS
-from app.gui.chat.hit import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
-from app.gui.chat.message_row import FOLD_ABOVE
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.row_tree import group_id, tree_rows, whole_rows
-from app.gui.chat.transcript_selecting import LOOK_S
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript import card_row, thought_line
+from app.gui.transcript.finder import MAX_HITS
+from app.gui.transcript.message_row import FOLD_ABOVE
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_tree import group_id, tree_rows, whole_rows
+from app.gui.transcript.search_result import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
+from app.gui.transcript.transcript_selecting import LOOK_S
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
 from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, spoke, stored
 from tests.gui.test_transcript_view import texts

@@ -9,10 +9,10 @@ from PySide6.QtGui import QFont, QFontMetrics, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.core.session import SessionSummary
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized
+from app.gui.navigation.session_list import matches
 from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
-from app.gui.session_list import matches
-from app.gui.style import Look, sized
 from tests.app_driver import Person, at_window, until
 
 RESOURCES = Path(__file__).parent.parent.parent / "resources"

@@ -6,7 +6,7 @@ import string
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "resources" / "i18n"

@@ -6,7 +6,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app.gui.key_order import KeyOrder
+from app.gui.desktop.key_order import KeyOrder
 from tests.app_driver import until
 
 

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.chat.action_bar import ActionBar
-from app.gui.chat.jump_pill import JumpPill
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.panels.chat.name_list import NameList
+from app.gui.pages.chat.name_list import NameList
+from app.gui.transcript.action_bar import ActionBar
+from app.gui.transcript.jump_pill import JumpPill
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.chip_list import ChipButton
 from app.gui.widgets.plan_row import PlanRow
 from app.gui.widgets.queue_strip import QueueRow

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from app.core.message import USER, Author, Message
-from app.engine.export_parts import as_markdown, literal_markdown
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.selection import Place
-from app.gui.chat.transcript_view import TranscriptView
+from app.engine.export.parts import as_markdown, literal_markdown
+from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.literal import CHARACTERS, literal_blocks
-from app.gui.theme import LIGHT
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.selection import Place
+from app.gui.transcript.transcript_view import TranscriptView
 from app.markdown_page import as_html
 from tests.gui.test_transcript_view import SESSION, said, texts
 from tests.repeats import repeats

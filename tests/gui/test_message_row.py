@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
-from app.gui.chat.row_style import COMPACT, WIDE
-from app.gui.chat.row_words import sent_at
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.row_style import COMPACT, WIDE
+from app.gui.transcript.row_words import sent_at
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.test_transcript_view import SESSION, said, texts
 
 

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.provider import ProviderConfig, ProviderStatus
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.model_choice import ModelChoice
 from tests.app_driver import until
 

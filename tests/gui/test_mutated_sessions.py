@@ -13,11 +13,11 @@ from app.core.message import Author, Message
 from app.core.session import SessionSummary
 from app.core.verdict import Ballot
 from app.core.workflow import StepState
-from app.gui.chat.row_words import chips_of
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import state_of
 from app.gui.panels.debate.stance_chart import stance_lines
-from app.gui.panels.workflow.step_looks import seconds_of
-from app.gui.session_state import state_of
+from app.gui.panels.workflow.step_display import seconds_of
+from app.gui.transcript.row_words import chips_of
 from tests.app_driver import Person, at_window, until
 from tests.builders import a_debate
 from tests.mutations import mutated_value

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.message import Author, Message, Prompt
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.web_view.available import available
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
 from app.gui.widgets.question_card import QuestionCard

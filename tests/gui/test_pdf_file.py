@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from app.gui import pdf_file
+from app.gui.display.theme import LIGHT
+from app.gui.files import pdf_file
+from app.gui.files.pdf_file import write_pdf
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import BlockDocument
-from app.gui.pdf_file import write_pdf
-from app.gui.theme import LIGHT
 
 ONE = """**Ada**
 

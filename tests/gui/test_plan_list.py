@@ -5,9 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.plan import Plan, PlanItem
-from app.engine.groups import MAX_ITEM, MAX_ITEMS
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.controls import scrolling
 from app.gui.widgets.plan_list import PlanList
 from app.storage.paths import resources_dir

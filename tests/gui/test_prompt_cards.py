@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from app.core.message import Author, Message, Prompt
 from app.core.text import exact
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.approval_card import ApprovalCard, readable
 from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.question_card import QuestionCard

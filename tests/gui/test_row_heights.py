@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from app.gui.chat.row_heights import Estimate, RowHeights
-from app.gui.chat.row_scroller import RowScroller
+from app.gui.transcript.row_heights import Estimate, RowHeights
+from app.gui.transcript.row_scroller import RowScroller
 from tests.repeats import repeats
 
 SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))

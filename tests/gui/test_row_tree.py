@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.message import ALLOW, APPROVAL, STREAMING, Message, Prompt
-from app.gui.chat.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
-from app.gui.chat.transcript_model import TranscriptModel
+from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
+from app.gui.transcript.transcript_model import TranscriptModel
 from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
 from tests.repeats import repeats
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.message import Author, Failure, Message, ToolCall, Usage
 from app.core.texts import Texts
-from app.gui.chat.row_words import chips_of, error_of, is_cut, meta_of, tip_of, why_of
+from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, tip_of, why_of
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 EN = Texts.load(I18N, "en")

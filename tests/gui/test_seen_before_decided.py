@@ -6,20 +6,20 @@ import pytest
 from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QWidget
 
 from app.core.agent import Agent
-from app.core.archive import Backup, BackupContents, PackedSession
 from app.core.message import APPROVAL, OPTIONS, TEXT, Author, Message, Prompt
+from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import ASKING, McpServer, ServerStatus
-from app.engine.assistants import SharedAssistant
 from app.engine.importing.sessions import Arrival, Arrivals
-from app.gui.dialogs.bring_in_dialog import BringInDialog, assistant_preview
+from app.engine.library.assistants import SharedAssistant
+from app.gui.controllers.group_runs import question_text
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.consent_dialog import ConsentDialog
+from app.gui.dialogs.import_definition_dialog import BringInDialog, assistant_preview
 from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.dialogs.restore_dialog import RestoreDialog
-from app.gui.group_desk import question_text
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.hand_over_card import HandOverCard
 from app.gui.widgets.label import ElidedLabel, Paragraph

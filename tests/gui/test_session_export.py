@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.message import Author, Message
 from app.core.session import Chat, ChatSession
-from app.gui.pdf_file import write_pdf
-from app.gui.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
+from app.gui.controllers.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
+from app.gui.files.pdf_file import write_pdf
 from tests.app_driver import Person, at_window, until
 
 ME = Author(id="user", name="User", kind="user")

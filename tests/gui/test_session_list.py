@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from app.core.session import COMPLETED, IDLE, RUNNING, WAITING, SessionSummary
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
-from app.gui.session_list import ASKS, SUMMARY, SessionList, SessionRows
+from app.gui.navigation.session_list import ASKS, SUMMARY, SessionList, SessionRows
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt

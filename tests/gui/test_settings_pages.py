@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QWid
 
 from app.core.settings import Settings, rules
 from app.core.tool import McpServer
-from app.gui.desk_commands import all_commands, chosen_keys, kept_shortcuts
-from app.gui.dialogs.settings_dialog import PAGES
-from app.gui.dialogs.settings_rows import settings_of
+from app.gui.commands import all_commands, chosen_keys, kept_shortcuts
+from app.gui.pages.settings.settings_dialog import PAGES
+from app.gui.pages.settings.settings_rows import settings_of
 from tests.app_driver import at_window, until
 
 CTRL = Qt.KeyboardModifier.ControlModifier

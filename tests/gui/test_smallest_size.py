@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
 
 from app.core.message import Author, Message, Usage
 from app.core.session import FREE, Debate, DebateSession, Participant
-from app.gui.chat.row_header import CHIP, NAME
-from app.gui.chat.transcript_view import TranscriptView
+from app.gui.transcript.row_header import CHIP, NAME
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
 from tests.app_driver import Person, at_window
 

@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.session import IDLE, PAUSED, Chat, ChatSession
-from app.gui.i18n import Language
-from app.gui.panels.chat.state_line import StateLine
+from app.gui.display.i18n import Language
+from app.gui.pages.chat.state_line import StateLine
 from app.storage.paths import resources_dir
 
 

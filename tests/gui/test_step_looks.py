@@ -4,8 +4,8 @@ import pytest
 
 from app.core.session import PAUSED, RUNNING, Chat, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.gui.i18n import Language
-from app.gui.panels.workflow.step_looks import SKIP, STOP, any_runs, done_count, looks_of, made_of
+from app.gui.display.i18n import Language
+from app.gui.panels.workflow.step_display import SKIP, STOP, any_runs, done_count, looks_of, made_of
 from app.storage.paths import resources_dir
 
 NIGHT = {"started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-22T08:00:00Z"}

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle
 
 from app.core.texts import Texts
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.style import Look, sized, style_sheet, tall
-from app.gui.theme import DARK, LIGHT
+from app.gui.display.style import Look, sized, style_sheet, tall
+from app.gui.display.theme import DARK, LIGHT
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import icon_button
 from tests.gui.test_transcript_view import SESSION, many
 

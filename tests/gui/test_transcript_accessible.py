@@ -4,9 +4,9 @@ from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
 from app.core.message import STREAMING
-from app.gui.chat import accessible
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript import accessible
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.test_transcript_view import SESSION, many, said, texts
 
 

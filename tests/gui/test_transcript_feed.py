@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import FAILED, STOPPED, STREAMING, Attachment, Message, Prompt
 from app.core.session import PAUSED
-from app.gui.chat.card_row import CardRow
-from app.gui.chat.group_row import GroupRow
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.row_words import thought_of
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.card_row import CardRow
+from app.gui.transcript.group_row import GroupRow
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_words import thought_of
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored
 from tests.gui.test_transcript_view import on_screen, read_middle, texts
 

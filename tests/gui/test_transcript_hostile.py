@@ -11,10 +11,10 @@ from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.core.message import STREAMING
-from app.gui.chat.transcript_view import TranscriptView
+from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import Block
 from app.gui.markdown.document import BlockDocument
-from app.gui.theme import LIGHT
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.test_transcript_view import SESSION, said, texts
 
 _listening: list[list[str]] = []

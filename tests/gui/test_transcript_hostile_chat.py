@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import STREAMING, Attachment, Message, Prompt
-from app.gui.chat.jump_pill import JumpPill
-from app.gui.chat.message_row import MessageRow
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.row_tree import CARD, GROUP, MESSAGE, QUESTION
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.jump_pill import JumpPill
+from app.gui.transcript.message_row import MessageRow
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, question, spoke
 from tests.gui.hostile_documents import DOCUMENTS, LEAST
 from tests.gui.test_transcript_hostile import reached  # noqa: F401

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import ALLOW, APPROVAL, Message, Prompt
-from app.gui.chat.message_row import MessageRow
-from app.gui.chat.question_row import QuestionRow
-from app.gui.chat.row_style import WIDE
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript.message_row import MessageRow
+from app.gui.transcript.question_row import QuestionRow
+from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, call, question, spoke
 from tests.gui.test_transcript_feed import row, state
 from tests.gui.test_transcript_view import texts

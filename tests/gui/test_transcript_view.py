@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from app.core.message import FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
 from app.core.session import Debate, DebateSession, Participant
 from app.core.texts import Texts
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.theme import DARK, LIGHT
+from app.gui.display.theme import DARK, LIGHT
+from app.gui.transcript.transcript_view import TranscriptView
 
 I18N = Path(__file__).resolve().parents[2] / "resources" / "i18n"
 PEOPLE = (

@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.core.texts import Texts
-from app.gui.chat import typing_indicator
-from app.gui.chat.row_header import Speaker
-from app.gui.chat.row_style import COMPACT, RowStyle
-from app.gui.chat.typing_indicator import TypingIndicator
-from app.gui.theme import LIGHT
+from app.gui.display.theme import LIGHT
+from app.gui.transcript import typing_indicator
+from app.gui.transcript.row_header import Speaker
+from app.gui.transcript.row_style import COMPACT, RowStyle
+from app.gui.transcript.typing_indicator import TypingIndicator
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 ADA = Speaker("Ada", "A", "#000000", "#ffffff")

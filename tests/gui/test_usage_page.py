@@ -11,10 +11,10 @@ from app.core.events import utc_now
 from app.core.session import PAUSED
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
-from app.gui.dialogs.usage_page import UsagePage
-from app.gui.i18n import Language
-from app.gui.style import Look
-from app.gui.tasks import Tasks
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.widgets.label import ElidedLabel
 from tests.app_driver import at_window, until
 from tests.builders import a_bench

@@ -11,11 +11,11 @@ from app.core.errors import ProviderError
 from app.core.events import EventBus
 from app.core.provider import Text
 from app.core.settings import Settings
-from app.engine.availability import Availability
+from app.engine.availability.policies import Availability
+from app.engine.availability.slots import Slots
 from app.engine.engine import ANY_NUMBER
-from app.engine.metered_models import MeteredCall, Place
-from app.engine.slots import Slots
-from app.engine.usage import UsageBook
+from app.engine.turns.metered_models import MeteredCall, Place
+from app.engine.usage.usage_book import UsageBook
 from app.providers.remote import RemoteModels
 from tests.memory import MemoryLedger
 from tests.providers.asking import request_to

@@ -15,11 +15,11 @@ import time
 import zipfile
 from pathlib import Path
 
-from app.core.archive import BY_HAND
-from app.storage.archive import FileArchive
+from app.core.stored_data import BY_HAND
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.samples import saved
 
 SESSIONS = 12

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.archive import BEFORE_RESTORE, BY_HAND, DAILY
 from app.core.errors import StorageError
-from app.storage.archive import FileArchive
+from app.core.stored_data import BEFORE_RESTORE, BY_HAND, DAILY
 from app.storage.backup import KEPT, MANIFEST, may_be_packed, own_backups, write_backup
 from app.storage.checked_zip import CheckedZip
 from app.storage.documents import JsonDocuments
@@ -20,6 +19,7 @@ from app.storage.file_system import RealFileSystem
 from app.storage.paths import DataPaths
 from app.storage.restore import LIMITS
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started
 from tests.storage.sim_fs import SimFS
 

@@ -11,13 +11,13 @@ from app.core.draft import NEW, SETUP, Draft, Rewriting, SeatDraft, SetupDraft
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Attachment
-from app.storage.archive import FileArchive
 from app.storage.backup import packed_files
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
 from app.storage.file_system import RealFileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.sim_fs import SimFS
 
 PICTURE = Attachment(name="그림.png", media_type="image/png", data="aGVsbG8=" * 900_000)

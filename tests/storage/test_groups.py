@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import DOCTOR, Arguments
+from app.cli.commands.doctor import examine
+from app.cli.parser import DOCTOR, Arguments
+from app.cli.printing.output import load_texts
 from app.core.agent import Group, Leader
 from app.core.errors import BadInput, StorageError
-from app.doctor import examine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
-from app.terminal import load_texts
 from tests.test_doctor import Lines
 
 CREW = Group(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import DOCTOR, Arguments
 from app.children.private_files import make_private_folder, open_to_append
+from app.cli.commands.doctor import examine
+from app.cli.parser import DOCTOR, Arguments
+from app.cli.printing.output import load_texts
 from app.core.errors import StorageError
-from app.doctor import examine
 from app.storage import permissions
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
 from app.storage.permissions import check_owner, make_private, open_to_others
-from app.terminal import load_texts
 from app.wiring import open_moot
 from tests.test_doctor import Lines
 

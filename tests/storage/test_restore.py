@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.archive import BEFORE_RESTORE, BY_HAND, CHANGED, MISSING, SAME, UNREADABLE, BackupContents
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
+from app.core.stored_data import BEFORE_RESTORE, BY_HAND, CHANGED, MISSING, SAME, UNREADABLE, BackupContents
 from app.storage import checked_zip, restore
-from app.storage.archive import FileArchive
 from app.storage.backup import MANIFEST
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.samples import finished, log_bytes, message, saved
 
 ADA = '{"id": "ada", "name": "Ada"}'

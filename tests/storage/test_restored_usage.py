@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.archive import BY_HAND
 from app.core.events import EventBus
 from app.core.settings import Settings
+from app.core.stored_data import BY_HAND
 from app.core.usage import UsageEntry
-from app.engine.usage import UsageBook
-from app.storage.archive import FileArchive
+from app.engine.usage.usage_book import UsageBook
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from app.storage.usage_ledger import UsageFile
 from tests.builders import ScriptedModels
 from tests.storage.samples import saved

@@ -6,10 +6,10 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.provider import ProviderConfig
-from app.storage.archive import FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.test_restore import put
 
 PROVIDER_ROWS = [

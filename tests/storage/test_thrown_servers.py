@@ -6,10 +6,10 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.tool import McpServer
-from app.storage.archive import FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import FileArchive
 from tests.storage.test_restore import put
 
 CANARY = "canary-thrown-7Qx0ZlV9pT3mKw8RbN2d"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app import wiring
-from app.core.archive import BEFORE_UPGRADE
 from app.core.errors import StorageError
 from app.core.ids import new_id
+from app.core.stored_data import BEFORE_UPGRADE
 from app.storage import log, upgrades
 from app.storage.backup import own_backups, write_backup
 from app.storage.file_system import RealFileSystem

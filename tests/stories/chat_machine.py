@@ -23,7 +23,7 @@ from app.core.plan import Plan, PlanItem
 from app.core.provider import ProviderConfig
 from app.core.session import IDLE, PAUSED, WAITING
 from app.core.settings import Settings
-from app.engine.branches import shown, versions
+from app.engine.chat.branches import shown, versions
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.markdown_page import as_html

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.control import ControlServer
-from app.running import run_for_another
+from app.cli.control import ControlServer
+from app.cli.running import run_for_another
 from app.wiring import open_moot
 from tests.engine import foreign_exports as exports
 from tests.stories.processes import look, moot

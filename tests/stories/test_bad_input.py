@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app import __main__, running
+from app import __main__
+from app.cli import running
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import ASSISTANT, Author, Message

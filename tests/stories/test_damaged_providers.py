@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest
-from app.exit_status import PAUSED_OR_STOPPED
 from app.wiring import open_moot
 from tests.stories.processes import here, moot
 from tests.wire import Fault, WireServer, write_providers

@@ -14,7 +14,7 @@ import pytest
 from app.core.agent import Agent
 from app.core.message import APPROVAL, TOOL, Message
 from app.core.tool import ASKING, CONNECTED
-from app.engine.branches import shown
+from app.engine.chat.branches import shown
 from app.wiring import Moot, open_moot
 from tests.tools.serving import allow, proper
 from tests.wire import Answer, WireCall, WireServer

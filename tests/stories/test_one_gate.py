@@ -9,8 +9,8 @@ import pytest
 
 from app.core import catalog
 from app.core.session import Participant
-from app.engine import metered_models
-from app.engine.setup import DebateSetup
+from app.engine.debate.setup import DebateSetup
+from app.engine.turns import metered_models
 from app.wiring import Moot, open_moot
 from tests.wire import Answer, Fault, WireServer, write_providers
 from tests.wire.server import Recorded

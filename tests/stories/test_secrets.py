@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from app.core.agent import Agent
-from app.gui.chat.transcript_view import TranscriptView
+from app.gui.transcript.transcript_view import TranscriptView
 from app.storage.redaction import MARK
 from app.wiring import open_moot
 from tests.app_driver import at_window
@@ -204,7 +204,7 @@ async def work():
     try:
         raise ValueError(f"log {key}")
     except ValueError:
-        logging.getLogger("app.gui.tasks").exception("the task failed with %s", key)
+        logging.getLogger("app.gui.controllers.tasks").exception("the task failed with %s", key)
     asyncio.get_running_loop().call_soon(lambda: 1 / 0 if not key else int(f"loop {key}"))
     thread = threading.Thread(target=fail)
     thread.start()

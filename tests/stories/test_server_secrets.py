@@ -17,16 +17,16 @@ from pathlib import Path
 
 import pytest
 
-from app.arguments import DOCTOR, Arguments
+from app.cli.commands.doctor import examine
+from app.cli.parser import DOCTOR, Arguments
+from app.cli.printing.output import load_texts
 from app.core.agent import Agent
-from app.core.archive import SAME
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import secret_fields
+from app.core.stored_data import SAME
 from app.core.tool import ASKING, CONNECTED, DOWN, NO_VALUE, McpServer, ToolError
-from app.doctor import examine
 from app.storage.paths import DataPaths
 from app.storage.redaction import MARK
-from app.terminal import load_texts
 from app.wiring import Moot, open_moot
 from tests.storage.test_secrets import SHELL, Backend
 from tests.stories.processes import PROJECT

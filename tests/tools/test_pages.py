@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, TOOL, Author, Message, ToolCall
-from app.tools.fence import fenced
+from app.tools.external_text import fenced
 from app.tools.pages import get_current_page, get_pages
 from tests.tools.contexts import Context
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.settings import Settings
 from app.tools.declared import Outside
-from app.tools.fence import fenced, source_of
+from app.tools.external_text import fenced, source_of
 from app.tools.tool_host.addresses import AddressPolicy
 from app.tools.tool_host.web_fetch import MAX_CHARACTERS, fetch
 from app.tools.web import web_fetch

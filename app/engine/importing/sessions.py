@@ -11,9 +11,9 @@ from app.core.ids import is_id, new_id
 from app.core.message import ASSISTANT, USER, Author, Message
 from app.core.session import IDLE, Chat, ChatSession, Session
 from app.core.store import StoredSession
-from app.engine.chat_input import title_of
-from app.engine.chat_run import USER_AUTHOR
-from app.engine.export import MOOT_SESSION
+from app.engine.chat.input import title_of
+from app.engine.chat.run import USER_AUTHOR
+from app.engine.export.documents import MOOT_SESSION
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.claude import CLAUDE
 from app.engine.importing.foreign import ForeignApp, ForeignChat

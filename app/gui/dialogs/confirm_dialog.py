@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.text import visible
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 

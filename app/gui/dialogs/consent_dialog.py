@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout,
 from app.core.server_secrets import shown_values
 from app.core.text import exact
 from app.core.tool import ServerStatus
-from app.gui.i18n import Language
-from app.gui.server_looks import server_line
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_line
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.text import visible
 from app.engine.importing.sessions import Arrival, Arrivals
-from app.gui.dialogs.choosing_dialog import ChoosingDialog
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.dialogs.selection_dialog import ChoosingDialog
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.label import plain_label
 
 FAULTS_SHOWN = 3

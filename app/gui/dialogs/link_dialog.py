@@ -5,7 +5,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.text import exact
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 

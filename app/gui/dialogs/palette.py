@@ -33,7 +33,6 @@ from PySide6.QtWidgets import (
 from app.core.agent import Agent
 from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.gui.assistant_looks import colours_of
 from app.gui.dialogs.palette_entry import (
     Command,
     Entry,
@@ -42,9 +41,10 @@ from app.gui.dialogs.palette_entry import (
     hit_entries,
     session_entries,
 )
-from app.gui.i18n import Language
-from app.gui.session_list import KIND_ICONS
-from app.gui.style import Look, sized, tall
+from app.gui.display.assistant_display import colours_of
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized, tall
+from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.controls import paint_shortcut
 from app.gui.widgets.label import plain_label

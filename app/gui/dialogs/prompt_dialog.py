@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.core.text import visible
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.engine.groups import SharedGroup
-from app.gui.dialogs.two_lines import TwoLineDelegate
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.engine.group.commands import SharedGroup
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 

@@ -5,11 +5,11 @@ from collections import Counter
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.archive import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
-from app.gui.dialogs.choosing_dialog import ChoosingDialog
-from app.gui.i18n import Language
-from app.gui.session_list import KIND_ICONS
-from app.gui.style import Look
+from app.core.stored_data import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
+from app.gui.dialogs.selection_dialog import ChoosingDialog
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import plain_label
 

@@ -8,7 +8,7 @@ from app.core.server_secrets import has_reference
 from app.core.text import exact
 from app.core.tool import McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Segmented, button
 from app.gui.widgets.label import Paragraph, plain_label

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pyromark
 
 from app.core.bare_links import bare_links
-from app.core.hangul_marks import parsed
+from app.core.korean_emphasis import parsed
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
+from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import (
     BOLD,
     CODE,
@@ -40,7 +41,6 @@ from app.gui.markdown.blocks import (
     plain,
 )
 from app.gui.markdown.utf16 import units
-from app.gui.theme import Tokens
 
 LINE_HEIGHT = 1.5
 BLOCK_GAP = 8

@@ -13,10 +13,10 @@ from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import STREAMING, Message
 from app.core.session import Session
-from app.gui.amounts import Spending
-from app.gui.chat.transcript_view import TranscriptView
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.amounts import Spending
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.find_bar import FindBar
 

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
 
 from app.core.plan import Plan
 from app.core.session import Session
-from app.engine.groups import MAX_ITEM
-from app.gui.i18n import Language
+from app.engine.group.commands import MAX_ITEM
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.panels.right_panel import TAB_ROW_HEIGHT, WIDTH
-from app.gui.style import Look
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.plan_list import PlanList

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
 
 from app.core.message import ALLOW, ALWAYS, DENY, Message
 from app.core.text import exact
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button
 from app.gui.widgets.label import plain_label

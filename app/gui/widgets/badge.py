@@ -4,8 +4,8 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.style import Look, sized, tall
-from app.gui.theme import Tokens
+from app.gui.display.style import Look, sized, tall
+from app.gui.display.theme import Tokens
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.painted_text import PaintedText
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.agent import Busy
-from app.engine.availability import (
+from app.engine.availability.policies import (
     DEFAULT_DEPTH,
     DEFAULT_LIMIT,
     DEFAULT_TIMEOUT_S,
@@ -16,8 +16,8 @@ from app.engine.availability import (
     WAIT,
     policy_of,
 )
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.controls import Choice, NumberBox
 from app.gui.widgets.label import plain_label
 

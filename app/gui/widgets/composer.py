@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 from app.gui.widgets.controls import button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph
 

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.style import Look, sized
+from app.gui.display.style import Look, sized
 from app.gui.widgets.label import plain_tip
 
 TICK = 16

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.gui.style import Look, sized, tall
+from app.gui.display.style import Look, sized, tall
 
 EDGE = 10
 

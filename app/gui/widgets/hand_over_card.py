@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from app.core.message import ALLOW, DENY, Message
 from app.core.text import exact, visible
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.approval_card import DEAD_MS, GuardedButton
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.label import plain_label

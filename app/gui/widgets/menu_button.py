@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 from app.gui.widgets.controls import ShorteningButton
 
 CHEVRON = 14

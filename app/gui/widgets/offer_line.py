@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 

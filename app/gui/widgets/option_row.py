@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from app.gui.style import Look, sized
+from app.gui.display.style import Look, sized
 
 LEFT = 36
 RIGHT = 46

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from app.core.ids import new_id
 from app.core.message import ALLOW, APPROVAL, Message, Prompt
 from app.core.text import visible
-from app.gui.i18n import Language
-from app.gui.style import Look
-from app.gui.theme import DARK
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.display.theme import DARK
 from app.gui.web_view.available import available, prepare
 from app.gui.web_view.page_actions import (
     INTENT,

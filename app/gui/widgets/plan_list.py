@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.core.plan import Plan, PlanItem
-from app.engine.groups import MAX_ITEM, MAX_ITEMS
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.plan_row import PlanRow
 

@@ -15,9 +15,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.plan import PlanItem
-from app.engine.groups import MAX_ITEM, MAX_ITEMS
-from app.gui.i18n import Language
-from app.gui.style import Look, sized, tall
+from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import IconButton, icon_button, name_button
 from app.gui.widgets.label import plain_label, plain_tip

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from app.core.message import OPTIONS, YESNO, Message
 from app.core.text import visible
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.option_row import OptionRow

@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.core.session import QueuedMessage
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton, button, icon_button, name_button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, plain_label

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLabel
 
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
 
 SAVE_AFTER_MS = 700
 KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}

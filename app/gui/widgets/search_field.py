@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 from app.gui.widgets.controls import ShorteningButton, paint_shortcut
 
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 
 HEIGHT = 6
 NEARLY = 0.8

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.style import Look
+from app.gui.display.style import Look
 from app.gui.widgets.controls import TickBox
 
 LEAST = 120

@@ -13,6 +13,7 @@ from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATE
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.bodies import OpenBodies, limit_bodies
 from app.providers.model_host.calls import Calls
+from app.providers.model_host.delta_buffer import Outlet
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
     forget_chunks,
@@ -20,7 +21,6 @@ from app.providers.model_host.litellm_fixes import (
     named_usage,
     received_finish,
 )
-from app.providers.model_host.outlet import Outlet
 from app.providers.model_host.prices import cost_of
 from app.providers.model_host.redirects import refuse_other_origins
 from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments

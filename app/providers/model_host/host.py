@@ -14,7 +14,7 @@ from app.core.errors import ProviderError
 from app.providers.embedded import EmbeddedServer
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import Asker, CallFailed
-from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.delta_buffer import Outlet
 from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import Call
 from app.providers.model_host.trial import list_models, try_provider

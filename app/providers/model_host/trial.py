@@ -11,7 +11,7 @@ from app.core import errors
 from app.core.catalog import EMBEDDED, best_model
 from app.providers.errors import classify, classify_status
 from app.providers.model_host.answer import Asker, CallFailed
-from app.providers.model_host.outlet import Outlet
+from app.providers.model_host.delta_buffer import Outlet
 from app.providers.model_host.request import Call
 
 _MAX_TOKENS = 16

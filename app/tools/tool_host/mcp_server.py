@@ -18,6 +18,7 @@ from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.children.processes import system_environment
+from app.core.text import visible
 from app.core.tool import ENDED, FAILED, NO_ANSWER, REFUSED
 from app.tools.tool_host import mcp_commands, mcp_elicitation, mcp_results
 from app.tools.tool_host.errors import RequestError
@@ -197,7 +198,7 @@ class Server:
         reason = reason or self._guard.reason or "It ended."
         if self._log.last_words and not self._guard.reason:
             reason = f"{reason} Its last words: {self._log.last_words}"
-        return mcp_results.visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
+        return visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
 
     async def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
         url = self.entry.get("url")
@@ -344,7 +345,7 @@ class Server:
         text = " ".join(lines) or type(error).__name__
         status = self._guard.http_status
         words = f"{status}: {text}" if status and status not in text else text
-        return mcp_results.visible(self._log.clean(words))[:_DETAIL_CHARACTERS]
+        return visible(self._log.clean(words))[:_DETAIL_CHARACTERS]
 
 
 def _first_leaf(error: BaseException) -> BaseException:

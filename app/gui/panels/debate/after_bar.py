@@ -7,10 +7,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.message import Message
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.markdown.literal import blocks_of
-from app.gui.session_list import EXPORTS
-from app.gui.style import Look
+from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
 
 FIRST_WORDS = 48

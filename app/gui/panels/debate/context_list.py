@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
-from app.gui.context_files import size_in_tokens
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.files.context_files import size_in_tokens
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
 

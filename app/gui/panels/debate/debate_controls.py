@@ -19,12 +19,12 @@ from app.core.session import (
     DebateSession,
     Participant,
 )
-from app.engine.verdict import round_to_poll
-from app.gui.amounts import Spending
-from app.gui.i18n import Language
+from app.engine.debate.verdict import round_to_poll
+from app.gui.display.amounts import Spending
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import failed, state_of
+from app.gui.display.style import Look
 from app.gui.panels.debate.held_turn_bar import HeldTurnBar
-from app.gui.session_state import failed, state_of
-from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip

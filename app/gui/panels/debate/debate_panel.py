@@ -3,12 +3,12 @@
 from PySide6.QtCore import Signal
 
 from app.engine.engine import Engine
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
-from app.gui.style import Look
 from app.gui.widgets.controls import icon_button, name_button
 
 SETUP, DISCUSSION, HISTORY = range(3)

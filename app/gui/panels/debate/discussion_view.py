@@ -12,17 +12,17 @@ from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
-from app.engine.availability import BUSY
-from app.engine.debate import PARTICIPANT
-from app.engine.debates import MAX_SAY
-from app.gui.chat.message_row import RETRY, SETTINGS
-from app.gui.chat.row_style import COMPACT, WIDE
-from app.gui.i18n import Language
+from app.engine.availability.policies import BUSY
+from app.engine.debate.commands import MAX_SAY
+from app.engine.debate.director import PARTICIPANT
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.after_bar import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
-from app.gui.style import Look
+from app.gui.transcript.message_row import RETRY, SETTINGS
+from app.gui.transcript.row_style import COMPACT, WIDE
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph

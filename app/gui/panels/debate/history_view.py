@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.session import PAUSED, SessionSummary
-from app.gui.i18n import Language
-from app.gui.session_list import SUMMARY, matches
-from app.gui.session_state import state_of
-from app.gui.style import Look, sized, tall
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import state_of
+from app.gui.display.style import Look, sized, tall
+from app.gui.navigation.session_list import SUMMARY, matches
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip

@@ -9,8 +9,8 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import SeatDraft
 from app.core.session import Participant
 from app.engine.engine import Seat
-from app.gui.i18n import BUILT_IN_ROLES, Language
-from app.gui.style import Look
+from app.gui.display.i18n import BUILT_IN_ROLES, Language
+from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel

@@ -23,15 +23,15 @@ from app.core.session import (
 )
 from app.core.texts import has_hangul
 from app.engine.engine import DebateSetup, Engine, Seat
-from app.gui.amounts import estimate_text
-from app.gui.context_files import size_in_tokens
 from app.gui.dialogs.prompt_dialog import PromptDialog
-from app.gui.i18n import BUILT_IN_ROLES, Language
+from app.gui.display.amounts import estimate_text
+from app.gui.display.i18n import BUILT_IN_ROLES, Language
+from app.gui.display.style import Look
+from app.gui.files.context_files import size_in_tokens
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.panels.debate.seat_list import SeatList
-from app.gui.panels.debate.voice_menu import VoiceMenu
-from app.gui.style import Look
+from app.gui.panels.debate.participant_list import SeatList
+from app.gui.panels.debate.participant_menu import VoiceMenu
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label

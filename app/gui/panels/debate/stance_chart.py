@@ -19,8 +19,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.core.session import Debate
 from app.core.verdict import AGAINST, BEFORE, FOR
-from app.gui.i18n import Language
-from app.gui.style import Look, sized, tall
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.painted_text import PaintedText
 

@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 from app.core.message import USER, Message
 from app.core.session import ENDED, DebateSession
 from app.core.verdict import Point, Verdict
-from app.engine.verdict import Judge
-from app.gui.chat.row_style import MAX_COLUMN
-from app.gui.i18n import Language
+from app.engine.debate.verdict import Judge
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
-from app.gui.style import Look, tall
+from app.gui.transcript.row_style import MAX_COLUMN
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import (
     Choice,

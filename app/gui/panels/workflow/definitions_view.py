@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetIt
 
 from app.core.text import visible
 from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
-from app.gui.style import Look, tall
 from app.gui.widgets.controls import button, put_in_tab_order, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 from app.core.text import visible
 from app.core.texts import has_hangul
 from app.core.workflow import WorkflowDefinition
-from app.engine.chat_input import MAX_TEXT
-from app.engine.classifier import by_keyword
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.engine.chat.input import MAX_TEXT
+from app.engine.workflow.classifier import by_keyword
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label

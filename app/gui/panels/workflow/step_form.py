@@ -7,8 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.workflow import BLOCKS, SATISFIES, WorkflowStep
-from app.gui.i18n import Language
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, icon_button, name_button

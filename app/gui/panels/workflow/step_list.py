@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.gui.i18n import Language
-from app.gui.panels.workflow.step_looks import StepLook
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.panels.workflow.step_display import StepLook
 from app.gui.panels.workflow.step_row import StepRow
-from app.gui.style import Look
 from app.gui.widgets.controls import put_where
 
 

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayo
 
 from app.core.text import visible
 from app.core.workflow import CANCELLED, DONE, FAILED, RUNNING, SKIPPED, WAITING
-from app.gui.i18n import Language
-from app.gui.panels.workflow.step_looks import ACCEPT, ANSWER, StepLook
-from app.gui.style import Look
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import button, icon_button, name_button

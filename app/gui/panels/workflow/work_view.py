@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.core.session import PAUSED, RUNNING, WAITING, WorkflowSession
 from app.core.text import visible
 from app.core.workflow import STEP_ENDED
-from app.engine.classifier import by_keyword
-from app.gui.i18n import Language
+from app.engine.workflow.classifier import by_keyword
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import state_of
+from app.gui.display.style import Look
 from app.gui.panels.workflow.busy_list import BusyList
 from app.gui.panels.workflow.start_box import StartBox
+from app.gui.panels.workflow.step_display import StepLook, done_count
 from app.gui.panels.workflow.step_list import StepList
-from app.gui.panels.workflow.step_looks import StepLook, done_count
-from app.gui.session_state import state_of
-from app.gui.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.flow_box import FlowBox

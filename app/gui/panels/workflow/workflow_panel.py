@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from app.core.workflow import Fault, WorkflowDefinition
-from app.gui.i18n import Language
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.work_view import WorkView
-from app.gui.style import Look
 
 WORK, DEFINITIONS = 0, 1
 

@@ -1,0 +1,1 @@
+"""The sub-commands, one module for each topic."""

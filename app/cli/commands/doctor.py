@@ -1,0 +1,336 @@
+"""`moot doctor`: what this machine has and lacks for Moot, one line each with what helps.
+
+Used by cli. Names where a key comes from, never the key.
+"""
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.cli.control import owner_pid
+from app.cli.parser import DOCTOR, Arguments
+from app.cli.printing.output import (
+    Out,
+    error_line,
+    json_line,
+    named_text,
+    one_line,
+    problem_line,
+    show_progress,
+)
+from app.core.errors import MootError, StorageError
+from app.core.ids import is_id
+from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
+from app.core.texts import Texts
+from app.core.tool import ASKING, DOWN
+from app.input_method import input_method
+from app.providers.model_file import find_model
+from app.storage.file_system import RealFileSystem, storage_error
+from app.storage.keyring_queue import KeyringQueue
+from app.storage.lock import WriterLock
+from app.storage.log_check import NOTHING
+from app.storage.log_check import faults as log_faults
+from app.storage.paths import DataPaths
+from app.storage.permissions import check_owner, keeps_permissions, open_to_others
+from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
+from app.storage.system_keyring import LOCKED, NO_KEYRING, default_backend
+from app.system_libraries import install_command, missing_libraries
+from app.wiring import Moot, open_moot
+
+_PACKAGES = (
+    "PySide6_Essentials",
+    "qasync",
+    "litellm",
+    "xllamacpp",
+    "keyring",
+    "pydantic",
+    "trafilatura",
+    "lxml_html_clean",
+)
+MAX_DETAIL = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line: what was looked at, whether it is well, what was found, and what helps."""
+
+    check: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
+    """Print every finding; the exit status is 0 whatever they say."""
+    findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
+    findings += [_lock(paths, texts), await _keyring(texts)]
+    findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
+    findings += await _from_files(paths, texts)
+    findings += await asyncio.to_thread(_logs, paths, texts)
+    if arguments.json:
+        rows = [
+            {"check": one.check, "ok": one.ok, "found": one.found, "remedy": one.remedy} for one in findings
+        ]
+        await out.write(json_line(rows))
+        return 0
+    for one in findings:
+        mark = texts("cli.doctor.ok") if one.ok else texts("cli.doctor.problem")
+        remedy = f" → {one.remedy}" if one.remedy else ""
+        await out.write(one_line(f"{mark}  {texts(f'cli.doctor.{one.check}')}: {one.found}{remedy}") + "\n")
+    return 0
+
+
+def _versions(texts: Texts) -> Iterator[Finding]:
+    system = f"Python {platform.python_version()}, {platform.platform()}"
+    yield Finding(check="version", ok=True, found=f"Moot {__version__}, {system}")
+    installed, missing = [], []
+    for package in _PACKAGES:
+        try:
+            installed.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(package)
+    remedy = texts("cli.doctor.install_packages", names=", ".join(missing)) if missing else ""
+    yield Finding(check="packages", ok=not missing, found=", ".join(installed), remedy=remedy)
+
+
+def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
+    # The nearest folder that is there is what decides whether the rest can be made.
+    place = next(folder for folder in (paths.root, *paths.root.parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        detail = error.strerror or type(error).__name__
+        remedy = texts("cli.doctor.choose_data_dir")
+        return Finding(check="data_dir", ok=False, found=f"{paths.root} ({detail})", remedy=remedy)
+    return Finding(check="data_dir", ok=True, found=str(paths.root))
+
+
+def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
+    """Say whether other accounts may read the data directory; nothing where there is none yet."""
+    try:
+        check_owner(paths.root)
+        if not paths.root.is_dir():
+            return
+        if not keeps_permissions(paths.root):
+            # Windows has rights of another kind: a user's folders are theirs there.
+            remedy = "" if os.name == "nt" else texts("cli.doctor.choose_private_dir")
+            found = texts("cli.doctor.no_permissions")
+            yield Finding(check="permissions", ok=not remedy, found=found, remedy=remedy)
+        elif count := open_to_others(paths.root):
+            found, remedy = texts("cli.doctor.open_to_others", count=count), texts("cli.doctor.made_private")
+            yield Finding(check="permissions", ok=False, found=found, remedy=remedy)
+        else:
+            yield Finding(check="permissions", ok=True, found=texts("cli.doctor.only_you"))
+    except StorageError as error:
+        yield Finding(check="permissions", ok=False, found=error_line(error, texts))
+    except OSError:
+        return  # That it cannot be written is said already.
+
+
+def _lock(paths: DataPaths, texts: Texts) -> Finding:
+    if WriterLock(paths).is_held():
+        pid = owner_pid(paths.control)
+        return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_held", pid=pid or "?"))
+    return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
+
+
+async def _keyring(texts: Texts) -> Finding:
+    """Ask the keyring, without unlocking it; what only has a name may be locked, stopped or gone."""
+    asked: list[str] = []
+
+    def find_backend() -> Any:
+        backend = default_backend()
+        asked.append(f"{type(backend).__module__}.{type(backend).__name__}")
+        return backend
+
+    queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
+    answer = await queue.ask(lambda keyring: keyring.read((DOCTOR,)), lambda _answer, _late: None)
+    problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
+    found = next(iter(asked), "-")
+    if not problem:
+        return Finding(check="keyring", ok=True, found=found)
+    state = "" if problem == NO_KEYRING else f" ({texts(f'provider.keyring_{problem}')})"
+    return Finding(
+        check="keyring", ok=False, found=found + state, remedy=texts(f"cli.doctor.keyring_{problem}")
+    )
+
+
+def _input_method(texts: Texts) -> Iterator[Finding]:
+    """Say how Korean is typed where an input method is asked for."""
+    method = input_method()
+    names = ", ".join(method.asked)
+    if not names:
+        return
+    if not method.served:
+        remedy = texts("cli.doctor.no_input_method", name=names)
+        yield Finding(check="input_method", ok=False, found=names, remedy=remedy)
+    elif method.instead:
+        yield Finding(check="input_method", ok=True, found=texts("cli.doctor.input_by_ibus", name=names))
+    else:
+        yield Finding(check="input_method", ok=True, found=names)
+
+
+def _model_file(paths: DataPaths, texts: Texts) -> Finding:
+    path = find_model(paths.root)
+    if path is not None:
+        return Finding(check="model", ok=True, found=str(path))
+    found, remedy = texts("cli.doctor.no_model"), texts("cli.doctor.get_model")
+    return Finding(check="model", ok=False, found=found, remedy=remedy)
+
+
+def _runtime(texts: Texts) -> Finding:
+    if importlib.util.find_spec("xllamacpp") is None:
+        remedy = texts("cli.doctor.install_packages", names="xllamacpp")
+        return Finding(check="runtime", ok=False, found=texts("cli.doctor.missing"), remedy=remedy)
+    flags = Path("/proc/cpuinfo")
+    if platform.machine() in {"x86_64", "AMD64"} and flags.is_file() and " avx2" not in flags.read_text():
+        remedy = texts("cli.doctor.other_model")
+        return Finding(check="runtime", ok=False, found=texts("cli.doctor.no_avx2"), remedy=remedy)
+    return Finding(check="runtime", ok=True, found=f"xllamacpp, {os.cpu_count()} CPU")
+
+
+def _qt(texts: Texts) -> Finding:
+    missing = missing_libraries()
+    if not missing:
+        return Finding(check="qt", ok=True, found=texts("cli.doctor.all_there"))
+    names = ", ".join(row[0] for row in missing)
+    return Finding(check="qt", ok=False, found=names, remedy=install_command(missing))
+
+
+async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
+    """Say what the data directory's files tell: the providers' keys, and what could not be read."""
+    try:
+        moot = await open_moot(paths.root, write=False)
+    except MootError as error:
+        return [Finding(check="files", ok=False, found=error_line(error, texts))]
+    try:
+        findings = []
+        await moot.engine.look_for_servers()
+        for one in moot.engine.providers():
+            key = texts(f"cli.key.{one.key_source or ('none' if one.needs_key else 'needless')}")
+            state = texts("cli.ready") if one.ready else named_text(texts, "provider", one.problem)
+            remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
+            # A provider nobody set up is no fault of the machine.
+            ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
+            found = f"{one.config.id}: {state}, {key}"
+            findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
+        findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
+        findings += _servers(moot, texts)
+        lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
+        return findings + [Finding(check="files", ok=False, found=line) for line in lines]
+    finally:
+        await moot.close()
+
+
+def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
+    """Read every session's log, and say which lines are damaged or missing and what was lost with them."""
+    disk = RealFileSystem()
+    try:
+        names = sorted(one.name for one in disk.scan(paths.sessions))
+    except OSError as error:
+        detail = error_line(storage_error(error, paths.sessions), texts)
+        return [Finding(check="sessions", ok=False, found=detail)]
+    logs = [paths.sessions / name for name in names if name.endswith(".jsonl") and is_id(name[:-6])]
+    found = []
+    for done, path in enumerate(logs, 1):
+        show_progress(texts("cli.doctor.reading", done=done, count=len(logs)))
+        try:
+            with disk.open_read(path) as file:
+                faults = log_faults(file)
+        except OSError as error:
+            detail = error_line(storage_error(error, path), texts)
+            found.append(Finding(check="sessions", ok=False, found=detail))
+            continue
+        for fault in faults:
+            lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count)
+            said = texts("cli.doctor.lost", place=f"{path}:{fault.line}", lost=lost)
+            remedy = "" if fault.lost == NOTHING else texts("cli.doctor.restore")
+            found.append(Finding(check="sessions", ok=False, found=said, remedy=remedy))
+    show_progress("")
+    fine = texts("cli.doctor.logs_fine", count=len(logs))
+    return found or [Finding(check="sessions", ok=True, found=fine)]
+
+
+def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each assistant which model it speaks with, and what it names that is not there."""
+    agents = moot.engine.assistants.all()
+    tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
+    others = {agent.id for agent in agents}
+    servers = {status.server.name for status in moot.engine.servers()}
+    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    for agent in agents:
+        named = ((agent.tools, tools), (agent.sub_agents, others), (agent.mcp_servers, servers))
+        unknown = [name for names, known in named for name in names if name not in known]
+        unknown += [agent.provider] if agent.provider not in providers else []
+        model = f"{agent.provider}/{agent.model}" if agent.provider else texts("cli.doctor.default_model")
+        off = "" if agent.enabled else f", {texts('cli.doctor.off')}"
+        remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
+        found = f"{agent.name} ({agent.id}): {model}{off}"
+        yield Finding(check="assistant", ok=not unknown, found=found, remedy=remedy)
+
+
+def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each group who is in it, and which of its members are not there."""
+    agents = {agent.id: agent for agent in moot.engine.assistants.all()}
+    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    for group in moot.engine.groups.all():
+        names = [agents[one].name for one in group.members if one in agents]
+        unknown = [one for one in group.members if one not in agents]
+        leader = group.orchestrator.provider
+        unknown += [leader] if leader not in providers else []
+        remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
+        if not names:
+            remedy = remedy or texts("cli.doctor.empty_group")
+        found = f"{group.name} ({group.id}): {', '.join(names) or '-'}"
+        yield Finding(check="group", ok=not remedy, found=found, remedy=remedy)
+
+
+def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each workflow how long it is, and what keeps it from running, such as a role nobody has."""
+    for definition in moot.engine.workflows.all():
+        found = texts(
+            "cli.doctor.workflow_steps",
+            name=definition.name,
+            id=definition.id,
+            count=len(definition.steps),
+        )
+        remedy = ""
+        for fault in moot.engine.workflows.faults(definition)[:1]:
+            place = "" if fault.place is None else f"steps[{fault.place}]."
+            field = f"{place}{fault.field}"
+            remedy = texts(f"error.workflow_{fault.code}", field=field, detail=fault.detail[:MAX_DETAIL])
+        yield Finding(check="workflow", ok=not remedy, found=found, remedy=remedy)
+
+
+def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
+    """Say of each MCP server how it stands; none is started for that."""
+    for status in moot.engine.servers():
+        server = status.server
+        found = f"{server.name}: {texts(f'server.state.{status.state}')}, {shown_line(server)}"
+        ok, remedies = status.state != DOWN, []
+        if bool(server.command) and not server.disabled and shutil.which(server.command) is None:
+            ok = False
+            remedies.append(texts("cli.doctor.no_command", command=server.command))
+        elif status.state == ASKING:
+            remedies.append(texts("cli.doctor.allow_server"))
+        if lacking := [one for one in secret_fields(server) if not _is_kept(moot, server.name, one)]:
+            ok = False
+            remedies.append(texts("cli.doctor.no_secret", names=", ".join(lacking)))
+        if plain := ", ".join(parted(server)[1]):
+            ok = False
+            remedies.append(texts("cli.doctor.plain_secret", names=plain))
+        yield Finding(check="server", ok=ok, found=moot.secrets.redact(found), remedy="; ".join(remedies))
+
+
+def _is_kept(moot: Moot, server: str, field: str) -> bool:
+    return moot.secrets.get(secret_place(server, field), "") is not None

@@ -1,0 +1,39 @@
+"""`moot sessions`: read from the index of the sessions alone, so that it starts quickly; used by cli."""
+
+from app.cli.exit_status import OK
+from app.cli.parser import Arguments
+from app.cli.printing.output import Out, json_line, load_texts, one_line, say_problems
+from app.core.session import IDLE, SessionSummary
+from app.core.texts import Texts
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
+
+_FIELDS = ("id", "kind", "title", "status", "updated_at", "messages")
+
+
+async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int:
+    """Print every session, the newest first."""
+    documents = JsonDocuments(paths)
+    await documents.load()
+    texts = load_texts(arguments.language or documents.settings().language)
+    store = JsonLogStore(paths, read_only=True)
+    await store.open()
+    await say_problems(documents.problems(), out, texts)
+    found = store.summaries()
+    if arguments.json:
+        await out.write(json_line([{name: getattr(one, name) for name in _FIELDS} for one in found]))
+        return OK
+    lines = [
+        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {_state(one, texts)}  "
+        f"{texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
+        for one in found
+    ]
+    await out.write("".join(lines) or texts("cli.no_sessions") + "\n")
+    return OK
+
+
+def _state(one: SessionSummary, texts: Texts) -> str:
+    if one.kind in ("chat", "group") and one.status == IDLE:
+        return texts("cli.your_turn")
+    return texts.named("status", one.status)

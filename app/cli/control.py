@@ -1,0 +1,339 @@
+"""The private channel between two Moots: whoever holds the data directory serves, others hand over.
+
+A TCP socket on 127.0.0.1 whose port and 256-bit token stand in `control.json`, which only its
+owner can read. JSON lines of at most 64 kB: one request, then output and questions, then the exit
+status; what is sent back meanwhile is answers and the wish to pause. Used by cli and main.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from app.cli.interrupt import Interrupt
+from app.cli.parser import Arguments
+from app.cli.printing.output import Out
+from app.storage.file_system import storage_error
+
+MAX_LINE = 64 * 1024
+_HOST = "127.0.0.1"
+_RAISE = "raise"
+# JSON may need six bytes for a character, so a piece of this many always fits in a line.
+_PIECE = 8 * 1024
+_CONNECT_S = 2.0
+_REQUEST_S = 5.0
+_ACCEPT_AGAIN_S = 0.05
+# How many may be connected without having shown the token; each costs a file descriptor.
+MOST_STRANGERS = 16
+
+Runner = Callable[[Arguments, Out, Interrupt], Awaitable[int]]
+
+
+class TooLongError(ValueError):
+    """A request does not fit into one line of the channel."""
+
+
+class UnansweredError(ConnectionError):
+    """Nobody took the request: there is no owner, or one that is just leaving."""
+
+
+class ControlServer:
+    """Runs the commands that other processes hand over, for as long as this one holds the lock."""
+
+    def __init__(self, path: Path, run: Runner, raise_window: Callable[[], None] | None = None) -> None:
+        self._path = path
+        self._run = run
+        self._raise_window = raise_window
+        self._token = secrets.token_hex(32)
+        self._socket: socket.socket | None = None
+        self._accepting: asyncio.Task[None] | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        # Those that have not shown the token yet, the oldest first.
+        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._interrupts: set[Interrupt] = set()
+
+    async def start(self) -> None:
+        """Listen, and say where in `control.json`. Raises StorageError."""
+        # Whoever has the token finds a place in the queue of a thousand who have not.
+        self._socket = socket.create_server((_HOST, 0), backlog=1024)
+        self._socket.setblocking(False)
+        self._accepting = asyncio.create_task(self._accept(self._socket), name="control")
+        port = self._socket.getsockname()[1]
+        try:
+            _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command that was handed over is still running."""
+        return bool(self._interrupts)
+
+    def interrupt(self) -> None:
+        """Ask every command that runs here for another process to pause and end."""
+        for interrupted in self._interrupts:
+            interrupted.close()
+
+    async def drain(self) -> None:
+        """Take nothing more, and return when what was taken has ended by itself."""
+        if self._socket is None or self._accepting is None:
+            return
+        self._path.unlink(missing_ok=True)
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        self._socket.close()
+        while self.busy:
+            await asyncio.wait(self._connections, return_when=asyncio.FIRST_COMPLETED)
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        for writer in self._strangers.values():  # Those whose task had not begun yet.
+            writer.transport.abort()
+        self._socket = None
+
+    async def close(self) -> None:
+        """Take nothing more, pause what was taken, and return when that has ended."""
+        self.interrupt()
+        await self.drain()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        """Take connections one by one: asyncio's own server takes a hundred before it looks at the first."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connected, _ = await loop.sock_accept(listening)
+                try:
+                    reader, writer = await asyncio.open_connection(sock=connected, limit=MAX_LINE)
+                except BaseException:  # Nobody else closes it, also where this task is cancelled.
+                    connected.close()
+                    raise
+            except OSError:  # It has gone again, or this process may open no more files.
+                await asyncio.sleep(_ACCEPT_AGAIN_S)
+                continue
+            task = asyncio.create_task(self._serve(reader, writer))
+            self._connections.add(task)
+            self._strangers[task] = writer
+            if len(self._strangers) > MOST_STRANGERS:
+                self._strangers.pop(next(iter(self._strangers))).transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            await self._answer(reader, writer)
+        except (ConnectionError, ValueError, TimeoutError):
+            pass  # Garbage and broken connections get no answer.
+        finally:
+            self._connections.discard(task)
+            self._strangers.pop(task, None)
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(_REQUEST_S):
+            request = _parse(await reader.readline())
+        token = request.get("token")
+        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self._strangers.pop(task, None)
+        verb = request.get("verb")
+        out = _ChannelOut(writer)
+        if verb == _RAISE:
+            if self._raise_window is not None:
+                self._raise_window()
+            await out.send({"exit": 0 if self._raise_window is not None else 2})
+        else:
+            values = request.get("arguments")
+            arguments = Arguments.from_json(values if isinstance(values, dict) else {})
+            if arguments.command == verb and arguments.writes:
+                await self._run_command(arguments, reader, out)
+
+    async def _run_command(
+        self, arguments: Arguments, reader: asyncio.StreamReader, out: "_ChannelOut"
+    ) -> None:
+        interrupted = Interrupt()
+        self._interrupts.add(interrupted)
+        watch = asyncio.create_task(_listen(reader, out, interrupted))
+        try:
+            await out.send({"accepted": True})
+            status = await self._run(arguments, out, interrupted)
+            await out.send({"exit": status})
+        finally:
+            self._interrupts.discard(interrupted)
+            watch.cancel()
+
+
+async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:
+    """Take in answers. Any other line asks to pause, and so does the end of whoever asked."""
+    with contextlib.suppress(ConnectionError, ValueError):
+        while "answer" in (line := _parse(await reader.readline())):
+            out.answer(line["answer"])
+    interrupted.set()
+
+
+class _ChannelOut:
+    """The other process's standard output and standard error."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._asked: asyncio.Future[str | None] | None = None
+
+    async def write(self, text: str) -> None:
+        for start in range(0, len(text), _PIECE):
+            await self.send({"out": text[start : start + _PIECE]})
+
+    async def complain(self, line: str) -> None:
+        await self.send({"err": line[:_PIECE]})
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        self._asked = asyncio.get_running_loop().create_future()
+        await self.send({"ask": question[:_PIECE], "secret": secret})
+        return await self._asked
+
+    def answer(self, text: object) -> None:
+        """Take the answer to the question that was asked last."""
+        if self._asked is not None and not self._asked.done():
+            self._asked.set_result(text if isinstance(text, str) else None)
+
+    async def send(self, value: Mapping[str, object]) -> None:
+        self._writer.write(_line(value))
+        await self._writer.drain()
+
+
+async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    """Let the Moot that holds the data directory run a command; return its exit status.
+
+    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, and ConnectionError
+    when the other Moot went away in the middle.
+    """
+    request = {"verb": arguments.command, "arguments": arguments.to_json()}
+    reader, writer = await _connect(path, request)
+    accepted = False
+    passing_on = asyncio.create_task(_pass_on(interrupted, writer))
+    asking: asyncio.Task[None] | None = None
+    try:
+        while True:
+            try:
+                reply = _parse(await reader.readline())
+            except (ConnectionError, ValueError) as error:
+                raise (ConnectionError if accepted else UnansweredError)(str(path)) from error
+            accepted = True
+            status = reply.get("exit")
+            if isinstance(status, int):
+                return status
+            if "out" in reply:
+                await out.write(str(reply["out"]))
+            if "err" in reply:
+                await out.complain(str(reply["err"]))
+            if "ask" in reply:
+                asking = asyncio.create_task(_answer(reply, out, writer))
+    finally:
+        passing_on.cancel()
+        if asking is not None:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        writer.close()
+
+
+async def _answer(reply: Mapping[str, object], out: Out, writer: asyncio.StreamWriter) -> None:
+    answer = await out.ask(str(reply["ask"]), secret=reply.get("secret") is True)
+    with contextlib.suppress(ConnectionError):
+        writer.write(_line({"answer": answer}))
+        await writer.drain()
+
+
+async def raise_other(path: Path) -> bool:
+    """Ask the Moot that holds the data directory to show its window; false when it has none."""
+    try:
+        reader, writer = await _connect(path, {"verb": _RAISE})
+    except UnansweredError:
+        return False
+    try:
+        async with asyncio.timeout(_REQUEST_S):
+            return _parse(await reader.readline()).get("exit") == 0
+    except (ConnectionError, ValueError, TimeoutError):
+        return False
+    finally:
+        writer.close()
+
+
+def owner_pid(path: Path) -> int | None:
+    """Return the process that last served here, None when none says so."""
+    try:
+        pid = _parse(path.read_bytes()).get("pid")
+    except (OSError, ValueError):
+        return None
+    return pid if isinstance(pid, int) else None
+
+
+async def _pass_on(interrupted: Interrupt, writer: asyncio.StreamWriter) -> None:
+    await interrupted.wait()
+    with contextlib.suppress(ConnectionError):
+        writer.write(_line({"verb": "interrupt"}))
+        await writer.drain()
+
+
+async def _connect(
+    path: Path, request: Mapping[str, object]
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    try:
+        place = _parse(await asyncio.to_thread(path.read_bytes))
+        port, token = place.get("port"), place.get("token")
+        line = _request_line({"token": token, **request})
+        async with asyncio.timeout(_CONNECT_S):
+            reader, writer = await asyncio.open_connection(_HOST, _port(port), limit=MAX_LINE)
+        writer.write(line)
+        await writer.drain()
+    except TooLongError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UnansweredError(str(path)) from error
+    return reader, writer
+
+
+def _request_line(request: Mapping[str, object]) -> bytes:
+    line = _line(request)
+    if len(line) > MAX_LINE:
+        raise TooLongError
+    return line
+
+
+def _port(value: object) -> int:
+    if not isinstance(value, int) or not 0 < value < 65536:
+        raise ValueError(value)
+    return value
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _parse(line: bytes) -> dict[str, object]:
+    """Read one line. Raises ValueError for anything but a JSON object, the end of the stream too."""
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(value, dict):
+        raise ValueError("not an object")  # noqa: TRY004  # for the caller both are garbage
+    return value
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    temporary = path.with_suffix(".tmp")
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(handle, text.encode())
+    finally:
+        os.close(handle)
+    temporary.replace(path)

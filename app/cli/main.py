@@ -1,0 +1,75 @@
+"""The command line: signals, errors, exit status. What a command needs is imported when it is run.
+
+Used by __main__; imports no Qt. What the sub-commands do stands in commands.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+
+from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt
+from app.cli.parser import DOCTOR, SESSIONS, Arguments
+from app.cli.printing.output import Out, TerminalOut, error_line, forget_output, load_texts, whereabouts
+from app.core.errors import MootError
+from app.storage.paths import DataPaths
+
+
+def run(arguments: Arguments) -> int:
+    """Run a sub-command in this process and return its exit status."""
+    return asyncio.run(_run(arguments, TerminalOut()))
+
+
+async def _run(arguments: Arguments, out: Out) -> int:
+    texts = load_texts(arguments.language)
+    interrupted = Interrupt()
+    with _signals(interrupted):
+        try:
+            return await _run_in(DataPaths(arguments.root), arguments, out, interrupted)
+        except ConnectionError:
+            forget_output()
+            return PAUSED_OR_STOPPED
+        except MootError as error:
+            return await _complain(out, error_line(error, texts), BAD_INPUT)
+        except Exception as error:  # the last line of defence: no traceback, no key
+            return await _complain(out, texts("cli.fault", **whereabouts(error)), FAULT)
+
+
+async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    if arguments.command == DOCTOR:
+        from app.cli.commands.doctor import examine
+
+        return await examine(paths, arguments, out, load_texts(arguments.language))
+    if arguments.command == SESSIONS:
+        from app.cli.commands.session_list import list_sessions
+
+        return await list_sessions(paths, arguments, out)
+    from app.cli.running import read, write
+
+    return await (write if arguments.writes else read)(paths, arguments, out, interrupted)
+
+
+async def _complain(out: Out, line: str, status: int) -> int:
+    with contextlib.suppress(ConnectionError):
+        await out.complain(line)
+    return status
+
+
+@contextlib.contextmanager
+def _signals(interrupted: Interrupt) -> Iterator[None]:
+    """Let Ctrl-C or SIGTERM ask for a pause once; a second one kills."""
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: int, _frame: object) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_DFL)
+        closing = number == signal.SIGTERM
+        loop.call_soon_threadsafe(interrupted.close if closing else interrupted.set)
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

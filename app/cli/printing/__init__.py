@@ -1,0 +1,1 @@
+"""How sessions and messages look in a terminal."""

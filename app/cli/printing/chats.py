@@ -1,0 +1,297 @@
+"""How the command line shows a chat: who speaks at which depth, what tools do, and what the user is asked.
+
+Used by chat_commands, for a chat that runs and for one that is read.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from app.cli.printing.output import aside, marks, one_line
+from app.cli.printing.workflows import step_line, step_of
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    PlanChanged,
+    PromptAsked,
+    SessionStarted,
+    StepChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+from app.core.message import (
+    ALLOW,
+    ALWAYS,
+    APPROVAL,
+    ASSISTANT,
+    DENY,
+    DONE,
+    OPTIONS,
+    SYSTEM,
+    TEXT,
+    TOOL,
+    YESNO,
+    Message,
+    Prompt,
+    ToolCall,
+)
+from app.core.plan import Plan
+from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
+from app.core.text import exact, visible, without_steering
+from app.core.texts import Texts
+from app.core.workflow import STEP, WorkflowStep
+from app.engine.export.call_tree import in_tree
+from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
+from app.engine.group.run import REPORT_RESULT
+from app.engine.turns.sub_agents import SUB_AGENT
+
+MOST_OF_CALL = 200
+MOST_OF_RESULT = 200
+_INDENT = "    "
+# What these did is told otherwise: by the plan, by the member who speaks next, by the report.
+_TOLD_ELSEWHERE = frozenset(("setPlan", "checkDone", "clearPlan", SWITCH_ASSISTANT, REPORT_RESULT))
+
+
+class ChatPrinter:
+    """A transcript of a chat that grows as it is spoken.
+
+    What streams alone is printed as it comes. Where several speak at once, the one who was printed goes
+    on, and the others follow whole, one after the other.
+    """
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._session_id = ""
+        self._steps: dict[str, WorkflowStep] = {}
+        self._depths: dict[str, int] = {}
+        self._messages: dict[str, Message] = {}
+        self._streaming: dict[str, list[str]] = {}
+        self._shown: str | None = None
+        self._has_begun = False
+        self._held: list[str] = []
+        self._questions: set[tuple[str, str]] = set()
+
+    def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
+        """Take over what was said before without printing it."""
+        self._session_id = session.id
+        if isinstance(session, WorkflowSession):
+            self._steps = {step.id: step for step in session.workflow.definition.steps}
+        for message in messages:
+            self._note(message)
+
+    def __call__(self, event: Event) -> str:
+        match event:
+            case SessionStarted():
+                self.know(event.session)
+                return self.heading(event.session)
+            case TurnStarted():
+                self._depths[event.turn_id] = event.author.depth
+                return ""
+            case MessageStarted():
+                return self._begun(event.message)
+            case MessageDelta():
+                return self._grown(event)
+            case MessageFinished():
+                return self._finished(event.message)
+            case ToolStarted():
+                call = ToolCall(id=event.tool_call_id, name=event.name, arguments=event.arguments)
+                return self._say(self._call(call, self._depths.get(event.turn_id, 0)))
+            case ToolFinished():
+                if (event.turn_id, event.tool_call_id) in self._questions:
+                    return ""  # Its result is the question, which is printed as one.
+                depth = self._depths.get(event.turn_id, 0)
+                return self._say(self._result(event.name, event.content, depth, ok=event.ok))
+            case PromptAsked():
+                return self._say(self._asked(event.message_id, event.prompt))
+            case PlanChanged():
+                return self._say(self.plan(event.plan))
+            case StepChanged():
+                return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
+            case _:
+                return self._say(aside(event, self._texts))
+
+    def heading(self, session: Session) -> str:
+        """Return the title, with whom it is, and the id."""
+        name = session.chat.assistant_name if isinstance(session, ChatSession) else ""
+        if isinstance(session, GroupSession):
+            name = session.group.name
+        return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
+
+    def plan(self, plan: Plan | None) -> str:
+        """Return a plan with its goal and a tick before what is done."""
+        if plan is None:
+            return f"  {self._texts('cli.no_plan')}\n"
+        done = len(plan.items) - len(plan.open)
+        lines = [self._texts("cli.plan", done=done, count=len(plan.items))]
+        lines += [one_line(plan.goal)] if plan.goal else []
+        lines += [f"[{'x' if item.done else ' '}] {one_line(item.text)}" for item in plan.items]
+        return "\n" + "".join(f"  {line}\n" for line in lines)
+
+    def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
+        """Yield a chat that is read, each sub-agent's part below the call it answers."""
+        calls: dict[str, str] = {}
+        for item in in_tree(messages):
+            if isinstance(item, tuple):
+                message, call = item
+                calls[call.id] = call.name
+                yield self._call(call, message.author.depth)
+            elif item.prompt is not None:
+                self._note(item)
+                yield self._asked(item.id, item.prompt)
+            elif item.role == TOOL:
+                name = calls.get(item.tool_call_id or "", "")
+                yield self._result(name, item.content, item.author.depth, ok=item.state == DONE)
+            else:
+                self._note(item)
+                yield self._whole(item)
+
+    # What streams
+
+    def _begun(self, message: Message) -> str:
+        self._note(message)
+        if message.role != ASSISTANT:
+            return ""
+        self._streaming[message.id] = [message.content]
+        return self._take_up()
+
+    def _take_up(self) -> str:
+        """Show the one that streams alone, from its start."""
+        if self._shown is not None or len(self._streaming) != 1:
+            return ""
+        [(message_id, pieces)] = self._streaming.items()
+        self._shown, self._has_begun = message_id, False
+        return self._more("".join(pieces))
+
+    def _grown(self, event: MessageDelta) -> str:
+        pieces = self._streaming.get(event.message_id)
+        if pieces is None or not event.text:
+            return ""
+        text = event.text[max(0, sum(map(len, pieces)) - event.offset) :]
+        pieces.append(text)
+        return self._more(text) if event.message_id == self._shown else ""
+
+    def _more(self, text: str) -> str:
+        if not text or self._shown is None:
+            return ""
+        message = self._messages[self._shown]
+        label = "" if self._has_begun else self._label(message)
+        indent = _indent(message.author.depth)
+        self._has_begun = True
+        return label + (indent if label else "") + without_steering(text).replace("\n", f"\n{indent}")
+
+    def _finished(self, message: Message) -> str:
+        self._note(message)
+        pieces = self._streaming.pop(message.id, None)
+        if message.role in (TOOL, SYSTEM):
+            return ""  # Said by the events of tools and questions.
+        if message.id != self._shown or pieces is None:
+            return self._say(self._whole(message)) + self._take_up()
+        rest = message.content[sum(map(len, pieces)) :]
+        text = self._more(rest)
+        text += "\n" if self._has_begun else self._unsaid(message)
+        text += self._marks(message)
+        held, self._held, self._shown = self._held, [], None
+        return text + "".join(held) + self._take_up()
+
+    def _unsaid(self, message: Message) -> str:
+        """Return the label of who said nothing, where something is to be said about that."""
+        return self._label(message) if self._marks(message) else ""
+
+    def _say(self, text: str) -> str:
+        """Return a text at once, or keep it while somebody is in the middle of a line."""
+        if text and self._shown is not None and self._has_begun:
+            self._held.append(text)
+            return ""
+        return text
+
+    # What is said
+
+    def _note(self, message: Message) -> None:
+        self._messages[message.id] = message
+        self._depths.setdefault(message.turn_id, message.author.depth)
+        if message.role == TOOL and message.prompt is not None and message.tool_call_id:
+            self._questions.add((message.turn_id, message.tool_call_id))
+
+    def _label(self, message: Message) -> str:
+        name = self._texts("cli.you") if message.by_user else message.author.name
+        return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
+
+    def _depth(self, message: Message) -> int:
+        """Return how deep a message stands: the user's answer stands where it was asked for."""
+        return self._depths.get(message.turn_id, message.author.depth)
+
+    def _whole(self, message: Message) -> str:
+        asked = self._messages.get(message.answers or "")
+        if asked is not None and asked.prompt is not None and asked.prompt.type == APPROVAL:
+            return ""
+        indent = _indent(self._depth(message))
+        text = f"{_indented(message.content, indent)}\n" if message.content else ""
+        text += "".join(f"{indent}[{one_line(one.name)}]\n" for one in message.attachments)
+        text += self._marks(message)
+        return self._label(message) + text if text else ""
+
+    def _marks(self, message: Message) -> str:
+        return "".join(f"{_indent(message.author.depth)}{line}" for line in marks(message, self._texts))
+
+    def _call(self, call: ToolCall, depth: int) -> str:
+        if call.name == REPORT_RESULT:
+            return ""
+        if call.name == SWITCH_ASSISTANT:
+            member, instruction = instruction_of(call)
+            return f"  → {one_line(member)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
+        if call.name == STEP and self._steps:
+            return f"\n  {one_line(self._texts('cli.step_call', **step_of(call)))}\n"
+        arguments = one_line(call.arguments)
+        return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"
+
+    def _result(self, name: str, content: str, depth: int, *, ok: bool) -> str:
+        if ok and name in _TOLD_ELSEWHERE:
+            return ""
+        outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
+        # What a sub-agent has said stands right above, in its own words.
+        said = "" if ok and name in (SUB_AGENT, STEP) else _cut(one_line(content), MOST_OF_RESULT)
+        return f"{_indent(depth)}  {outcome} {one_line(name)}: {said}".rstrip(": ") + "\n"
+
+    # What is asked
+
+    def _asked(self, message_id: str, prompt: Prompt) -> str:
+        message = self._messages.get(message_id)
+        depth = message.author.depth if message else 0
+        name = exact(message.author.name) if message else ""
+        lines = [f"? {self._question(name, prompt)}"]
+        if prompt.type == APPROVAL:
+            lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
+        elif prompt.type == OPTIONS:
+            lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
+        if prompt.open:
+            lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
+        elif prompt.dismissed:
+            lines.append(f"  {self._texts('cli.dismissed')}")
+        elif prompt.type == APPROVAL:
+            lines.append(f"  {self._texts.named('cli.answer', prompt.answer)}")
+        indent = _indent(depth)
+        return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
+
+    def _question(self, name: str, prompt: Prompt) -> str:
+        if prompt.type != APPROVAL:
+            return self._texts("cli.asks", name=name, question=visible(prompt.question))
+        key = "cli.asks_again" if prompt.reason == "may_have_run" else "cli.asks_to_run"
+        return self._texts(key, name=name, tool=exact(prompt.tool))
+
+    def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
+        """Return the command that answers a question."""
+        answers = {APPROVAL: f"{ALLOW}|{ALWAYS}|{DENY}", YESNO: "yes|no", OPTIONS: "1", TEXT: "…"}
+        return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
+
+
+def _indent(depth: int) -> str:
+    return _INDENT * depth
+
+
+def _indented(text: str, indent: str) -> str:
+    return "\n".join(indent + line for line in without_steering(text).split("\n"))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

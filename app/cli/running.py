@@ -1,0 +1,110 @@
+"""Runs a command in a data directory, or hands it over to the Moot that holds it; used by cli and main."""
+
+import asyncio
+import contextlib
+import functools
+
+from app.cli.commands.sessions import run_command
+from app.cli.control import ControlServer, TooLongError, UnansweredError, hand_over
+from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.cli.interrupt import Interrupt
+from app.cli.parser import KEYS, PROVIDERS, Arguments
+from app.cli.printing.output import Out, error_line, load_texts, say_problems, whereabouts
+from app.core.errors import BadInput, Busy, MootError, StorageError
+from app.core.texts import Texts
+from app.storage.paths import DataPaths
+from app.wiring import Moot, open_moot
+
+_HAND_OVER_TRIES = 100
+_HAND_OVER_AGAIN_S = 0.1
+
+
+async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    """Run a command that changes nothing, beside whoever writes."""
+    look_up_keys = arguments.command in (PROVIDERS, KEYS)
+    moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
+    try:
+        await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
+        return await run_command(moot, arguments, out, interrupted)
+    finally:
+        await moot.close()
+
+
+async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    """Run a command as the one writer; while there is another, let that one run it."""
+    for _ in range(_HAND_OVER_TRIES):
+        try:
+            moot = await open_moot(paths.root, language=arguments.language)
+        except Busy as busy:
+            refusal = busy
+        else:
+            return await _serve_and_run(moot, arguments, out, interrupted)
+        # Its owner may be just starting or just leaving: then there is nobody to take it yet.
+        with contextlib.suppress(UnansweredError):
+            return await _hand_over(paths, arguments, out, interrupted)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(interrupted.wait(), _HAND_OVER_AGAIN_S)
+            await out.complain(load_texts(arguments.language)("cli.interrupted"))
+            return PAUSED_OR_STOPPED
+    raise refusal
+
+
+async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    try:
+        return await hand_over(paths.control, arguments, out, interrupted)
+    except TooLongError as error:
+        raise BadInput("too_long_to_hand_over") from error
+    except (BrokenPipeError, UnansweredError):
+        raise
+    except ConnectionError:
+        # It was killed; what ran in it comes back paused.
+        await out.complain(load_texts(arguments.language)("cli.owner_gone"))
+        return PAUSED_OR_STOPPED
+
+
+async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    """Run a command here, and until it ends whatever other processes hand over."""
+    status = FAULT
+    server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
+    passing_on = asyncio.create_task(_pass_on(interrupted, server))
+    try:
+        await server.start()
+        await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
+        status = await run_command(moot, arguments, out, interrupted)
+        # What other processes handed over runs on to its end.
+        await server.drain()
+    finally:
+        passing_on.cancel()
+        await server.close()
+        try:
+            await moot.close()
+        except StorageError as error:
+            # What the disk still refuses is lost with this process: a run that looked complete is not.
+            if status in {OK, WAITS}:
+                status = PAUSED_OR_STOPPED
+                await out.complain(error_line(error, load_texts(arguments.language)))
+    return status
+
+
+async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+    """Run a command that another process handed over; its errors go to that process's standard error."""
+    texts = _texts(moot, arguments)
+    try:
+        return await run_command(moot, arguments, out, interrupted)
+    except MootError as error:
+        await out.complain(error_line(error, texts))
+        return BAD_INPUT
+    except ConnectionError:
+        raise
+    except Exception as error:  # a fault in one command must not end the others
+        await out.complain(texts("cli.fault", **whereabouts(error)))
+        return FAULT
+
+
+async def _pass_on(interrupted: Interrupt, server: ControlServer) -> None:
+    await interrupted.wait()
+    server.interrupt()
+
+
+def _texts(moot: Moot, arguments: Arguments) -> Texts:
+    return load_texts(arguments.language or moot.engine.settings().language)

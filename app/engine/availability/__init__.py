@@ -1,0 +1,1 @@
+"""Which assistants are free, and the queues of work that waits for them."""

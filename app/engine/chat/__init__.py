@@ -1,0 +1,1 @@
+"""Chats with one assistant: what comes next, the run, the request to the model."""

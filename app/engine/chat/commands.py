@@ -1,0 +1,383 @@
+"""The commands of chats: say, queue, answer, ask again, branch; `engine.chats` for the faces."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.core.agent import Agent
+from app.core.errors import BadInput, NotFound
+from app.core.ids import new_id
+from app.core.message import (
+    ALWAYS,
+    APPROVAL,
+    ASSISTANT,
+    USER,
+    Attachment,
+    Message,
+)
+from app.core.session import (
+    DEFAULT_MODE,
+    ENDED,
+    IDLE,
+    RUNNING,
+    WAITING,
+    Chat,
+    ChatSession,
+    GroupSession,
+    QueuedMessage,
+    WorkflowSession,
+)
+from app.core.text import clean_text
+from app.engine.chat.branches import latest_leaf, root_of
+from app.engine.chat.input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
+from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
+from app.engine.drafts import Drafts
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.sessions import Sessions
+from app.engine.turns.call_arguments import is_object
+from app.engine.workflow.director import work_turn
+
+
+class Chats:
+    """What a face may do to a chat; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(
+        self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str], drafts: Drafts
+    ) -> None:
+        self._sessions = sessions
+        self._drafts = drafts
+        self._cast = cast
+        self._prompts = prompts
+        self._language = language
+
+    async def start(
+        self,
+        assistant_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] = (),
+        mode: str = DEFAULT_MODE,
+    ) -> str:
+        """Start a chat with its first message and return its id."""
+        agent = self._agent(assistant_id)
+        message = user_message(checked_text(text, attachments), attachments, "")
+        chat = Chat(
+            assistant_id=agent.id,
+            assistant_name=agent.name,
+            mode=checked_mode(mode),
+            budget_from=message.id,
+            language=self._language(),
+        )
+        live = await self._sessions.begin(ChatSession(**begun_with(message), chat=chat), message)
+        self._sessions.run(live)
+        return live.id
+
+    async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        """Say something; it answers the question that waits, queues while the assistant is busy (P6).
+
+        It queues too behind a message that is sent only once the user has edited it.
+        """
+        live = await self._sessions.open_chat(session_id)
+        text = checked_text(text, attachments)
+        question = next(
+            (one for one in open_questions(live) if one.prompt and one.prompt.type != APPROVAL), None
+        )
+        if question is not None and not attachments:
+            self._answer(live, question, text)
+        elif isinstance(live.session, WorkflowSession):
+            self._add_to_work(live, text, attachments)
+        elif live.session.status in (RUNNING, WAITING) or self._holds_next(live):
+            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
+            self._change(live, queue=(*live.chat_session.chat.queue, queued))
+        else:
+            await self._say(live, text, attachments)
+
+    # The queue
+
+    async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
+        """Change a message that waits."""
+        live = await self._sessions.open_chat(session_id)
+        queued = _queued(live, queued_id)
+        changed = replace(queued, text=checked_text(text, queued.attachments))
+        queue = live.chat_session.chat.queue
+        self._change(live, queue=tuple(changed if one is queued else one for one in queue))
+
+    async def send_queued(self, session_id: str) -> None:
+        """Send what waits in a session in which only the editing of the next message held it back."""
+        live = await self._sessions.open_chat(session_id)
+        idle = live.session.status == IDLE and not live.session.reason
+        if idle and live.chat_session.chat.queue and not self._holds_next(live):
+            self._sessions.run(live)
+
+    async def remove_queued(self, session_id: str, queued_id: str) -> None:
+        """Take a message that waits away."""
+        live = await self._sessions.open_chat(session_id)
+        queued = _queued(live, queued_id)
+        self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
+
+    async def move_queued(self, session_id: str, queued_id: str, place: int) -> None:
+        """Put a message that waits to another place, counted from 0."""
+        live = await self._sessions.open_chat(session_id)
+        queued = _queued(live, queued_id)
+        rest = [one for one in live.chat_session.chat.queue if one is not queued]
+        place = max(0, min(place, len(rest)))
+        self._change(live, queue=(*rest[:place], queued, *rest[place:]))
+
+    async def send_now(self, session_id: str, queued_id: str) -> None:
+        """Stop what runs, keep its text, and say a message of the queue at once."""
+        live = await self._conversation(session_id)
+        _queued(live, queued_id)
+        await self._sessions.stop(live)
+        queued = _queued(live, queued_id)
+        rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
+        await self._say(live, queued.text, queued.attachments, queue=rest)
+
+    # Questions
+
+    async def answer(
+        self, session_id: str, message_id: str, answer: str, arguments: str | None = None
+    ) -> None:
+        """Answer a question; an approval with allow, always or deny. The innermost turn goes on first.
+
+        `arguments` are what an allowed call runs with instead, as the JSON text of an object.
+        """
+        live = await self._sessions.open_chat(session_id)
+        question = _question(live, message_id)
+        if arguments is not None:
+            question = self._with_arguments(live, question, arguments)
+        self._answer(live, question, answer)
+
+    async def dismiss(self, session_id: str, message_id: str) -> None:
+        """Skip a question: whoever asked goes on without an answer."""
+        live = await self._sessions.open_chat(session_id)
+        question = _question(live, message_id)
+        assert question.prompt is not None
+        dismissed = replace(question, prompt=replace(question.prompt, dismissed=True))
+        live.finish_message(dismissed, **_running(live))
+        self._go_on(live)
+
+    def needs_you(self) -> list[tuple[str, Message]]:
+        """Return the open questions of all open chats, as (session id, question)."""
+        return [
+            (live.id, question)
+            for live in self._sessions.all_live()
+            if isinstance(live.session, ChatSession)
+            for question in open_questions(live)
+        ]
+
+    # Versions
+
+    async def retry(self, session_id: str, message_id: str) -> None:
+        """Have the turn of a message again, as a new version; behind a user's message, a new answer."""
+        live = await self._conversation(session_id)
+        first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
+        await self._sessions.stop(live)
+        head = first.turn_id if first.role == USER else first.follows or ""
+        if not head:
+            raise BadInput("nothing_to_retry")
+        self._change(live, head=head, budget_from=new_id())
+        self._sessions.run(live)
+
+    async def edit(
+        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
+    ) -> None:
+        """Say a message differently, as a new version, and have it answered."""
+        live = await self._conversation(session_id)
+        message = _message(live, message_id)
+        if message.role != USER or message.follows is None:
+            raise BadInput("not_your_message")
+        kept = message.attachments if attachments is None else attachments
+        text = checked_text(text, kept)
+        await self._sessions.stop(live)
+        await self._say(live, text, kept, follows=message.follows)
+
+    async def continue_from(self, session_id: str, message_id: str) -> None:
+        """Let an answer that was cut go on; go on from any other message, leaving what came after."""
+        live = await self._conversation(session_id)
+        message = _message(live, message_id)
+        turn_id = root_of(live, message.turn_id)
+        await self._sessions.stop(live)
+        self._change(live, head=turn_id)
+        if message.role == ASSISTANT and (message.state != "done" or message.note):
+            await self._say(
+                live, self._prompts.line(live.chat_session.chat.language, "assistant", "continue"), ()
+            )
+
+    async def choose_version(self, session_id: str, turn_id: str) -> None:
+        """Show another version of a turn, with what last followed it."""
+        live = await self._conversation(session_id)
+        if not live.turn(turn_id):
+            raise NotFound("message_not_found", message=turn_id)
+        await self._sessions.stop(live)
+        self._change(live, head=latest_leaf(live, turn_id))
+
+    # The rest
+
+    async def stop_turn(self, session_id: str, turn_id: str) -> None:
+        """Stop one sub-agent; its caller is told and goes on."""
+        live = await self._sessions.open_chat(session_id)
+        messages = live.turn(turn_id)
+        if not messages or messages[0].parent_turn_id is None:
+            raise NotFound("message_not_found", message=turn_id)
+        run = self._chat_run(live)
+        if run is not None and run.stop_turn(turn_id):
+            return
+        close_turns(live, turn_id)
+        parent, call_id = messages[0].parent_turn_id, messages[0].parent_call_id
+        close_turns(live, parent, only_call=call_id)
+        live.change(**_running(live))
+        self._go_on(live)
+
+    async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
+        """Let another assistant answer from now on."""
+        live = await self._conversation(session_id)
+        if isinstance(live.session, GroupSession):
+            raise BadInput("group_leads")
+        agent = self._agent(assistant_id)
+        self._change(live, assistant_id=agent.id, assistant_name=agent.name)
+        await self._cast.attach(agent)
+
+    async def choose_mode(self, session_id: str, mode: str) -> None:
+        """Switch a chat of any kind to settings mode, which binds what has begun too, or back to default."""
+        live = await self._sessions.open_chat(session_id)
+        self._change(live, mode=checked_mode(mode))
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session of any kind another title."""
+        live = await self._sessions.open(session_id)
+        title = " ".join(clean_text(title).split())[:MAX_TITLE]
+        if not title:
+            raise BadInput("title_empty")
+        live.change(title=title)
+
+    def resume(self, live: LiveSession) -> None:
+        """Go on with a chat that was paused, with a new budget."""
+        if live.session.status in (RUNNING, WAITING, IDLE):
+            return
+        self._change(live, budget_from=new_id())
+        self._sessions.run(live)
+
+    def _holds_next(self, live: LiveSession) -> bool:
+        """Say whether nothing goes on because the next message of the queue is being edited."""
+        queue = live.chat_session.chat.queue
+        idle = live.session.status == IDLE and not live.session.reason
+        return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
+
+    async def _conversation(self, session_id: str) -> LiveSession:
+        """Open a chat whose turns are the user's and the assistants'; a workflow's are its steps'."""
+        live = await self._sessions.open_chat(session_id)
+        if isinstance(live.session, WorkflowSession):
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        return live
+
+    def _add_to_work(self, live: LiveSession, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Say something while a workflow is on: the steps that begin from now on are told."""
+        turn_id = work_turn(live)
+        if live.session.status in ENDED or not turn_id:
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        live.finish_message(user_message(text, attachments, live.messages[0].turn_id, turn_id=turn_id))
+
+    def _agent(self, assistant_id: str) -> Agent:
+        agent = self._cast.agent(assistant_id)
+        if agent is None:
+            raise NotFound("assistant_not_found", assistant=assistant_id)
+        if not agent.enabled:
+            raise BadInput("assistant_disabled", assistant=agent.name)
+        return agent
+
+    def _change(self, live: LiveSession, **fields: object) -> None:
+        live.change(chat=replace(live.chat_session.chat, **fields))  # type: ignore[arg-type]
+
+    async def _say(
+        self,
+        live: LiveSession,
+        text: str,
+        attachments: tuple[Attachment, ...],
+        *,
+        follows: str | None = None,
+        **fields: object,
+    ) -> None:
+        self._sessions.check(live.session)
+        chat = live.chat_session.chat
+        message = user_message(text, attachments, chat.head if follows is None else follows)
+        fields = {"head": message.turn_id, "budget_from": message.id, **fields}
+        live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
+        self._sessions.run(live)
+
+    def _with_arguments(self, live: LiveSession, question: Message, arguments: str) -> Message:
+        """Change the call an approval is about, as the user did, before it is allowed."""
+        if question.prompt is None or question.prompt.type != APPROVAL or not is_object(arguments):
+            raise BadInput("arguments_unfit")
+        for message in live.turn(question.turn_id):
+            calls = tuple(
+                replace(call, arguments=arguments) if call.id == question.tool_call_id else call
+                for call in message.tool_calls
+            )
+            if calls != message.tool_calls:
+                live.finish_message(replace(message, tool_calls=calls))
+        return replace(question, prompt=replace(question.prompt, arguments=arguments))
+
+    def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
+        prompt = question.prompt
+        assert prompt is not None
+        answer = fitting_answer(prompt, answer)
+        said = replace(
+            user_message(answer, (), "", answers=question.id),
+            turn_id=question.turn_id,
+            parent_turn_id=question.parent_turn_id,
+            parent_call_id=question.parent_call_id,
+            follows=question.follows,
+        )
+        answered = replace(prompt, answer=answer, answered_by=said.id)
+        fields = _running(live)
+        if answer == ALWAYS and prompt.type == APPROVAL:
+            chat = live.chat_session.chat
+            consent = self._cast.consent_of(prompt.tool)
+            fields["chat"] = replace(chat, always=(*chat.always, consent))
+        live.finish_messages((said, replace(question, prompt=answered)), **fields)
+        self._go_on(live)
+
+    def _go_on(self, live: LiveSession) -> None:
+        """Wake what waits, or run the session again where nothing does any more.
+
+        A run that has just stopped to wait, and still writes that down, goes on by itself.
+        """
+        run = self._chat_run(live)
+        if run is not None:
+            run.answered()
+        elif live.session.status == RUNNING:
+            self._sessions.run(live)
+
+    def _chat_run(self, live: LiveSession) -> ChatRun | None:
+        run = self._sessions.running(live.id)
+        return run if isinstance(run, ChatRun) else None
+
+
+def _running(live: LiveSession) -> dict[str, object]:
+    """Return what changes of a session that waits when an answer comes, in the same batch: a crash right
+    after it finds a session to go on with.
+    """
+    return {"status": RUNNING, "reason": ""} if live.session.status == WAITING else {}
+
+
+def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
+    found = next((one for one in live.chat_session.chat.queue if one.id == queued_id), None)
+    if found is None:
+        raise NotFound("queued_not_found")
+    return found
+
+
+def _message(live: LiveSession, message_id: str) -> Message:
+    try:
+        return live.message(message_id)
+    except KeyError:
+        raise NotFound("message_not_found", message=message_id) from None
+
+
+def _question(live: LiveSession, message_id: str) -> Message:
+    message = _message(live, message_id)
+    if message.prompt is None:
+        raise BadInput("not_a_question")
+    if not message.asks:
+        raise BadInput("already_answered")
+    return message

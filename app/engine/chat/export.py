@@ -1,0 +1,174 @@
+"""A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
+
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import NamedTuple
+
+from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, Attachment, Message, Prompt, ToolCall
+from app.core.session import GroupSession, WorkflowSession
+from app.engine.chat.branches import shown
+from app.engine.export.call_tree import in_tree
+from app.engine.export.parts import (
+    PAGE_END,
+    as_markdown,
+    closed,
+    escape_markdown,
+    files_as_html,
+    files_as_markdown,
+    marks,
+    moment,
+    named,
+    page_head,
+)
+from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+
+# What a tool gave back is whole in the JSON export only.
+MOST_OF_TOOL = 2_000
+
+
+class _Part(NamedTuple):
+    """What one message or call has to say, how deep a sub-agent said it, and what was given along."""
+
+    depth: int
+    heading: str
+    body: str
+    notes: list[str]
+    files: tuple[Attachment, ...] = ()
+
+
+class ChatDocument:
+    """A chat with the words that stand around its messages, in the chat's language."""
+
+    def __init__(self, live: LiveSession, prompts: Prompts) -> None:
+        self._session = live.chat_session
+        self._messages = shown(live)
+        self._lines = prompts.lines(self._session.chat.language, "export")
+        self._depths: dict[str, int] = {}
+        for message in self._messages:
+            self._depths.setdefault(message.turn_id, message.author.depth)
+        self._approvals = {
+            one.id for one in self._messages if one.prompt is not None and one.prompt.type == APPROVAL
+        }
+
+    def markdown(self) -> Iterator[str]:
+        """Yield it as Markdown, part by part; how deep a sub-agent is shows as quotes in quotes."""
+        lines = [f"# {escape_markdown(self._session.title)}", ""]
+        lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
+        if plan := self._session.plan:
+            lines += ["", f"**{self._lines['plan']}**", ""]
+            lines += [escape_markdown(plan.goal), ""] if plan.goal else []
+            lines += [f"- [{'x' if item.done else ' '}] {escape_markdown(item.text)}" for item in plan.items]
+        if steps := self._steps():
+            lines += ["", f"**{self._lines['steps']}**", ""]
+            lines += [f"- {escape_markdown(step)}" for step in steps]
+        yield "\n".join(lines).rstrip()
+        for depth, heading, body, notes, files in self._parts():
+            part = ["", f"**{escape_markdown(heading)}**", ""]
+            part += closed(body).split("\n") if body else []
+            # What has no text of its own begins where that would.
+            part += files_as_markdown(files)[0 if body else 1 :]
+            part += [""] if files and notes else []
+            part += [f"*{escape_markdown(note)}*" for note in notes]
+            quote = "> " * depth
+            yield "\n\n" + "\n".join([f"{quote}{line}".rstrip() for line in part[1:]]).rstrip()
+        yield "\n"
+
+    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
+        """Yield it as one page that loads nothing, part by part; `as_html` sets Markdown."""
+        yield page_head(self._session.title, self._session.chat.language, self._facts())
+        if steps_of_work := self._steps():
+            items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)
+            heading = escape(self._lines["steps"])
+            yield f"<article><strong>{heading}</strong><ul>{items}</ul></article>"
+        if plan := self._session.plan:
+            steps = "".join(
+                f"<li>{'☑' if item.done else '☐'} {escape(item.text)}</li>" for item in plan.items
+            )
+            heading, goal = escape(self._lines["plan"]), f"<p>{escape(plan.goal)}</p>" if plan.goal else ""
+            yield f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>"
+        for depth, heading, body, notes, files in self._parts():
+            below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
+            yield (
+                f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
+                f"{as_html(body)}{files_as_html(files)}{below}</article>"
+            )
+        yield PAGE_END
+
+    def _facts(self) -> list[tuple[str, str]]:
+        is_work = isinstance(self._session, WorkflowSession)
+        label = self._lines["workflow" if is_work else "assistant"]
+        who = [(label, self._session.chat.assistant_name)]
+        if isinstance(self._session, GroupSession):
+            who = [
+                (self._lines["group"], self._session.group.name),
+                (self._lines["members"], ", ".join(self._members())),
+            ]
+        return [
+            *who,
+            (self._lines["date"], moment(self._session.created_at)),
+            (self._lines["status"], named(self._lines, "chat_status", self._session.status)),
+        ]
+
+    def _steps(self) -> list[str]:
+        """Return a line for each step of a workflow: its state, who, why, and what it made."""
+        if not isinstance(self._session, WorkflowSession):
+            return []
+        steps = {step.id: step for step in self._session.workflow.definition.steps}
+        lines = []
+        for state in self._session.workflow.steps:
+            word = named(self._lines, "step", state.state)
+            details = [word, state.assistant_id, state.reason, state.artifacts]
+            step = steps.get(state.id)
+            name = f"{step.name} ({step.role})" if step is not None else state.id
+            lines.append(" ".join(" · ".join([name, *filter(None, details)]).split()))
+        return lines
+
+    def _members(self) -> list[str]:
+        """Return the names of a group's members, those who never spoke by their ids."""
+        assert isinstance(self._session, GroupSession)
+        names = {one.author.id: one.author.name for one in self._messages}
+        return [names.get(member, member) for member in self._session.group.members]
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield the parts in the order of reading."""
+        for item in in_tree(self._messages):
+            message, call = item if isinstance(item, tuple) else (item, None)
+            depth = self._depths[message.turn_id]
+            if call is not None:
+                yield _Part(depth, *self._call(call))
+            elif message.prompt is not None and message.role in (TOOL, SYSTEM):
+                yield _Part(depth, *self._question(message, message.prompt))
+            elif message.role == TOOL:
+                yield _Part(depth, *self._result(message))
+            elif (message.answers or "") not in self._approvals and _says_something(message):
+                heading = self._lines["user"] if message.by_user else message.author.name
+                below = marks(message, self._lines)
+                yield _Part(depth, heading, as_markdown(message), below, message.attachments)
+
+    def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
+        if call.name == SWITCH_ASSISTANT:
+            member, instruction = instruction_of(call)
+            return self._lines["hands_over"].format(name=member), _cut(instruction), []
+        return self._lines["call"].format(name=call.name), "", [_cut(call.arguments)]
+
+    def _result(self, message: Message) -> tuple[str, str, list[str]]:
+        key = "result" if message.state == DONE else "result_failed"
+        return self._lines[key], "", [_cut(message.content)] if message.content else []
+
+    def _question(self, message: Message, prompt: Prompt) -> tuple[str, str, list[str]]:
+        heading = self._lines["asks"].format(name=message.author.name)
+        if prompt.type != APPROVAL:
+            answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
+            return heading, "", [prompt.question, *answers]
+        said = [named(self._lines, "answer", prompt.answer)] if prompt.answer else []
+        return heading, "", [f"{prompt.tool} {prompt.arguments}".strip(), *said]
+
+
+def _says_something(message: Message) -> bool:
+    return bool(message.content or message.error or message.note or message.attachments)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_OF_TOOL else text[:MOST_OF_TOOL] + " …"

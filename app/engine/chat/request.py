@@ -1,0 +1,296 @@
+"""What a turn of an assistant sends to its model: the conversation as this assistant sees it; pure.
+
+Legal for every provider whatever was cut, stopped or lost: each call has one result right after it,
+the first message is the user's, neighbours of one role are merged (hard case 5, reliability G11).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.core.agent import Agent
+from app.core.message import (
+    APPROVAL,
+    ASSISTANT,
+    DONE,
+    FAILED,
+    PAGE,
+    STOPPED,
+    SYSTEM,
+    TOOL,
+    USER,
+    Author,
+    Message,
+)
+from app.core.provider import ModelRequest
+from app.core.session import SETTINGS_MODE
+from app.engine.chat.branches import back_from
+from app.engine.debate.perspective import SHORT_WINDOW
+from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
+from app.engine.library.agents import Voice
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.turns.call_arguments import is_object
+from app.engine.turns.model_call import Attempt
+
+MAX_OLD_RESULT = 4_000
+SHORT_RESULT = 1_000
+
+Item = dict[str, object]
+
+
+def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
+    """Return a turn as it is in a session of this mode: settings mode also binds what has begun already."""
+    return replace(turn, mode=SETTINGS_MODE) if mode == SETTINGS_MODE else turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTurn:
+    """An agent's turn: who speaks with which model, and where in the tree of turns.
+
+    `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given; `notes`
+    are what it is told besides its instructions; `given` are the sets of tools it has for what it is.
+    """
+
+    turn_id: str
+    agent: Agent
+    voice: Voice
+    stack: tuple[str, ...]
+    mode: str
+    follows: str | None = None
+    parent_turn_id: str | None = None
+    parent_call_id: str | None = None
+    task: str = ""
+    kind: str = "main"
+    notes: str = ""
+    given: tuple[str, ...] = ()
+
+    @property
+    def author(self) -> Author:
+        """The agent as the author of its messages (row S4)."""
+        return Author(
+            id=self.agent.id,
+            name=self.agent.name,
+            kind="sub" if self.parent_turn_id else self.kind,
+            path=self.stack,
+            depth=len(self.stack) - 1,
+        )
+
+
+def build_request(
+    turn: AgentTurn,
+    live: LiveSession,
+    functions: Sequence[Mapping[str, object]],
+    attempt: Attempt,
+    prompts: Prompts,
+    language: str,
+    *,
+    wrap_up: bool = False,
+) -> ModelRequest:
+    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
+    words = prompts.lines(language, "assistant")
+    short = attempt.window <= SHORT_WINDOW
+    images = turn.voice.row is not None and turn.voice.row.images
+    own = _turn_items(live.turn(turn.turn_id), turn, words, SHORT_RESULT if short else None, images)
+    if turn.parent_turn_id:
+        items: list[Item] = [{"role": USER, "content": turn.task}]
+        labelled = False
+    else:
+        items, labelled = _history(turn, live, attempt.window, words, images)
+    items += own
+    nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
+    if nudge:
+        items.append({"role": USER, "content": nudge})
+    if not items or items[0]["role"] != USER:
+        items.insert(0, {"role": USER, "content": words["left_out"]})
+    if items[-1]["role"] == ASSISTANT:
+        items.append({"role": USER, "content": words["continue"]})
+    system = {"role": SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
+    return ModelRequest(
+        provider=turn.voice.provider,
+        model=turn.voice.model,
+        messages=(system, *_merged(items)),
+        tools=tuple(functions),
+    )
+
+
+def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools: bool) -> str:
+    agent = turn.agent
+    parts = [words["who"].format(name=agent.name)]
+    parts += [words["role"].format(role=agent.role)] if agent.role else []
+    parts += [agent.instructions.strip()] if agent.instructions.strip() else []
+    parts += [turn.notes] if turn.notes else []
+    parts += [words["sub"]] if turn.parent_turn_id else []
+    parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
+    parts += [words["settings"]] if turn.mode == SETTINGS_MODE else []
+    parts += [words["others"]] if labelled else []
+    parts += [words["data"]] if has_tools else []
+    return "\n\n".join(parts)
+
+
+def _history(
+    turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], images: bool
+) -> tuple[list[Item], bool]:
+    """Return the turns before this one, whole ones only, and whether another assistant speaks in them."""
+    chosen: list[list[Item]] = []
+    size, labelled, cut, asked = 0, False, False, False
+    for turn_id in back_from(live, turn.follows or ""):
+        messages = live.turn(turn_id)
+        if messages[0].role == USER:
+            items = [_user_item(messages[0], words, images)]
+        elif cut:
+            continue  # What was asked for is told, however long the work on it has become.
+        elif messages[0].author.id == turn.agent.id:
+            items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
+        else:
+            items = _foreign(messages, turn, words)
+            labelled = labelled or bool(items)
+        if not cut and chosen and size + len(items) > window:
+            cut = True
+            if asked:
+                break
+            if messages[0].role != USER:
+                continue
+        size += len(items)
+        chosen.append(items)
+        asked = asked or messages[0].role == USER
+        if cut:
+            break
+    found = [item for items in reversed(chosen) for item in items]
+    if cut:
+        found.insert(0, {"role": USER, "content": words["left_out"]})
+    return found, labelled
+
+
+def _turn_items(
+    messages: Sequence[Message],
+    turn: AgentTurn,
+    words: Mapping[str, str],
+    most: int | None,
+    images: bool,
+    *,
+    past: bool = False,
+) -> list[Item]:
+    """Return an agent's own turn: its answers, each with its calls' results and the user's answers behind.
+
+    What failed is nobody's words. What was cut counts only in turns that are past.
+    """
+    results: dict[str, Message] = {}
+    answers: dict[str, list[Message]] = {}
+    asked_by: dict[str, str] = {}
+    for message in messages:
+        if message.role == TOOL and message.tool_call_id:
+            results[message.tool_call_id] = message
+            asked_by[message.id] = message.tool_call_id
+        elif message.role == USER and message.answers in asked_by:
+            answers.setdefault(asked_by[message.answers or ""], []).append(message)
+    items: list[Item] = []
+    states: dict[int, dict[str, object]] = {}
+    for message in messages:
+        if message.role == USER and message.answers is None:
+            items.append(_user_item(message, words, images))
+        if message.role != ASSISTANT or not (message.state == DONE or (past and message.state == STOPPED)):
+            continue
+        item: Item = {"role": ASSISTANT, "content": message.content}
+        if message.tool_calls:
+            item["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name or "unknown", "arguments": _sound(call.arguments)},
+                }
+                for call in message.tool_calls
+            ]
+        elif not message.content.strip():
+            continue
+        if message.provider_state and message.model == turn.voice.name:
+            states[len(items)] = message.provider_state
+        items.append(item)
+        for call in message.tool_calls:
+            content = _result_text(results.get(call.id), words, most)
+            items.append({"role": TOOL, "tool_call_id": call.id, "content": content})
+        for call in message.tool_calls:
+            items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
+    # To a provider a turn runs on until an answer ends it, whatever failed after its last call; while it
+    # runs, its own state is wanted back.
+    ended = bool(items) and items[-1]["role"] == ASSISTANT
+    if not (past and ended):
+        for place, state in states.items():
+            items[place] |= state
+    return items
+
+
+def _result_text(result: Message | None, words: Mapping[str, str], most: int | None) -> str:
+    if result is None or result.state not in (DONE, FAILED):
+        return words["lost"]
+    text = result.content or "(nothing)"
+    text = text if most is None or len(text) <= most else text[:most] + " …"
+    if result.prompt is not None and result.prompt.type != APPROVAL:
+        asked = words["asked"] if result.prompt.answered_by else words["skipped"]
+        # Of a question of Moot's own the model knows the words; what came with a page it does not.
+        return f"{text}\n\n{asked}" if result.prompt.reason == PAGE else asked
+    return text
+
+
+def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[Item]:
+    """Return another assistant's turn as this one reads it: labelled words, without its tools. That a
+    member gave no answer is told to the orchestrator alone.
+    """
+    texts: list[str] = []
+    for message in messages:
+        if message.role != ASSISTANT:
+            continue
+        said = (
+            [message.content.strip()] if message.state in (DONE, STOPPED) and message.content.strip() else []
+        )
+        for call in message.tool_calls:
+            if call.name == SWITCH_ASSISTANT:
+                said.append("@{}: {}".format(*instruction_of(call)))
+        if message.state == FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
+            said.append(words["no_answer"].format(reason=message.error.kind))
+        texts += [f"[{message.author.name}]: {one}" for one in said]
+    return [{"role": USER, "content": "\n\n".join(texts)}] if texts else []
+
+
+def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item:
+    texts = [message.content] if message.content.strip() else []
+    pictures: list[Item] = []
+    for attachment in message.attachments:
+        if attachment.data and images:
+            url = f"data:{attachment.media_type};base64,{attachment.data}"
+            pictures.append({"type": "image_url", "image_url": {"url": url}})
+        else:
+            title = words["attachment"].format(name=" ".join(attachment.name.split()))
+            texts.append(f"{title}\n{attachment.text or attachment.media_type}")
+    text = "\n\n".join(texts) or "…"
+    if not pictures:
+        return {"role": USER, "content": text}
+    return {"role": USER, "content": [{"type": "text", "text": text}, *pictures]}
+
+
+def _sound(arguments: str) -> str:
+    """Return arguments that every provider takes back: an object; what the model garbled is told in words
+    by the call's result.
+    """
+    return arguments if is_object(arguments) else "{}"
+
+
+def _merged(items: Sequence[Item]) -> list[Item]:
+    merged: list[Item] = []
+    for item in items:
+        last = merged[-1] if merged else None
+        plain = item["role"] != TOOL and "tool_calls" not in item
+        if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
+            merged.append(item)
+        else:
+            merged[-1] = {**last, **item, "content": _joined(last["content"], item["content"])}
+    return merged
+
+
+def _joined(first: object, second: object) -> object:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*_parts(first), *_parts(second)]
+
+
+def _parts(content: object) -> list[object]:
+    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]

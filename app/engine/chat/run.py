@@ -1,0 +1,276 @@
+"""A chat that runs: the assistant's turn is taken, what was queued meanwhile is sent, until the user's turn."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from app.core.agent import Agent
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
+from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat, GroupSession
+from app.engine.availability.policies import BUSY, Waits
+from app.engine.availability.slots import NotFree, SentTo, Slots, Work, held_back
+from app.engine.chat.branches import back_from, last_answer
+from app.engine.chat.director import Answer, SendQueued, YourTurn, decide
+from app.engine.chat.request import AgentTurn
+from app.engine.drafts import Drafts
+from app.engine.group.director import SWITCH_ASSISTANT
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.turns.budget import Budget
+from app.engine.turns.turn import Tree
+from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, Stage
+from app.engine.turns.turn_services import WAITING as TURN_WAITS
+
+USER_AUTHOR = Author(id="user", name="User", kind="user")
+QUESTION = "question"
+NO_ASSISTANT = "no_assistant"
+STOPPED_RESULT = "The user stopped this."
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTerms:
+    """Who is there and who is free, which words go to models, and what is not sent yet."""
+
+    cast: Cast
+    prompts: Prompts
+    slots: Slots
+    drafts: Drafts
+
+
+class ChatRun(Run):
+    """A chat that runs, in a task of its own."""
+
+    stopped_status = IDLE
+
+    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
+        super().__init__(live, surroundings)
+        self._terms = terms
+        self._tree: Tree | None = None
+        # The limit that ended the last turn, "" where none did.
+        self._limit = ""
+        self._news = asyncio.Event()
+
+    def answered(self) -> None:
+        """Let what waits for the user look again."""
+        self._news.set()
+        if self._tree is not None:
+            self._tree.answered()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one sub-agent; false where it does not run."""
+        return self._tree is not None and self._tree.stop_turn(turn_id)
+
+    def _begin(self) -> None:
+        if self._live.session.status != RUNNING:
+            self._live.change(status=RUNNING, reason="")
+
+    async def _step(self) -> None:
+        chat = self._live.chat_session.chat
+        match decide(chat, self._live.turn(chat.head)):
+            case Answer() as answer if not self._pausing:
+                await self._answer(chat, answer)
+            case decision:
+                self._end_or_send(decision)
+
+    def _end_or_send(self, decision: object) -> None:
+        """Do what comes when no assistant's turn does: pause, send what was queued, or wait for the user."""
+        chat = self._live.chat_session.chat
+        match decision:
+            case YourTurn():
+                self._live.change(status=IDLE, reason=self._limit)
+            case SendQueued(queued) if not self._pausing and self._terms.drafts.holds(
+                self._live.id, queued.id
+            ):
+                self._live.change(status=IDLE, reason="")
+            case SendQueued(queued) if not self._pausing:
+                message = user_message(queued.text, queued.attachments, chat.head)
+                changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
+                self._live.finish_message(message, chat=changed)
+            case _:
+                self._live.change(status=PAUSED, reason=BY_USER)
+
+    async def _answer(self, chat: Chat, answer: Answer) -> None:
+        begun = self._live.turn(answer.turn_id)
+        agent = self._terms.cast.agent(begun[0].author.id if begun else chat.assistant_id)
+        if agent is None:
+            author = Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,))
+            self._fail(author, answer.follows, answer.turn_id)
+            return
+        await self._take(agent, answer.follows, answer.turn_id)
+
+    async def _take(
+        self, agent: Agent, follows: str, turn_id: str, *, members: tuple[Agent, ...] = (), **fields: object
+    ) -> None:
+        """Take an agent's root turn, to its end or until the user must act."""
+        cast, chat = self._terms.cast, self._live.chat_session.chat
+        await cast.attach(agent)
+        turn = AgentTurn(
+            turn_id=turn_id or new_id(),
+            agent=agent,
+            voice=cast.voice(agent),
+            stack=(agent.id,),
+            mode=chat.mode,
+            follows=follows,
+            **fields,  # type: ignore[arg-type]
+        )
+        self._tree = Tree(self._stage(members))
+        # Somebody else may answer where nothing has been said, and where it is no group's choice.
+        may_move = not turn_id and not isinstance(self._live.session, GroupSession)
+        work = Work(session_id=self._live.id, may_move=may_move)
+        try:
+            waits = partial(self._waits_for_slot, agent)
+            async with self._terms.slots.taken(agent.id, work=work, waits=waits):
+                self._waiting = 0
+                if self._live.session.reason:
+                    self._live.change(reason="")
+                outcome = await self._tree.take(turn)
+        except NotFree as refused:
+            self._fail(turn.author, follows, turn_id, refused.reason)
+            return
+        except SentTo as sent:
+            self._answered_by(sent.agent_id)
+            return
+        finally:
+            self._waiting = 0
+            self._tree = None
+        self._limit = outcome.reason if outcome.state in (FINISHED, BROKEN) else ""
+        if outcome.state == TURN_WAITS:
+            self._live.change(status=WAITING, reason=QUESTION)
+        elif outcome.state == HELD:
+            self._live.change(status=PAUSED, reason=outcome.reason)
+
+    def _answered_by(self, agent_id: str) -> None:
+        """Let another assistant answer from now on."""
+        agent = self._terms.cast.agent(agent_id)
+        if agent is not None:
+            chat = replace(self._live.chat_session.chat, assistant_id=agent.id, assistant_name=agent.name)
+            self._live.change(chat=chat, reason="")
+
+    def _waits_for_slot(self, agent: Agent, waits: Waits) -> None:
+        """Say so, and let a pause come at once: nothing is in flight."""
+        self._waiting = 1
+        self._live.change(reason=BUSY)
+        held_back(self._live, agent.name, waits)
+
+    def _stage(self, members: tuple[Agent, ...]) -> Stage:
+        cast, session = self._terms.cast, self._live.session
+        asks = isinstance(session, GroupSession) and session.group.ask_before_hand_over
+        return Stage(
+            live=self._live,
+            cast=cast,
+            models=self._around.models,
+            store=self._around.store,
+            prompts=self._terms.prompts,
+            budget=Budget(cast.settings(), tuple(_spent_by(self._live)), self._around.clock),
+            language=self._live.chat_session.chat.language,
+            members=members,
+            asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
+            slots=self._terms.slots,
+            waits=self._waits,
+            clock=self._around.clock,
+        )
+
+    def _fail(self, author: Author, follows: str, turn_id: str, kind: str = NO_ASSISTANT) -> None:
+        """Say why an assistant does not answer; another one can be chosen, or the same asked again."""
+        self._live.finish_message(
+            Message(
+                id=new_id(),
+                turn_id=turn_id or new_id(),
+                role=ASSISTANT,
+                author=author,
+                follows=follows,
+                state=FAILED,
+                error=Failure(kind=kind, detail=author.name),
+                created_at=utc_now(),
+            )
+        )
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == IDLE:
+            close_turns(self._live, self._live.chat_session.chat.head)
+
+
+def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, **fields: object) -> Message:
+    """Return what the user said as a message and turn of its own."""
+    message = Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=USER,
+        author=USER_AUTHOR,
+        content=text,
+        attachments=attachments,
+        follows=follows,
+        created_at=utc_now(),
+    )
+    return replace(message, **fields)  # type: ignore[arg-type]
+
+
+def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:
+    """Bring a turn and those below it to an end: dismiss open questions and give a result to each call
+    that has none, so that nothing waits for what will not come. With `only_call`, that call alone.
+    """
+    written = []
+    for turn_id in [top] if only_call else tree_turns(live, top):
+        messages = live.turn(turn_id)
+        written += [
+            replace(one, prompt=replace(one.prompt, dismissed=True))
+            for one in messages
+            if one.prompt is not None and one.asks and only_call in (None, one.tool_call_id)
+        ]
+        answer = last_answer(messages)
+        finished = {one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)}
+        for call in answer.tool_calls if answer else ():
+            if call.id not in finished and answer is not None and only_call in (None, call.id):
+                written.append(
+                    replace(
+                        answer,
+                        id=new_id(),
+                        role=TOOL,
+                        content=STOPPED_RESULT,
+                        tool_calls=(),
+                        tool_call_id=call.id,
+                        state=FAILED,
+                        usage=None,
+                        thinking="",
+                        thinking_seconds=None,
+                        provider_state=None,
+                        created_at=utc_now(),
+                    )
+                )
+    if written:
+        live.finish_messages(written)
+
+
+def open_questions(live: LiveSession) -> Iterator[Message]:
+    """Yield the questions of the chosen version that wait for the user, oldest first."""
+    for turn_id in tree_turns(live, live.chat_session.chat.head):
+        yield from (one for one in live.turn(turn_id) if one.asks and one.role in (TOOL, SYSTEM))
+
+
+def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
+    """Return a turn and the turns of the sub-agents below it."""
+    found = [turn_id]
+    for one in found:
+        for message in live.turn(one):
+            for call in message.tool_calls:
+                child = live.child_turn(one, call.id)
+                if child is not None:
+                    found.append(child)
+    return found
+
+
+def _spent_by(live: LiveSession) -> Iterator[Message]:
+    """Yield the messages that the budget of the user's last message has paid for."""
+    chat = live.chat_session.chat
+    for root in back_from(live, chat.head):
+        messages = live.turn(root)
+        if messages[0].role == USER and messages[0].id <= chat.budget_from:
+            return
+        for turn_id in tree_turns(live, root):
+            yield from (one for one in live.turn(turn_id) if one.id > chat.budget_from)

@@ -1,0 +1,1 @@
+"""Debates: who speaks next, the run, ballots and the verdict."""

@@ -1,0 +1,203 @@
+"""The commands of debates: who may take part, set up, start, step in; `engine.debates` for the faces."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.core.catalog import TRANSCRIPT
+from app.core.errors import BadInput, NotFound
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import DONE, USER, Message
+from app.core.provider import ModelRequest, ProviderStatus
+from app.core.session import RUNNING, DebateSession, Participant
+from app.core.store import Documents, SessionStore
+from app.core.text import clean_text
+from app.core.verdict import Verdict
+from app.engine.availability.slots import Slots
+from app.engine.chat.run import USER_AUTHOR
+from app.engine.debate.director import PARTICIPANT
+from app.engine.debate.held_turns import HeldTurns
+from app.engine.debate.judging import judged
+from app.engine.debate.perspective import chat_request, transcript_request
+from app.engine.debate.roles import form_of, system_prompt
+from app.engine.debate.run import DebateTerms
+from app.engine.debate.setup import DebateSetup, Seat, draft_of, forked, seats_of, session_of
+from app.engine.debate.verdict import Judge
+from app.engine.director import Speak, World
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.provider_list import DISABLED, UNKNOWN_KIND, provider_of
+from app.engine.sessions import Sessions, check_open
+from app.engine.turns.metered_models import MeteredModels
+
+MAX_SAY = 100_000
+
+
+class Debates:
+    """What a face may do with debates; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        cast: Cast,
+        sessions: Sessions,
+        store: SessionStore,
+        prompts: Prompts,
+        providers: Callable[[], list[ProviderStatus]],
+        models: MeteredModels,
+    ) -> None:
+        self._documents = documents
+        self._cast = cast
+        self._sessions = sessions
+        self._store = store
+        self._prompts = prompts
+        self._providers = providers
+        self._models = models
+        self.held = HeldTurns(sessions, models, self._world)
+
+    def seats(self) -> list[Seat]:
+        """Return who may take part."""
+        cast, first = self._cast, self._cast.first_voice()
+        return seats_of([(one, cast.voice(one, first)) for one in cast.agents()], self._providers())
+
+    def check(self, setup: DebateSetup) -> None:
+        """Raise BadInput when a debate cannot be started so."""
+        session_of(setup, self._providers())
+
+    def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
+        """Return what would tell a participant who they are; the set-up need not be complete."""
+        debate = draft_of(setup, self._providers())
+        seated = next((one for one in debate.participants if one.id == participant.id), participant)
+        speaker = replace(seated, system_prompt=participant.system_prompt)
+        return system_prompt(debate, speaker, self._prompts)
+
+    async def start(self, setup: DebateSetup) -> str:
+        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
+        live = await self._sessions.begin(session_of(setup, self._providers()))
+        self._sessions.run(live)
+        return live.id
+
+    async def say(self, session_id: str, text: str) -> None:
+        """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
+        live = await self._sessions.open(session_id)
+        check_open(live)
+        debate = live.debate_session.debate
+        text = clean_text(text).strip()
+        if not text:
+            raise BadInput("text_empty")
+        if len(text) > MAX_SAY:
+            raise BadInput("text_too_long", characters=len(text), most=MAX_SAY)
+        live.finish_message(
+            Message(
+                id=new_id(),
+                turn_id=new_id(),
+                role=USER,
+                author=USER_AUTHOR,
+                content=text,
+                round=min(debate.round, debate.rounds),
+                created_at=utc_now(),
+            )
+        )
+        await self._store.flush(session_id)
+
+    def terms(self, slots: Slots) -> DebateTerms:
+        """Return what a debate that runs asks the world."""
+        return DebateTerms(
+            world=self._world,
+            slots=slots,
+            request=self._request,
+            voters=self._voters,
+            judges=self._judges,
+            models=self._models,
+            prompts=self._prompts,
+        )
+
+    # What comes of a debate
+
+    def judges(self, session_id: str) -> list[Judge]:
+        """Return who could judge an open debate, the default first; nobody where all models are too small."""
+        live = self._sessions.live(session_id)
+        return self._judges(live.debate_session) if live is not None else []
+
+    async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
+        """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it.
+
+        Raises BadInput where nobody gives one and there is one already: it stays.
+        """
+        live = await self._sessions.open(session_id)
+        session = live.debate_session
+        if live.read_only or session.status == RUNNING:
+            raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
+        self._sessions.check(session)
+        judges = self._judges(session)
+        if judge is not None:
+            judges = [judge, *(one for one in judges if one != judge)]
+        verdict = await judged(live, list(live.whole_messages()), judges, self._models, self._prompts)
+        debate = live.debate_session.debate
+        if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
+            raise BadInput(verdict.failure)
+        if debate.verdict is not None and debate.verdict.usage is not None:
+            live.note_unsaid(debate.verdict.usage)
+        live.change(debate=replace(debate, verdict=verdict))
+        await self._store.flush(session_id)
+        return verdict
+
+    async def turns(self, session_id: str) -> list[Message]:
+        """Return the turns of a debate that another could go on from, in order."""
+        live = await self._sessions.open(session_id)
+        return [one for one in live.whole_messages() if one.author.kind == PARTICIPANT and one.state == DONE]
+
+    async def fork(self, session_id: str, message_id: str) -> str:
+        """Begin another debate that is the same up to a turn, paused behind it; return its id."""
+        live = await self._sessions.open(session_id)
+        messages = list(live.whole_messages())
+        place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
+        if place is None:
+            raise NotFound("message_not_found", message=message_id)
+        ids = {one.id: new_id() for one in messages[: place + 1]}
+        # What they used was paid for once, where they were said.
+        kept = [
+            replace(one, id=ids[one.id], turn_id=new_id(), retakes=ids.get(one.retakes, ""), usage=None)
+            for one in messages[: place + 1]
+        ]
+        session = forked(live.debate_session, kept)
+        twin = await self._sessions.begin(session, *kept)
+        return twin.id
+
+    def _voters(self, session: DebateSession) -> list[Participant]:
+        """Return the participants whose models can vote: not those that take no chat messages."""
+        return [one for one in session.debate.participants if self._can_think(one.provider)]
+
+    def _judges(self, session: DebateSession) -> list[Judge]:
+        """Return the participants' models, then the other ones that are ready, each once."""
+        ready = [one for one in self._providers() if one.ready and self._can_think(one.config.id)]
+        usable = {one.config.id for one in ready}
+        found = [
+            Judge(name=one.name, provider=one.provider, model=one.model)
+            for one in self._voters(session)
+            if one.provider in usable
+        ]
+        found += [
+            Judge(name=one.label, provider=one.config.id, model=one.default_model)
+            for one in ready
+            if one.default_model
+        ]
+        return list({(one.provider, one.model): one for one in reversed(found)}.values())[::-1]
+
+    def _can_think(self, provider_id: str) -> bool:
+        config = provider_of(self._documents, provider_id)
+        return form_of(config.kind if config else "") != TRANSCRIPT
+
+    def _world(self, session: DebateSession) -> World:
+        """Say whose provider is gone or switched off, and whom the user goes on without."""
+        usable = {one.config.id for one in self._providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
+        gone = {one.id for one in session.debate.participants if one.provider not in usable}
+        return World(absent=frozenset(gone | set(session.debate.left)))
+
+    def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
+        config = provider_of(self._documents, spoken.participant.provider)
+        form = form_of(config.kind if config else "")
+        make = transcript_request if form == TRANSCRIPT else chat_request
+        debate = live.debate_session.debate
+        return make(debate, live.messages, spoken.participant, spoken.round, self._prompts, window=window)

@@ -1,0 +1,136 @@
+"""The debate's director: whose turn is next, and where the cursor goes after a turn.
+
+Pure: no clock, no randomness, no reading or writing. The runner asks and acts; the tests ask a lot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.message import DONE, FAILED, Message
+from app.core.reasons import TWO_FAILURES
+from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant
+from app.engine.debate.modes import mode_of
+from app.engine.director import Decision, Finish, Halt, Speak, World
+
+MAX_FAILURES = 2
+
+ROUNDS_DONE = "rounds_done"
+TOO_FEW = "too_few"
+EXHAUSTED = "exhausted"
+NOBODY_ANSWERED = "nobody_answered"
+
+PARTICIPANT = "participant"
+IN_ORDER = "in_order"
+RETAKEN = "retaken"
+PASSED = "passed"
+
+
+def decide(session: DebateSession, messages: Sequence[Message], world: World) -> Decision:
+    """Say what comes next in a debate that runs."""
+    debate = session.debate
+    present = tuple(one for one in debate.participants if one.id not in world.absent)
+    again = _retake(debate, messages, present)
+    if debate.round > debate.rounds and again is None:
+        return Finish(ROUNDS_DONE)
+    if len(present) < MIN_PARTICIPANTS:
+        return Finish(TOO_FEW)
+    if debate.failures >= MAX_FAILURES:
+        return Halt(TWO_FAILURES)
+    if again is not None:
+        return again
+    rule = mode_of(debate.mode).speaker_rule
+    if rule is None:
+        return _in_order(debate, world)
+    if _all_passed(messages, present):
+        return Finish(EXHAUSTED)
+    round_number, turn = debate.round, debate.turn
+    if turn >= len(present):
+        round_number, turn = round_number + 1, 0
+    if round_number > debate.rounds:
+        return Finish(ROUNDS_DONE)
+    participant, why = rule(debate, present, list(messages))
+    return Speak(participant, round_number, turn, why)
+
+
+def after_turn(debate: Debate, spoken: Speak, *, failed: bool, world: World) -> Debate:
+    """Return the debate with the cursor behind the turn that was just taken."""
+    failures = debate.failures + 1 if failed else 0
+    if spoken.retakes:
+        due = tuple(one for one in debate.due if one != spoken.retakes)
+        return replace(debate, due=due, failures=failures)
+    if mode_of(debate.mode).speaker_rule is None:
+        size = len(debate.participants)
+    else:
+        size = sum(one.id not in world.absent for one in debate.participants)
+    round_number, turn = spoken.round, spoken.turn + 1
+    if turn >= size:
+        round_number, turn = round_number + 1, 0
+    return replace(debate, round=round_number, turn=turn, failures=failures)
+
+
+def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
+    """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
+    due = debate.due
+    if debate.failures >= MAX_FAILURES:
+        due = tuple(dict.fromkeys((*(one.id for one in last_turns(messages, debate.failures)), *due)))
+    return replace(debate, failures=0, due=due)
+
+
+def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
+    """Return the turns that were taken last, well or badly, in order."""
+    return _turns(messages)[-count:]
+
+
+def answered(messages: Sequence[Message]) -> bool:
+    """Say whether any participant could answer."""
+    return any(one.state == DONE for one in _turns(messages))
+
+
+def failed_turns(messages: Sequence[Message]) -> int:
+    """Return how many turns have failed and were not taken again."""
+    turns = _turns(messages)
+    retaken = {one.retakes for one in turns}
+    return sum(one.state == FAILED and one.id not in retaken for one in turns)
+
+
+def _turns(messages: Sequence[Message]) -> list[Message]:
+    """Return the turns that were taken to their end, well or badly."""
+    return [one for one in messages if one.author.kind == PARTICIPANT and one.state in (DONE, FAILED)]
+
+
+def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
+    """Return the first failed turn that is due again and whose participant is there."""
+    if not debate.due:
+        return None
+    by_id = {one.id: one for one in messages if one.id in debate.due}
+    for message_id in debate.due:
+        failed = by_id.get(message_id)
+        for one in present:
+            if failed is not None and failed.author.id == one.id:
+                return Speak(one, failed.round, debate.turn, RETAKEN, message_id)
+    return None
+
+
+def _in_order(debate: Debate, world: World) -> Decision:
+    turn = debate.turn
+    for round_number in range(debate.round, debate.rounds + 1):
+        for place in range(turn, len(debate.participants)):
+            participant = debate.participants[place]
+            if participant.id not in world.absent:
+                return Speak(participant, round_number, place, IN_ORDER)
+        turn = 0
+    return Finish(ROUNDS_DONE)
+
+
+def _all_passed(messages: Sequence[Message], present: tuple[Participant, ...]) -> bool:
+    """Whether everybody, one after the other, had nothing new to say and nobody spoke since."""
+    waiting = {participant.id for participant in present}
+    for message in reversed(messages):
+        if message.author.kind == "user" or (message.state == DONE and message.note != PASSED):
+            return False
+        if message.state not in (DONE, FAILED):
+            continue
+        waiting.discard(message.author.id)
+        if not waiting:
+            return True
+    return False

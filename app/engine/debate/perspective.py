@@ -1,0 +1,218 @@
+"""The transcript as one speaker sees it, in a form that every provider takes; used by the turn.
+
+Own words are `assistant`, everybody else's are `user` with a label, neighbours are merged, the first
+and the last message are the user's. Small models get the whole debate as one message instead.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from app.core.message import ASSISTANT, DONE, SYSTEM, USER, Message
+from app.core.provider import ModelRequest
+from app.core.session import Debate, Participant
+from app.engine.debate.motion import motion_of
+from app.engine.debate.names import USER_NAMES, addressed
+from app.engine.debate.roles import ROLES, role_name, system_prompt
+from app.engine.prompts import Prompts
+
+WINDOW = 15
+SHORT_WINDOW = 7
+
+USER_LABEL = "User"
+TRANSCRIPT_CONTEXT = 6_000
+TRANSCRIPT_PERSONA = 300
+_OWN_ROLE_LENGTH = 40
+
+_TRANSCRIPT_OPTIONS: dict[str, object] = {
+    "top_k": 40,
+    "min_p": 0.05,
+    "repeat_penalty": 1.15,
+    "repeat_last_n": 256,
+}
+
+
+def chat_request(
+    debate: Debate,
+    messages: Sequence[Message],
+    speaker: Participant,
+    round_number: int,
+    prompts: Prompts,
+    *,
+    window: int = WINDOW,
+    cue: str = "",
+) -> ModelRequest:
+    """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
+    names = known_names(debate)
+    items: list[tuple[str, str]] = [(USER, _brief(debate, prompts, names))]
+    for message in visible(debate, messages, speaker, round_number, window=window):
+        text = defuse(message.content.strip(), names)
+        if message.author.id == speaker.id:
+            items.append((ASSISTANT, text))
+        else:
+            items.append((USER, f"[{_label(message)}]: {text}"))
+    items.append((USER, cue or _cue(debate, speaker, round_number, prompts)))
+    system = {"role": SYSTEM, "content": system_prompt(debate, speaker, prompts)}
+    merged = [{"role": role, "content": text} for role, text in _merge(items)]
+    return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *merged))
+
+
+def transcript_request(
+    debate: Debate,
+    messages: Sequence[Message],
+    speaker: Participant,
+    round_number: int,
+    prompts: Prompts,
+    *,
+    window: int = WINDOW,
+) -> ModelRequest:
+    """Return the request of a turn for a small model: one message, an opener, one line to write."""
+    lines = prompts.lines("en", "transcript")
+    parts = [lines["motion"].format(topic=motion_of(debate.topic))]
+    parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
+    persona = _one_line(speaker.persona)
+    if persona:
+        parts.append(lines["persona"].format(name=speaker.name, text=_cut(persona, TRANSCRIPT_PERSONA)))
+    context = " ".join(_one_line(f"{file.name}: {file.text}") for file in debate.context)
+    if context:
+        parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
+    parts.append("")
+    for message in visible(debate, messages, speaker, round_number, window=window):
+        parts.append(f"{_label(message)}: {_one_line(message.content)}")
+    who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
+    parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
+    return ModelRequest(
+        provider=speaker.provider,
+        model=speaker.model,
+        messages=({"role": USER, "content": "\n".join(parts)},),
+        max_tokens=70,
+        temperature=0.4,
+        stop=("\n",),
+        opener=f"{speaker.name}: {opener(speaker, round_number, debate.rounds, prompts)}",
+        options=dict(_TRANSCRIPT_OPTIONS),
+    )
+
+
+def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompts) -> str:
+    """Return the fixed words a small model's statement begins with; they keep it on its side."""
+    lines = prompts.lines("en", "transcript")
+    role = speaker.role
+    if role and role not in ROLES:
+        role = "own" if len(role) <= _OWN_ROLE_LENGTH and "\n" not in role else ""
+    variants = [key for key in lines if key.startswith(f"{role or 'none'}.middle")]
+    if round_number == 1:
+        key = f"{role or 'none'}.first"
+    elif round_number >= rounds:
+        key = f"{role or 'none'}.last"
+    else:
+        key = variants[(round_number - 2) % len(variants)]
+    return lines[key].format(role=_one_line(speaker.role))
+
+
+def visible(
+    debate: Debate,
+    messages: Sequence[Message],
+    speaker: Participant,
+    round_number: int,
+    *,
+    window: int = WINDOW,
+) -> list[Message]:
+    """Return the messages the speaker may see, at most `window`, in order.
+
+    Failed, cut and empty messages are nobody's words. With an independent opening nobody reads
+    another's first statement before having made their own. Always kept, however old: the speaker's
+    own last message, the user's latest, and the latest that spoke to the speaker.
+    """
+    seen = [message for message in messages if message.state == DONE and message.content.strip()]
+    if debate.independent_opening and round_number == 1:
+        seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
+    if len(seen) <= window:
+        return seen
+    keep = _protected(debate, seen, speaker)
+    shown = set(range(len(seen) - window, len(seen)))
+    for place in sorted(keep - shown, reverse=True):
+        shown.discard(min(shown - keep))
+        shown.add(place)
+    return [seen[place] for place in sorted(shown)]
+
+
+def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:
+    own = user = spoken_to = None
+    for place in range(len(seen) - 1, -1, -1):
+        message = seen[place]
+        if message.author.id == speaker.id:
+            own = place if own is None else own
+            continue
+        if message.author.kind == "user" and user is None:
+            user = place
+        if spoken_to is None:
+            others = [one for one in debate.participants if one.id != message.author.id]
+            if speaker.id in addressed(message.content, others):
+                spoken_to = place
+    return {place for place in (own, user, spoken_to) if place is not None}
+
+
+def known_names(debate: Debate) -> tuple[str, ...]:
+    """Return every name that a label could carry."""
+    return (*(one.name for one in debate.participants), *USER_NAMES)
+
+
+def defuse(text: str, names: tuple[str, ...]) -> str:
+    """Return the text without lines that look like somebody's label, so that nobody can be forged."""
+    return _forged(names).sub(r"\1[\2] -", text)
+
+
+@lru_cache(maxsize=64)
+def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(
+        rf"(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]", re.IGNORECASE
+    )
+
+
+def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...]) -> str:
+    parts = [prompts.text(debate.language, "brief", topic=defuse(debate.topic.strip(), names))]
+    for file in debate.context:
+        text = defuse(file.text.strip(), names)
+        parts.append(prompts.text(debate.language, "context", name=_one_line(file.name), text=text))
+    return "\n\n".join(parts)
+
+
+def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Prompts) -> str:
+    task = "first" if round_number == 1 else "last" if round_number >= debate.rounds else "middle"
+    return prompts.text(
+        debate.language,
+        "cue",
+        round=round_number,
+        rounds=debate.rounds,
+        name=speaker.name,
+        task=prompts.line(debate.language, "tasks", task),
+    )
+
+
+def _merge(items: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    merged: list[tuple[str, str]] = []
+    for role, text in items:
+        if merged and merged[-1][0] == role:
+            merged[-1] = (role, f"{merged[-1][1]}\n\n{text}")
+        else:
+            merged.append((role, text))
+    return merged
+
+
+def _label(message: Message) -> str:
+    return USER_LABEL if message.author.kind == "user" else message.author.name
+
+
+def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -> str:
+    if participant.role in ROLES:
+        return lines[f"{participant.role}.who"]
+    return lines["own.who"].format(role=role_name(participant.role, "en", prompts))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"

@@ -1,0 +1,333 @@
+"""What a debate is set up with, the checks it must pass, and the seats the set-up offers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from app.core.agent import Agent
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
+from app.core.draft import Draft, SeatDraft, SetupDraft
+from app.core.errors import PROVIDER_UNREADABLE, BadInput
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import Message
+from app.core.provider import ProviderStatus
+from app.core.session import (
+    DEFAULT_ROUNDS,
+    MAX_ROUNDS,
+    MAX_TOPIC_CHARACTERS,
+    MIN_PARTICIPANTS,
+    MIN_ROUNDS,
+    PAUSED,
+    ROLES,
+    ROUND_ROBIN,
+    RUNNING,
+    ContextFile,
+    Debate,
+    DebateSession,
+    Participant,
+)
+from app.core.text import clean_text
+from app.engine.debate.modes import MODES, mode_of
+from app.engine.debate.names import USER_NAMES, normal
+from app.engine.debate.roles import with_sides
+from app.engine.library.agents import Voice
+from app.engine.provider_list import NO_SERVER, UNREADABLE
+
+MAX_PARTICIPANTS = 12
+MAX_NAME = 60
+MAX_ROLE = 2_000
+MAX_CONTEXT = 400_000
+TITLE_LENGTH = 120
+FORKED = "forked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateSetup:
+    """What the user chose before the start; a `seed` of None is drawn from the session's id."""
+
+    topic: str
+    participants: tuple[Participant, ...]
+    mode: str = ROUND_ROBIN
+    rounds: int = DEFAULT_ROUNDS
+    seed: int | None = None
+    context: tuple[ContextFile, ...] = ()
+    independent_opening: bool = False
+    language: str = "en"
+    polls: bool = False
+
+
+@dataclass(slots=True)
+class Seat:
+    """Somebody the set-up offers: an assistant, or (`plain`) nobody but a provider's model.
+
+    `note` is a code of `provider.<code>`, "" where nothing is to be said.
+    """
+
+    participant: Participant
+    status: ProviderStatus
+    chosen: bool = False
+    note: str = field(default="")
+    plain: bool = True
+
+
+def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
+    """Return the session of a set-up that passes every check. Raises BadInput."""
+    topic = clean_text(setup.topic).strip()
+    if not topic:
+        raise BadInput("topic_empty")
+    if len(topic) > MAX_TOPIC_CHARACTERS:
+        raise BadInput("topic_too_long", characters=len(topic), most=MAX_TOPIC_CHARACTERS)
+    if setup.mode not in {row.mode for row in MODES}:
+        raise BadInput("unknown_mode", mode=setup.mode, modes=", ".join(row.mode for row in MODES))
+    if not MIN_ROUNDS <= setup.rounds <= MAX_ROUNDS:
+        raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=MIN_ROUNDS, most=MAX_ROUNDS)
+    if sum(len(file.text) for file in setup.context) > MAX_CONTEXT:
+        raise BadInput("context_too_much", most=MAX_CONTEXT)
+    participants = _seated(setup, {status.config.id: status for status in statuses})
+    session_id, now = new_id(), utc_now()
+    debate = Debate(
+        topic=topic,
+        mode=setup.mode,  # type: ignore[arg-type]
+        rounds=setup.rounds,
+        seed=setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big"),
+        independent_opening=setup.independent_opening,
+        participants=participants,
+        context=tuple(
+            ContextFile(name=clean_text(file.name), text=clean_text(file.text)) for file in setup.context
+        ),
+        language=setup.language,
+        polls=setup.polls,
+    )
+    return DebateSession(
+        id=session_id,
+        title=title_of(topic),
+        status=RUNNING,
+        created_at=now,
+        updated_at=now,
+        debate=debate,
+    )
+
+
+def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession:
+    """Return a new debate that has come as far as these messages of another, and waits there."""
+    debate = session.debate
+    turns = [one for one in messages if one.author.kind == "participant"]
+    round_number = turns[-1].round if turns else 1
+    in_round = [one for one in turns if one.round == round_number]
+    order = [one.id for one in debate.participants]
+    turn = len(in_round)
+    if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
+        turn = order.index(turns[-1].author.id) + 1
+    if turn >= len(order):
+        round_number, turn = round_number + 1, 0
+    now = utc_now()
+    return replace(
+        session,
+        id=new_id(),
+        status=PAUSED,
+        reason=FORKED,
+        created_at=now,
+        updated_at=now,
+        unsaid=(),
+        debate=replace(
+            debate,
+            round=round_number,
+            turn=turn,
+            failures=0,
+            due=(),
+            ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
+            verdict=None,
+        ),
+    )
+
+
+def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
+    """Return the set-up of a debate, to be shown and started once more, with the seats that are offered now."""
+    models = {(one.provider, one.model) for one in offered}
+    by_id = {one.id: one for one in offered}
+    seats = {
+        one.id: SeatDraft(id=one.id, provider=one.provider, model=one.model, chosen=False) for one in offered
+    }
+    for one in debate.participants:
+        there = by_id.get(one.id)
+        model = (one.provider, one.model)
+        added = there is None or (model != (there.provider, there.model) and model in models)
+        seats[f"added {one.id}" if added else one.id] = SeatDraft(
+            id=one.id,
+            provider=one.provider,
+            model=one.model,
+            name=one.name,
+            role=one.role if debate.mode == ROLES else "",
+            system_prompt=one.system_prompt,
+            chosen=True,
+            added=added,
+        )
+    setup = SetupDraft(
+        mode=debate.mode,
+        rounds=debate.rounds,
+        independent_opening=debate.independent_opening,
+        polls=debate.polls,
+        context=bool(debate.context),
+        seats=tuple(seats.values()),
+        seed=debate.seed,
+    )
+    return Draft(text=debate.topic, setup=setup)
+
+
+def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
+    """Return the debate of a set-up that may still lack things, to show what would be sent."""
+    kinds = {status.config.id: status.config.kind for status in statuses}
+    participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
+    return Debate(
+        topic=setup.topic,
+        mode=setup.mode,  # type: ignore[arg-type]
+        rounds=setup.rounds,
+        participants=participants,
+        language=setup.language,
+    )
+
+
+def title_of(topic: str) -> str:
+    """Return a topic as a title: one line, not too long, nothing that turns the direction of text."""
+    line = " ".join("".join(c for c in topic if c.isprintable() or c.isspace()).split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:
+    """Check the participants; return them with distinct ids and names, and with the sides they lack."""
+    if len(setup.participants) < MIN_PARTICIPANTS:
+        raise BadInput("too_few_participants", count=len(setup.participants), least=MIN_PARTICIPANTS)
+    if len(setup.participants) > MAX_PARTICIPANTS:
+        raise BadInput("too_many_participants", count=len(setup.participants), most=MAX_PARTICIPANTS)
+    seated: list[Participant] = []
+    kinds: list[str] = []
+    taken = {name.casefold() for name in USER_NAMES}
+    ids: set[str] = set()
+    for participant in setup.participants:
+        status = statuses.get(participant.provider)
+        name = _distinct(_clean_name(participant.name), taken)
+        if status is None or provider_kind(status.config.kind) is None:
+            raise BadInput(
+                "unknown_provider", name=name, provider=participant.provider, providers=", ".join(statuses)
+            )
+        if status.problem == UNREADABLE:
+            raise BadInput(PROVIDER_UNREADABLE, provider=status.config.id, place=status.place)
+        if not status.config.enabled:
+            raise BadInput("provider_disabled", name=name, provider=status.label)
+        if status.config.kind == EMBEDDED and status.problem:
+            raise BadInput("embedded_missing", name=name)
+        model = participant.model or status.default_model
+        _check_model(name, model, status)
+        if len(participant.role) > MAX_ROLE:
+            raise BadInput("role_too_long", name=name, most=MAX_ROLE)
+        participant_id = participant.id if participant.id and participant.id not in ids else new_id()
+        ids.add(participant_id)
+        seated.append(
+            replace(
+                participant,
+                id=participant_id,
+                name=name,
+                model=model,
+                role=clean_text(participant.role).strip(),
+                persona=clean_text(participant.persona),
+                system_prompt=clean_text(participant.system_prompt),
+            )
+        )
+        kinds.append(status.config.kind)
+    _check_ready(seated, statuses)
+    sided = with_sides(seated, kinds)
+    for participant in sided:
+        if setup.mode == ROLES and not participant.role and not participant.system_prompt.strip():
+            raise BadInput("role_missing", name=participant.name)
+    return sided
+
+
+def _check_ready(seated: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
+    """Refuse a debate in which nobody could say a word; a local server may yet be started."""
+    problems = [(one.name, statuses[one.provider].problem) for one in seated]
+    if all(problem not in ("", NO_SERVER) for _, problem in problems):
+        raise BadInput("nobody_ready", participants=tuple(problems))
+
+
+def _check_model(name: str, model: str, status: ProviderStatus) -> None:
+    """Refuse a model that is known not to be there: not the embedded one, not on the user's own list."""
+    if not model:
+        raise BadInput("model_missing", name=name, provider=status.label)
+    kind = provider_kind(status.config.kind)
+    listed = status.config.models
+    own_list = bool(listed) and (kind is None or listed != kind.models)
+    known = (EMBEDDED_MODEL,) if status.config.kind == EMBEDDED else listed
+    if (own_list or status.config.kind == EMBEDDED) and model not in known:
+        raise BadInput(
+            "unknown_model", name=name, model=model, provider=status.label, models=", ".join(known)
+        )
+
+
+def _clean_name(name: str) -> str:
+    """Return a name that can stand in a label: one line, no brackets or colons, not too long."""
+    name = "".join(c if c.isprintable() else " " for c in normal(clean_text(name)))
+    name = " ".join(re.sub(r"[\[\]［］:：@]", " ", name).split())[:MAX_NAME].strip()
+    if not name:
+        raise BadInput("name_empty")
+    return name
+
+
+def _distinct(name: str, taken: set[str]) -> str:
+    """Return the name, with a number where somebody has it already."""
+    chosen, number = name, 1
+    while chosen.casefold() in taken:
+        number += 1
+        chosen = f"{name} {number}"
+    taken.add(chosen.casefold())
+    return chosen
+
+
+def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]) -> list[Seat]:
+    """Return who may sit down: the assistants, each provider's model, the voices of the embedded one.
+
+    Each assistant comes with what it speaks with. Two are chosen from the start: of the providers that
+    have a key, else Ada and Ben.
+    """
+    by_id = {status.config.id: status for status in statuses}
+    seats = [
+        _seat(agent.id, agent.name, by_id[voice.provider], voice.model, agent=agent)
+        for agent, voice in agents
+        if agent.enabled and voice.provider in by_id
+    ]
+    remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
+    embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]
+    with_key = [status for status in remote if status.ready and status.needs_key]
+    for status in remote:
+        kind = provider_kind(status.config.kind)
+        voice = status.config.label or (kind.voice if kind else status.config.id)
+        chosen = status in with_key
+        seats.append(_seat(status.config.id, voice, status, status.default_model, chosen=chosen))
+        if with_key == [status]:
+            second = status.models[1] if len(status.models) > 1 else status.default_model
+            seats.append(_seat(f"{status.config.id}-2", f"{voice} 2", status, second, chosen=True))
+    for status in embedded:
+        for place, voice in enumerate(EMBEDDED_VOICES):
+            chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
+            seats.append(_seat(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
+    # An assistant's id is made of its name, which may be a provider's or a voice's: it keeps the id.
+    assistants = {agent.id for agent, _ in agents}
+    for seat in seats:
+        if seat.plain and seat.participant.id in assistants:
+            seat.participant = replace(seat.participant, id=f"seat-{seat.participant.id}")
+    return seats
+
+
+def _seat(
+    seat_id: str,
+    name: str,
+    status: ProviderStatus,
+    model: str,
+    *,
+    agent: Agent | None = None,
+    chosen: bool = False,
+) -> Seat:
+    persona = agent.instructions if agent else ""
+    participant = Participant(id=seat_id, name=name, provider=status.config.id, model=model, persona=persona)
+    note = status.problem or ("on_this_computer" if status.config.kind == EMBEDDED else "")
+    return Seat(participant, status, chosen, note, plain=agent is None)

@@ -1,0 +1,160 @@
+"""Ballots and the verdict of a debate: what models are asked, and what of their answer counts; pure.
+
+A point rests on messages that are there: a number nobody gave is dropped, and so is what is no sentence.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.core.message import DONE, Message
+from app.core.provider import ModelRequest
+from app.core.session import Debate, DebateSession, Participant
+from app.core.text import clean_text
+from app.core.verdict import AGAINST, FOR, Point, Verdict
+from app.engine.debate.perspective import chat_request, defuse, known_names
+from app.engine.prompts import Prompts
+
+MOST_POINTS = 8
+MOST_POINT = 600
+MOST_STATEMENT = 6_000
+MOST_STATEMENTS = 200_000
+FIRST_WORDS = 300
+BALLOT_TOKENS = 400
+TOO_SMALL = "too_small"
+
+_BALLOT: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"stance": {"type": "integer", "enum": [*range(AGAINST, FOR + 1)]}},
+    "required": ["stance"],
+    "additionalProperties": False,
+}
+_POINT: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "cites": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["text", "cites"],
+    "additionalProperties": False,
+}
+_PARTS = ("answer", "agreed", "open")
+_VERDICT: Mapping[str, object] = {
+    "type": "object",
+    "properties": {part: {"type": "array", "items": _POINT} for part in _PARTS},
+    "required": [*_PARTS],
+    "additionalProperties": False,
+}
+_STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """Who can judge a debate: a name, and the model it speaks with."""
+
+    name: str
+    provider: str
+    model: str
+
+
+def round_to_poll(debate: Debate) -> int | None:
+    """Return the round after which everybody is to vote now (0: before the first), None for none."""
+    done = debate.round - 1
+    if (
+        not debate.polls
+        or debate.turn
+        or debate.due
+        or any(ballot.round == done for ballot in debate.ballots)
+    ):
+        return None
+    return done
+
+
+def ballot_request(
+    debate: Debate, messages: Sequence[Message], voter: Participant, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a participant's secret vote after what was said so far."""
+    cue = prompts.text(debate.language, "ballot", name=voter.name)
+    request = chat_request(debate, messages, voter, max(1, debate.round - 1), prompts, cue=cue)
+    return ModelRequest(
+        provider=request.provider,
+        model=request.model,
+        messages=request.messages,
+        max_tokens=BALLOT_TOKENS,
+        schema=_BALLOT,
+    )
+
+
+def stance_of(answer: str) -> int | None:
+    """Return the vote an answer holds, None where it holds none or more than one."""
+    found = {int(one) for one in _STANCE.findall(answer.replace("\u2212", "-"))}
+    return found.pop() if len(found) == 1 else None
+
+
+def verdict_request(
+    debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a verdict; the statements are numbered from 1, as `statements` lists them."""
+    names = known_names(debate)
+    lines: list[str] = []
+    for number, message in enumerate(statements(messages), 1):
+        who = "User" if message.author.kind == "user" else message.author.name
+        text = defuse(message.content.strip(), names)[:MOST_STATEMENT]
+        lines.append(f"({number}) {who}, {message.round}: {text}")
+    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
+        # What was said in the middle goes first: openings and last words say most.
+        del lines[len(lines) // 2]
+    text = prompts.text(
+        debate.language, "verdict", topic=defuse(debate.topic.strip(), names), statements="\n\n".join(lines)
+    )
+    return ModelRequest(
+        provider=judge.provider,
+        model=judge.model,
+        messages=({"role": "user", "content": text},),
+        schema=_VERDICT,
+    )
+
+
+def statements(messages: Sequence[Message]) -> list[Message]:
+    """Return what a verdict can cite: everything that was said to its end."""
+    return [one for one in messages if one.state == DONE and one.content.strip()]
+
+
+def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verdict | None:
+    """Return the verdict an answer holds, None where it holds none."""
+    begin, end = answer.find("{"), answer.rfind("}")
+    try:
+        document = json.loads(answer[begin : end + 1], strict=False) if 0 <= begin < end else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    said = statements(messages)
+    answered, agreed, left = (_points(document.get(part), said) for part in _PARTS)
+    if not answered:
+        return None
+    model = f"{judge.provider}/{judge.model}"
+    return Verdict(judge=judge.name, model=model, answer=answered, agreed=agreed, open=left)
+
+
+def last_words(session: DebateSession, messages: Sequence[Message], failure: str) -> Verdict:
+    """Return what is left where nobody can judge: each participant's last words."""
+    found = []
+    for participant in session.debate.participants:
+        own = [one for one in statements(messages) if one.author.id == participant.id]
+        if own:
+            words = " ".join(own[-1].content.split())
+            cut = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + " \u2026"
+            found.append(Point(text=cut, cites=(own[-1].id,)))
+    return Verdict(open=tuple(found), failure=failure)
+
+
+def _points(given: object, said: Sequence[Message]) -> tuple[Point, ...]:
+    found = []
+    for one in given if isinstance(given, list) else [given]:
+        text = one.get("text") if isinstance(one, dict) else one
+        cites = one.get("cites") if isinstance(one, dict) else ()
+        if not isinstance(text, str) or not text.strip():
+            continue
+        numbers = [number for number in cites if type(number) is int] if isinstance(cites, list) else []
+        ids = tuple(dict.fromkeys(said[number - 1].id for number in numbers if 0 < number <= len(said)))
+        found.append(Point(text=" ".join(clean_text(text).split())[:MOST_POINT], cites=ids))
+    return tuple(found[:MOST_POINTS])

@@ -1,0 +1,1 @@
+"""Sessions as documents for people and as JSON for programs."""

@@ -1,0 +1,213 @@
+"""Events, messages and sessions as plain JSON objects, with the names that scripts rely on.
+
+Used by the terminal (`--json`, `moot show`), the export and the local socket.
+"""
+
+from dataclasses import asdict
+
+from app.core.events import (
+    AvailabilityChanged,
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    Notice,
+    PlanChanged,
+    PromptAsked,
+    RetryScheduled,
+    SessionChanged,
+    SessionStarted,
+    StepChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+    UsageReported,
+)
+from app.core.message import Author, Message
+from app.core.plan import Plan
+from app.core.reasons import code_of_session
+from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
+from app.core.workflow import StepState
+from app.engine.group.director import turns_used
+from app.engine.live_session import LiveSession
+
+
+def event_line(event: Event, text: str = "") -> dict[str, object] | None:
+    """Return what a `--json` line says about an event; None for one that scripts are not told.
+
+    `text` is what a notice, or a turn that waits, says in the user's language.
+    """
+    named = _named(event, text)
+    if named is None:
+        return None
+    name, values = named
+    return {"event": name, "session_id": event.session_id, "at": event.at, **values}
+
+
+def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
+    match event:
+        case SessionStarted(session=session):
+            return "session.started", {"kind": session.kind, "title": session.title}
+        case SessionChanged(session=session, status_changed=True):
+            return "session.status", {
+                "status": session.status,
+                "reason": session.reason,
+                "reason_code": code_of_session(session),
+            }
+        case TurnStarted():
+            return "turn.started", {
+                "turn_id": event.turn_id,
+                "parent_turn_id": event.parent_turn_id,
+                "author": author_object(event.author),
+                "round": event.round,
+                "why": event.why,
+            }
+        case MessageStarted(message=message):
+            return "message.started", {
+                "message_id": message.id,
+                "turn_id": message.turn_id,
+                "role": message.role,
+                "author": author_object(message.author),
+            }
+        case MessageDelta():
+            values: dict[str, object] = {"message_id": event.message_id}
+            if event.text:
+                values["text"] = event.text
+            if event.thinking:
+                values["thinking"] = event.thinking
+            return "message.delta", values
+        case MessageFinished(message=message):
+            return "message.finished", {"message": message_object(message)}
+        case ToolStarted():
+            return "tool.started", {**_call(event), "arguments": event.arguments}
+        case ToolFinished():
+            return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
+        case PromptAsked():
+            return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
+        case PlanChanged():
+            return "plan.changed", {"plan": plan_object(event.plan)}
+        case StepChanged(step=step):
+            return "step.changed", {"step_id": step.id, "state": step.state, "reason": step.reason}
+        case AvailabilityChanged():
+            return "availability.changed", {
+                "assistant_id": event.assistant_id,
+                "running": event.running,
+                "queued": event.queued,
+                "waiting": event.waiting,
+            }
+        case UsageReported():
+            return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
+        case RetryScheduled():
+            return "notice", {"level": "warning", "code": "retry", "text": text}
+        case Notice():
+            return "notice", {"level": event.level, "code": event.code, "text": text}
+    return None
+
+
+def _call(event: ToolStarted | ToolFinished) -> dict[str, object]:
+    return {"turn_id": event.turn_id, "tool_call_id": event.tool_call_id, "name": event.name}
+
+
+def plan_object(plan: Plan | None) -> dict[str, object] | None:
+    """Return a plan: goal and items, each with text and done."""
+    return {"goal": plan.goal, "items": [asdict(item) for item in plan.items]} if plan else None
+
+
+def workflow_object(work: WorkflowState) -> dict[str, object]:
+    """Return a workflow at work: its definition's id, and every step with what it depends on."""
+    states = {state.id: state for state in work.steps}
+    steps = []
+    for step in work.definition.steps:
+        state = states.get(step.id, StepState(id=step.id))
+        steps.append(
+            {
+                "id": step.id,
+                "name": step.name,
+                "role": step.role,
+                "depends_on": list(step.depends_on),
+                "state": state.state,
+                "reason": state.reason,
+                "artifacts": state.artifacts,
+                "assistant_id": state.assistant_id,
+                "attempt": state.attempt,
+            }
+        )
+    return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
+
+
+def author_object(author: Author) -> dict[str, object]:
+    """Return an author: id, name, kind, path, depth."""
+    return {**asdict(author), "path": list(author.path)}
+
+
+def message_object(message: Message) -> dict[str, object]:
+    """Return a message whole, as `moot show` does."""
+    return {
+        **asdict(message),
+        "author": author_object(message.author),
+        "tool_calls": [asdict(call) for call in message.tool_calls],
+        "resources": list(message.resources),
+        "attachments": [asdict(attachment) for attachment in message.attachments],
+    }
+
+
+def session_document(live: LiveSession) -> dict[str, object]:
+    """Return a session with its messages and the part of its kind."""
+    messages = [message_object(message) for message in live.whole_messages()]
+    return {**session_object(live), "messages": messages}
+
+
+def session_object(live: LiveSession) -> dict[str, object]:
+    """Return a session as `session_document` does, none of its messages yet."""
+    session = live.session
+    document: dict[str, object] = {
+        "id": session.id,
+        "kind": session.kind,
+        "title": session.title,
+        "status": session.status,
+        "reason": session.reason,
+        "reason_code": code_of_session(session),
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "version": session.version,
+        "messages": [],
+        "plan": plan_object(session.plan),
+    }
+    if isinstance(session, ChatSession):
+        chat = session.chat
+        document["chat"] = {
+            "assistant_id": chat.assistant_id,
+            "assistant_name": chat.assistant_name,
+            "mode": chat.mode,
+            "head": chat.head,
+            "queue": [asdict(queued) for queued in chat.queue],
+        }
+    if isinstance(session, GroupSession):
+        document["group"] = {
+            "id": session.group.id,
+            "name": session.group.name,
+            "members": list(session.group.members),
+            "turns_used": turns_used(live),
+            "turns_limit": session.group.turns_limit,
+        }
+    if isinstance(session, WorkflowSession):
+        document["workflow"] = workflow_object(session.workflow)
+    if isinstance(session, DebateSession):
+        debate = session.debate
+        document["debate"] = {
+            "topic": debate.topic,
+            "mode": debate.mode,
+            "rounds": debate.rounds,
+            "round": min(debate.round, debate.rounds),
+            "turn": debate.turn,
+            "seed": debate.seed,
+            "independent_opening": debate.independent_opening,
+            "language": debate.language,
+            "context": [file.name for file in debate.context],
+            "participants": [asdict(participant) for participant in debate.participants],
+            "left": list(debate.left),
+            "polls": debate.polls,
+            "ballots": [asdict(ballot) for ballot in debate.ballots],
+            "verdict": asdict(debate.verdict) if debate.verdict else None,
+        }
+    return document

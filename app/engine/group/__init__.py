@@ -1,0 +1,1 @@
+"""Groups of assistants under an orchestrator."""

@@ -1,0 +1,112 @@
+"""The group's director (rows G4, G8, G9): the orchestrator, a member it handed over to, or the user; pure.
+
+The orchestrator speaks whenever the last word is neither a call nor its own. Asked by the group's run.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.agent import Agent
+from app.core.message import DONE, USER, Message, ToolCall
+from app.core.session import GroupSession
+from app.core.tool import END
+from app.engine.chat.branches import back_from, is_over, last_answer
+from app.engine.chat.director import Next, SendQueued, YourTurn
+from app.engine.live_session import LiveSession
+
+ORCHESTRATOR = "orchestrator"
+SWITCH_ASSISTANT = "switchAssistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The orchestrator's turn, to begin behind `follows` or to go on with; the last one it has in `last`."""
+
+    follows: str
+    turn_id: str = ""
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member's turn, to begin behind `follows` or to go on with."""
+
+    agent_id: str
+    follows: str
+    turn_id: str = ""
+
+
+def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> "Lead | Member | Next":
+    """Say what comes next."""
+    chat = session.chat
+    head = live.turn(chat.head)
+    first = head[0] if head else None
+    used = turns_used(live)
+    last = used + 1 >= session.group.turns_limit
+    if first is not None and first.role == USER:
+        called = addressed(first.content, members)
+        return Member(called, first.turn_id) if called else Lead(first.turn_id, last=last)
+    if first is not None and not is_over(head):
+        if first.author.id == ORCHESTRATOR:
+            return Lead(first.follows or "", first.turn_id, last=used >= session.group.turns_limit)
+        return Member(first.author.id, first.follows or "", first.turn_id)
+    if first is not None and first.author.id != ORCHESTRATOR and used < session.group.turns_limit:
+        return Lead(first.turn_id, last=last)
+    if first is not None and (handed := handed_over(head)) is not None:
+        return Member(_member_id(handed, members), first.turn_id)
+    return SendQueued(chat.queue[0]) if chat.queue else YourTurn()
+
+
+def turns_used(live: LiveSession) -> int:
+    """Return how often the orchestrator has spoken since the user's last message or wish to go on."""
+    session = live.session
+    assert isinstance(session, GroupSession)
+    used = 0
+    for turn_id in back_from(live, session.chat.head):
+        first = live.turn(turn_id)[0]
+        if first.role == USER:
+            break
+        used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from
+    return used
+
+
+def handed_over(turn: Sequence[Message]) -> ToolCall | None:
+    """Return the call by which an orchestrator's turn handed over, None where it did not."""
+    ended = {message.tool_call_id for message in turn if message.control == END and message.state == DONE}
+    answer = last_answer(list(turn))
+    for call in answer.tool_calls if answer else ():
+        if call.name == SWITCH_ASSISTANT and call.id in ended:
+            return call
+    return None
+
+
+def instruction_of(call: ToolCall) -> tuple[str, str]:
+    """Return (member, instruction) of a hand-over; empty where the call does not say."""
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return "", ""
+    if not isinstance(arguments, dict):
+        return "", ""
+    return str(arguments.get("assistant", "")), str(arguments.get("instruction", ""))
+
+
+def addressed(text: str, members: Sequence[Agent]) -> str:
+    """Return the id of the member a message begins with, as `@name` or `@id`; "" for none."""
+    if not text.startswith("@"):
+        return ""
+    rest = text[1:].casefold()
+    known = [(name.casefold(), one.id) for one in members for name in (one.name, one.id)]
+    for name, agent_id in sorted(known, reverse=True, key=lambda pair: len(pair[0])):
+        after = rest[len(name) : len(name) + 1]
+        if rest.startswith(name) and not after.isalnum():
+            return agent_id
+    return ""
+
+
+def _member_id(call: ToolCall, members: Sequence[Agent]) -> str:
+    wanted = instruction_of(call)[0].strip().casefold()
+    by_id = [one.id for one in members if one.id.casefold() == wanted]
+    by_name = [one.id for one in members if one.name.casefold() == wanted]
+    return (by_id or by_name or [wanted])[0]

@@ -1,0 +1,91 @@
+"""A group that runs: the orchestrator's turns and its members', each a root turn of the conversation."""
+
+from app.core.agent import Agent, Leader
+from app.core.events import Notice
+from app.core.message import Author
+from app.core.plan import Plan
+from app.core.reasons import TURNS_LIMIT, counted
+from app.core.session import GroupSession
+from app.engine.chat.director import YourTurn
+from app.engine.chat.run import ChatRun
+from app.engine.group.director import ORCHESTRATOR, Lead, Member, decide, turns_used
+from app.engine.library.agents import ORCHESTRATION
+
+MOST_STEPS = 8
+REPORT_RESULT = "reportResult"
+
+
+class GroupRun(ChatRun):
+    """A group that runs, in a task of its own."""
+
+    async def _step(self) -> None:
+        session = self._live.session
+        assert isinstance(session, GroupSession)
+        members = self._terms.cast.members(session.group)
+        match decide(self._live, session, members):
+            case Lead() as lead if not self._pausing:
+                await self._lead(session, members, lead)
+            case Member() as member if not self._pausing:
+                await self._hand_over(members, member)
+            case decision:
+                if isinstance(decision, YourTurn) and session.plan is not None and session.plan.open:
+                    self._tell("plan_open", count=len(session.plan.open))
+                if isinstance(decision, YourTurn) and turns_used(self._live) >= session.group.turns_limit:
+                    self._limit = counted(TURNS_LIMIT, session.group.turns_limit)
+                self._end_or_send(decision)
+
+    def _tell(self, code: str, **details: object) -> None:
+        self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
+
+    async def _lead(self, session: GroupSession, members: tuple[Agent, ...], lead: Lead) -> None:
+        group, chat = session.group, session.chat
+        saved = next((one for one in self._terms.cast.groups() if one.id == group.id), None)
+        leader = saved.orchestrator if saved else Leader()
+        left = group.turns_limit - turns_used(self._live) - (0 if lead.turn_id else 1)
+        notes = self._terms.prompts.text(
+            chat.language,
+            "orchestrator",
+            group=group.name,
+            members="\n".join(
+                f"- {one.id} ({one.name}): {one.description or one.role or one.name}" for one in members
+            ),
+            plan=_plan_text(session.plan),
+            left=max(0, left),
+            limit=group.turns_limit,
+        )
+        if lead.last and not lead.turn_id:
+            self._tell(TURNS_LIMIT, limit=group.turns_limit)
+        agent = Agent(
+            id=ORCHESTRATOR,
+            name=chat.assistant_name,
+            provider=leader.provider,
+            model=leader.model,
+            instructions=saved.instructions if saved else "",
+            tools=(REPORT_RESULT,) if lead.last else (ORCHESTRATION,),
+            max_steps=1 if lead.last else MOST_STEPS,
+        )
+        await self._take(
+            agent,
+            lead.follows,
+            lead.turn_id,
+            members=members,
+            kind=ORCHESTRATOR,
+            notes=notes,
+            given=(ORCHESTRATION,),
+        )
+
+    async def _hand_over(self, members: tuple[Agent, ...], member: Member) -> None:
+        agent = next((one for one in members if one.id == member.agent_id), None)
+        if agent is None:
+            author = Author(id=member.agent_id, name=member.agent_id, path=(member.agent_id,))
+            self._fail(author, member.follows, member.turn_id)
+            return
+        await self._take(agent, member.follows, member.turn_id, members=members)
+
+
+def _plan_text(plan: Plan | None) -> str:
+    """Return the plan as the orchestrator is reminded of it: the user may have changed it."""
+    if plan is None or not plan.items:
+        return "There is no plan yet."
+    lines = [f"{number}. [{'x' if item.done else ' '}] {item.text}" for number, item in enumerate(plan.items)]
+    return "The plan now:\n" + "\n".join(lines)

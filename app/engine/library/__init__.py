@@ -1,0 +1,1 @@
+"""Assistants as they are stored, and what they may use."""

@@ -1,0 +1,217 @@
+"""Who is there and what they may use: assistants, their models and their tools; asked by turn and commands."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.core.agent import Agent, Group
+from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.provider import ProviderStatus
+from app.core.session import (
+    DEFAULT_MODE,
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Session,
+    WorkflowSession,
+)
+from app.core.settings import Settings
+from app.core.store import Documents
+from app.core.tool import Tool, Tools
+from app.engine.availability.policies import role_of
+from app.engine.provider_list import UNREADABLE
+from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
+from app.engine.workflow.step_protocol import STEP_TOOLS
+
+# Sets of tools that a turn is given by what it is, never by an assistant's definition.
+ORCHESTRATION = "orchestration"
+GIVEN = (ORCHESTRATION, STEP_TOOLS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """The model an agent speaks with, and the catalogue's row of its provider."""
+
+    provider: str
+    model: str
+    row: ProviderKind | None
+
+    @property
+    def name(self) -> str:
+        """The model as a message names it."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def guided(self) -> bool:
+        """Whether Moot must offer the tool that fits, because the model cannot choose one."""
+        return self.row is not None and self.row.guided
+
+
+class Cast:
+    """The assistants of the user and of the program, and what they may use now."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        tools: Tools,
+        providers: Callable[[], Sequence[ProviderStatus]],
+        built_in: Mapping[str, Sequence[Agent]],
+        language: Callable[[], str],
+    ) -> None:
+        self._documents = documents
+        self._tools = tools
+        self._providers = providers
+        self._language = language
+        self._by_language = {
+            language: {agent.id: agent for agent in agents} for language, agents in built_in.items()
+        }
+
+    @property
+    def _built_in(self) -> Mapping[str, Agent]:
+        """The program's own assistants, in the language that is chosen now."""
+        return self._by_language.get(self._language(), {})
+
+    def agents(self) -> tuple[Agent, ...]:
+        """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""
+        known = {agent.id: agent for agent in self._documents.agents()} | dict(self._built_in)
+        order = {agent_id: place for place, agent_id in enumerate(self.settings().assistant_order)}
+        return tuple(sorted(known.values(), key=lambda agent: order.get(agent.id, len(order))))
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """Return an assistant by its id."""
+        return self._built_in.get(agent_id) or next(
+            (agent for agent in self._documents.agents() if agent.id == agent_id), None
+        )
+
+    def is_built_in(self, agent_id: str) -> bool:
+        """Whether an assistant is the program's own."""
+        return agent_id in self._built_in
+
+    def settings(self) -> Settings:
+        """Return the user's settings."""
+        return self._documents.settings()
+
+    def voice(self, agent: Agent, caller: Voice | None = None) -> Voice:
+        """Return what an agent speaks with: its own model, its caller's, or the first that is ready."""
+        if agent.provider:
+            return self._voice(agent.provider, agent.model)
+        if caller is not None:
+            return caller
+        # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
+        ready = [one for one in self._providers() if one.ready or one.problem == UNREADABLE]
+        ready.sort(key=lambda one: one.config.kind == EMBEDDED)
+        if not ready:
+            return self._voice(EMBEDDED, "")
+        return self._voice(ready[0].config.id, ready[0].default_model)
+
+    def first_voice(self) -> Voice:
+        """Return the model that is taken where nobody named one."""
+        return self.voice(Agent(id="", name=""))
+
+    def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
+        """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
+        its MCP servers. Keys that are not on the list are nobody's (row S8); of the sets that a turn is
+        given, it has those `given`.
+        """
+        keys = set(agent.tools)
+        found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
+        found += self._tools.server_tools(agent.mcp_servers)
+        return {
+            tool.key: tool
+            for tool in found
+            if mode in tool.modes and (tool.group in given or tool.group not in GIVEN)
+        }
+
+    def consent_of(self, key: str) -> str:
+        """Return what "always" stands for with a tool: the tool as it is now."""
+        names = [status.server.name for status in self._tools.servers()]
+        known = (*self._tools.allowed(), *self._tools.server_tools(names))
+        return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
+
+    def in_role(self, role: str) -> list[Agent]:
+        """Return the assistants that are switched on and have a role, or its name as their id."""
+        return [
+            one for one in self.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
+        ]
+
+    def providers_of(self, session: Session) -> set[str]:
+        """Return the ids of the providers that a session asks if it runs now."""
+        if isinstance(session, DebateSession):
+            return {one.provider for one in session.debate.participants}
+        agents: list[Agent] = []
+        if isinstance(session, WorkflowSession):
+            for step in session.workflow.definition.steps:
+                agents += self.in_role(role_of(step.role))
+        elif isinstance(session, GroupSession):
+            agents += self.members(session.group)
+        elif isinstance(session, ChatSession):
+            agent = self.agent(session.chat.assistant_id)
+            return {self.voice(agent).provider} if agent else set()
+        return {self.voice(one).provider for one in agents} | {self.first_voice().provider}
+
+    def members(self, group: GroupState) -> tuple[Agent, ...]:
+        """Return the members of a group that are still there and switched on, in order."""
+        found = [self.agent(agent_id) for agent_id in group.members]
+        return tuple(agent for agent in found if agent is not None and agent.enabled)
+
+    def groups(self) -> tuple[Group, ...]:
+        """Return the user's groups."""
+        return self._documents.groups()
+
+    def may_delegate(self, agent: Agent) -> bool:
+        """Whether an agent may call others."""
+        return SUB_AGENT in agent.tools and bool(agent.sub_agents)
+
+    def helpers(self, agent: Agent, stack: Sequence[str]) -> tuple[Agent, ...]:
+        """Return whom an agent may call from where it stands."""
+        return callable_by(agent, stack, self.agents()) if self.may_delegate(agent) else ()
+
+    def functions(
+        self, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
+    ) -> tuple[Mapping[str, object], ...]:
+        """Return the tools of an agent as a model is shown them; `stack` are the ids from the root to it."""
+        tools = self.tools(agent, mode, given).values()
+        offered = [(one.key, one.description, one.parameters) for one in tools]
+        if whom := self.helpers(agent, stack):
+            offered.append((SUB_AGENT, description(whom), PARAMETERS))
+        return tuple(
+            {"type": "function", "function": {"name": name, "description": text, "parameters": dict(schema)}}
+            for name, text, schema in offered
+        )
+
+    def refusal(
+        self, name: str, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
+    ) -> str:
+        """Return what a model is told that calls what it has not got: why, and what there is instead."""
+        offered = [one["function"] for one in self.functions(agent, stack, mode, given)]
+        names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
+        if name in self.tools(agent, DEFAULT_MODE, given):
+            return f"{name} may not be used in settings mode, which only reads and plans. Available: {names}."
+        return f"There is no tool {name[:80]!r} here. Available: {names}."
+
+    async def attach(self, agent: Agent) -> None:
+        """Connect the MCP servers an agent names (row G2)."""
+        if agent.mcp_servers:
+            await self._tools.attach(agent.mcp_servers)
+
+    def _voice(self, provider_id: str, model: str) -> Voice:
+        status = next((one for one in self._providers() if one.config.id == provider_id), None)
+        row = provider_kind(status.config.kind) if status else None
+        return Voice(provider=provider_id, model=model or (status.default_model if status else ""), row=row)
+
+
+def read_built_in(folder: Path) -> dict[str, tuple[Agent, ...]]:
+    """Read the program's own assistants by language: a folder each, with one JSON file an assistant."""
+    names = set(Agent.__dataclass_fields__)
+    found: dict[str, tuple[Agent, ...]] = {}
+    for file in sorted(folder.glob("*/*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        values: dict[str, Any] = {
+            name: tuple(item) if isinstance(item, list) else item for name, item in document.items()
+        }
+        agent = Agent(**{name: value for name, value in values.items() if name in names})
+        found[file.parent.name] = (*found.get(file.parent.name, ()), agent)
+    return found

@@ -1,0 +1,209 @@
+"""The commands of what is kept: backups, import and export of all, the bin; `engine.archive` for the faces."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from app.core.agent import Agent
+from app.core.errors import MootError
+from app.core.events import (
+    AssistantsChanged,
+    EventBus,
+    GroupsChanged,
+    ServersChanged,
+    SessionRestored,
+    WorkflowsChanged,
+)
+from app.core.session import ChatSession, DebateSession
+from app.core.store import ArchiveFiles, SessionStore, StoredSession
+from app.core.stored_data import BY_HAND, Backup, BackupContents, PartSize, Restored, Thrown
+from app.engine.drafts import Drafts
+from app.engine.export.documents import export
+from app.engine.export.parts import escape_markdown, is_day
+from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.usage.usage_book import UsageBook
+
+log = logging.getLogger(__name__)
+
+
+class Archive:
+    """What a face may do with what is kept; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(
+        self,
+        files: ArchiveFiles,
+        store: SessionStore,
+        bus: EventBus,
+        prompts: Prompts,
+        agents: Callable[[], Sequence[Agent]],
+        language: Callable[[], str],
+        drafts: Drafts,
+        look_for_keys: Callable[[], Awaitable[None]],
+        usage: UsageBook,
+    ) -> None:
+        self._files = files
+        self._store = store
+        self._bus = bus
+        self._prompts = prompts
+        self._agents = agents
+        self._language = language
+        self._drafts = drafts
+        self._look_for_keys = look_for_keys
+        self._usage = usage
+
+    # Backups
+
+    async def back_up(
+        self, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack everything that is the user's into one file, where `target` says or among the backups.
+
+        `progress` is told how many files of how many are packed. Cancelled, it leaves what was there.
+        """
+        return await self._files.back_up(BY_HAND, target, progress)
+
+    async def back_up_if_due(self) -> Backup | None:
+        """Make the backup of the day; None where there is one, or nothing has changed since the last."""
+        return await self._files.back_up_if_due()
+
+    async def backups(self) -> tuple[Backup, ...]:
+        """Return the backups that are kept beside the data, the newest first."""
+        return await self._files.backups()
+
+    async def contents(self, path: str) -> BackupContents:
+        """Say what is in a backup, compared with what is here; nothing is changed."""
+        return await self._files.contents(path)
+
+    async def restore(
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool = True,
+        replace: bool = False,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> Restored:
+        """Bring these sessions of a backup back, and with `documents` what else is missing.
+
+        The present state is backed up first. A session that is here and differs comes back as a copy
+        beside it; with `replace` the other documents are replaced where they differ. `progress` is told
+        how many sessions are done.
+        """
+        restored = await self._files.restore(
+            path, sessions, documents=documents, replace=replace, progress=progress
+        )
+        await self._usage.bring_in(restored.usage)
+        self._announce(*restored.sessions, *restored.copies)
+        if restored.documents:
+            await self._drafts.load()
+            self._announce_documents()
+        return restored
+
+    # What comes from elsewhere, and goes there
+
+    async def look_at(self, path: str) -> Arrivals:
+        """Say which sessions a file would bring: an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot.
+
+        Nothing is kept yet; what the file is shows by what is in it. Raises BadInput.
+        """
+        around = Surroundings(
+            words=self._prompts.lines(self._language(), "import"),
+            language=self._language(),
+            agent=next(iter(self._agents()), None),
+            taken={summary.id for summary in self._store.summaries()},
+            read_exported=self._files.read_exported,
+        )
+        return await asyncio.to_thread(arrivals, Path(path).name, self._files.read_foreign(path), around)
+
+    async def bring_in(
+        self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Keep these sessions, one after the other; return their ids. `progress` is told how many are kept."""
+        kept: list[str] = []
+        try:
+            for arrival in sessions:
+                session, messages = await asyncio.to_thread(arrival.make)
+                await self._store.bring_in(session, messages)
+                kept.append(session.id)
+                progress(len(kept))
+        finally:
+            self._announce(*kept)
+        return tuple(kept)
+
+    async def export_all(
+        self, path: str, progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Write every session as Markdown and as JSON into one zip.
+
+        Return the titles of those that could not be exported. `progress` is told how many are done.
+        """
+        loop = asyncio.get_running_loop()
+        summaries = self._store.summaries()
+        left_out: list[str] = []
+
+        def entries() -> Iterator[tuple[str, bytes]]:
+            lines = []
+            for count, summary in enumerate(summaries, 1):
+                # A title and a date may hold anything; what a file is called is ours.
+                day = summary.created_at[:10]
+                name = f"{day if is_day(day) else 'session'}-{summary.id}"
+                documents: dict[str, str] = {}
+                # One session that cannot be exported does not keep the others from it.
+                with contextlib.suppress(MootError):
+                    stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
+                    documents = self._documents_of(stored)
+                if not documents:
+                    left_out.append(summary.title or summary.id)
+                yield from ((f"{name}.{suffix}", text.encode()) for suffix, text in documents.items())
+                if "md" in documents:
+                    lines.append(f"- [{escape_markdown(summary.title)}]({name}.md)\n")
+                loop.call_soon_threadsafe(progress, count)
+            yield "index.md", "".join(lines).encode()
+
+        await self._files.write_zip(path, entries())
+        return tuple(left_out)
+
+    def _documents_of(self, stored: StoredSession) -> dict[str, str]:
+        """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
+        live = LiveSession(stored, EventBus())
+        is_known = isinstance(stored.session, ChatSession | DebateSession)
+        formats = ("md", "json") if is_known else ("json",)
+        try:
+            return {one: export(live, one, self._prompts) for one in formats}
+        except Exception:
+            log.exception("the session %s could not be exported", live.id)
+            return {}
+
+    # The bin
+
+    async def thrown(self) -> tuple[Thrown, ...]:
+        """Return what is in the bin, the newest first."""
+        return await self._files.thrown()
+
+    async def take_out(self, file: str) -> None:
+        """Take a file of the bin out of it again."""
+        session_id = await self._files.take_out(file)
+        if session_id:
+            self._announce(session_id)
+        else:
+            await self._look_for_keys()
+            self._announce_documents()
+
+    async def remove_thrown(self, files: Collection[str]) -> None:
+        """Delete these files of the bin for good."""
+        await self._files.remove_thrown(files)
+
+    async def sizes(self) -> tuple[PartSize, ...]:
+        """Say how much room each part of the data directory takes, the largest first."""
+        return await self._files.sizes()
+
+    def _announce_documents(self) -> None:
+        for event in (AssistantsChanged, GroupsChanged, WorkflowsChanged, ServersChanged):
+            self._bus.publish(event(session_id=""))
+
+    def _announce(self, *session_ids: str) -> None:
+        self._bus.publish(*(SessionRestored(session_id=session_id) for session_id in session_ids))

@@ -1,0 +1,154 @@
+"""Tools for a model that cannot choose one (hard case 12): Moot offers the one that fits, the model fills in words.
+
+The messages and events are those of any other model. Used by the turn; pure.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.core.agent import Agent
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Message, ToolCall
+from app.core.provider import ModelRequest
+from app.engine.chat.branches import back_from
+from app.engine.chat.request import AgentTurn
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.turns.model_call import Attempt
+from app.engine.turns.sub_agents import SUB_AGENT
+
+PROMPT_USER = "promptUser"
+
+MOST_HELPERS = 3
+HISTORY = 4
+MAX_WORDS = 1_500
+ANSWER_TOKENS = 200
+SLOT_TOKENS = 40
+
+_OPTIONS: Mapping[str, object] = {
+    "top_k": 40,
+    "min_p": 0.05,
+    "repeat_penalty": 1.15,
+    "repeat_last_n": 256,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A tool whose turn it is: the prompt that asks for its words, and the calls they make.
+
+    `most` are the tokens the words may take; they end with the line unless `lines` is true.
+    """
+
+    key: str
+    values: Mapping[str, str]
+    calls: Callable[[str], tuple[ToolCall, ...]]
+    most: int = SLOT_TOKENS
+    lines: bool = False
+
+
+def guided_call(
+    turn: AgentTurn, messages: Sequence[Message], helpers: Sequence[Agent], tools: Sequence[str]
+) -> Offer | None:
+    """Return the tool that fits where the turn stands, None when the answer is due.
+
+    First the helpers, all at once, then one question to the user, then the answer. An assistant that
+    only happens to speak with such a model, because there is no other, answers at once.
+    """
+    if not turn.agent.provider and not turn.parent_turn_id:
+        return None
+    called = {call.name for message in messages for call in message.tool_calls}
+    if helpers and SUB_AGENT not in called:
+        chosen = tuple(helpers[:MOST_HELPERS])
+        names = " and ".join(helper.name for helper in chosen)
+        return Offer(key="delegate", values={"names": names}, calls=lambda words: _delegations(chosen, words))
+    if PROMPT_USER in tools and PROMPT_USER not in called:
+        return Offer(key="ask", values={}, calls=_question)
+    return None
+
+
+def guided_request(
+    turn: AgentTurn, live: LiveSession, offer: Offer | None, attempt: Attempt, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a tool's words, or for the answer."""
+    words = {key: text.replace("\\n", "\n") for key, text in prompts.lines("en", "guided").items()}
+    task = turn.task or _request_of(turn, live)
+    system = words["system"].format(name=turn.agent.name, instructions=turn.agent.instructions)[:MAX_WORDS]
+    messages: list[dict[str, object]] = [{"role": SYSTEM, "content": system}]
+    if offer is not None:
+        text = words[offer.key].format(**{"task": task, **offer.values})
+        opener, most = words[f"{offer.key}.opener"], offer.most
+    else:
+        notes = _notes(live.turn(turn.turn_id), words)
+        text = words["notes"].format(task=task, notes="\n".join(notes)) if notes else task
+        messages += [] if turn.parent_turn_id else _history(turn, live)
+        opener, most = "", ANSWER_TOKENS
+    messages.append({"role": USER, "content": text})
+    return ModelRequest(
+        provider=turn.voice.provider,
+        model=turn.voice.model,
+        messages=tuple(messages),
+        max_tokens=most,
+        # An empty answer is not had again by asking in the very same way.
+        temperature=0.8 if attempt.after_empty else 0.4,
+        stop=("\n",) if offer and not offer.lines else (),
+        opener=opener,
+        options=dict(_OPTIONS),
+    )
+
+
+def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:
+    return tuple(_call(SUB_AGENT, {"name": helper.id, "task": words.strip()}) for helper in helpers)
+
+
+def _question(words: str) -> tuple[ToolCall, ...]:
+    question = words.strip().split("?")[0].strip() + "?"
+    return (_call(PROMPT_USER, {"question": question, "type": "text"}),)
+
+
+def _call(name: str, arguments: Mapping[str, object]) -> ToolCall:
+    return ToolCall(id=f"call_{new_id()}", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+
+
+def _request_of(turn: AgentTurn, live: LiveSession) -> str:
+    messages = live.turn(turn.follows or "")
+    return messages[0].content[:MAX_WORDS] if messages else ""
+
+
+def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
+    """Return what was said before the request, shortened: the model reads little."""
+    found: list[dict[str, object]] = []
+    before = live.turn(turn.follows or "")
+    for turn_id in back_from(live, (before[0].follows or "") if before else ""):
+        if len(found) >= HISTORY:
+            break
+        said = [one for one in live.turn(turn_id) if one.role in (USER, ASSISTANT) and one.content.strip()]
+        if said:
+            found.append({"role": said[-1].role, "content": said[-1].content[:MAX_WORDS]})
+    while found and found[-1]["role"] != USER:
+        found.pop()
+    return found[::-1]
+
+
+def _notes(messages: Sequence[Message], words: Mapping[str, str]) -> list[str]:
+    names = {call.id: call for message in messages for call in message.tool_calls}
+    notes = []
+    for message in messages:
+        if message.role == USER:
+            notes.append(words["note.user"].format(text=one_line(message.content)))
+        call = names.get(message.tool_call_id or "")
+        if message.role != TOOL or call is None or call.name != SUB_AGENT:
+            continue
+        name = json.loads(call.arguments)["name"]
+        if message.state == DONE:
+            summary = json.loads(message.content)["summary"]
+            notes.append(words["note.helper"].format(name=name, text=one_line(summary)))
+        elif message.state == FAILED:
+            notes.append(words["note.failed"].format(name=name))
+    return notes
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, at most as long as a small model reads."""
+    return " ".join(text.split())[:MAX_WORDS]

@@ -1,0 +1,156 @@
+"""Makes all calls of models: each passes the provider's gate and the month's limit.
+
+The gate lets no more calls through at once than the provider can answer, and none while it has asked to
+wait: what one session is refused, all sessions wait for.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
+from typing import cast
+
+from app.core.errors import EMPTY, RATE_LIMIT, ProviderError
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import Author, Usage
+from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, Text
+from app.core.usage import Price, UsageEntry
+from app.engine.availability.policies import Waits
+from app.engine.availability.slots import Slots
+from app.engine.usage.estimate import cost_of, request_tokens, tokens_of
+from app.engine.usage.usage_book import UsageBook
+
+MIN_WAIT = 10.0
+MAX_WAIT = 120.0
+
+
+def seconds_to_wait(error: ProviderError) -> float | None:
+    """Return how long to wait before a provider is asked again, None where waiting does not help."""
+    if error.kind != RATE_LIMIT:
+        return None
+    seconds = max(MIN_WAIT, error.retry_after or 0.0)
+    return seconds if seconds <= MAX_WAIT else None
+
+
+class MeteredModels:
+    """Calls models while the gate and the month's limit allow it, and counts calls that become no message."""
+
+    def __init__(self, models: Models, usage: UsageBook, gate: Slots) -> None:
+        self._models = models
+        self._usage = usage
+        self._gate = gate
+
+    @asynccontextmanager
+    async def place(
+        self,
+        provider: str,
+        waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext(),
+    ) -> AsyncIterator["Place"]:
+        """Hold one of a provider's places while the block runs; calls are made from there.
+
+        Where it has to wait for one, it does so inside `waits(seconds)`; 0 where nobody knows how long.
+        """
+        with ExitStack() as waiting:
+
+            def enter(_: Waits) -> None:
+                waiting.enter_context(waits(self._gate.paused_for(provider)))
+
+            async with self._gate.taken(provider, provider, waits=enter):
+                waiting.close()
+                yield Place(self._models, self._usage, self._gate)
+
+    def end_pause(self, provider: str) -> None:
+        """Let a provider that asked to wait be asked again at once."""
+        self._gate.end_pause(provider)
+
+    def note(
+        self, call: "MeteredCall", session_id: str = "", author: Author | None = None
+    ) -> UsageEntry | None:
+        """Count what a call used that becomes no message; return it, None where it used nothing."""
+        usage = call.usage
+        if usage is None:
+            return None
+        entry = UsageEntry.of(usage, message_id=new_id(), at=utc_now(), session_id=session_id, author=author)
+        self._usage.note(entry)
+        return entry
+
+
+class Place:
+    """A place at a provider, from which calls can be made as long as it is held."""
+
+    def __init__(self, models: Models, book: UsageBook, gate: Slots) -> None:
+        self._models = models
+        self._book = book
+        self._gate = gate
+
+    def call(self, request: ModelRequest) -> "MeteredCall":
+        """Return a call that is yet to be made."""
+        return MeteredCall(self._models, self._book, self._gate, request)
+
+
+class MeteredCall:
+    """One call of a model and what it used: by the provider's word, else by an estimate."""
+
+    def __init__(self, models: Models, book: UsageBook, gate: Slots, request: ModelRequest) -> None:
+        self._models = models
+        self._book = book
+        self._gate = gate
+        self._request = request
+        self._price: Price | None = None
+        self._asked = False
+        self._said: list[str] = []
+        self._finished: Finished | None = None
+
+    async def stream(self) -> AsyncGenerator[Delta, None]:
+        """Ask the model. Raises ProviderError, of the kind budget_month where the limit forbids it."""
+        await self._book.check(self._request)
+        # Now, because one that is cut has no time to ask.
+        with suppress(ProviderError):
+            self._price = await self._models.price(self._request.provider, self._request.model)
+        stream = cast(AsyncGenerator[Delta, None], self._models.stream(self._request))
+        self._asked = True
+        try:
+            async with aclosing(stream):
+                async for delta in stream:
+                    if isinstance(delta, Finished):
+                        self._finished = delta
+                    elif isinstance(delta, CallPiece):
+                        self._said.append(delta.name + delta.arguments)
+                    else:
+                        self._said.append(delta.text + delta.thinking)
+                    yield delta
+        except Exception as error:
+            if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
+                self._gate.pause_provider(self._request.provider, seconds)
+            # Who refuses a request charges nothing for it.
+            empty = isinstance(error, ProviderError) and error.kind == EMPTY
+            self._asked = bool(self._said) or empty
+            raise
+
+    async def text(self) -> str:
+        """Ask the model and return its answer's text, whole. Raises ProviderError as `stream` does."""
+        pieces = []
+        async with aclosing(self.stream()) as stream:
+            async for delta in stream:
+                pieces += [delta.text] if isinstance(delta, Text) else []
+        return "".join(pieces)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the call used so far; None where nobody was asked, or nothing came of it but a refusal."""
+        if not self._asked:
+            return None
+        finished = self._finished or Finished()
+        used = Usage(
+            provider=self._request.provider,
+            model=self._request.model,
+            input_tokens=finished.input_tokens,
+            output_tokens=finished.output_tokens,
+            cost_usd=finished.cost_usd,
+            estimated=finished.estimated,
+        )
+        if used.input_tokens or used.output_tokens:
+            return used
+        read, written = request_tokens(self._request), tokens_of("".join(self._said))
+        cost = cost_of(self._price, read, written) if used.cost_usd is None else used.cost_usd
+        return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)

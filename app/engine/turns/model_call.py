@@ -1,0 +1,341 @@
+"""One answer of a model: the only code that calls a provider; used by the debate's run and the turn.
+
+Errors never leave `call_model`: a failure becomes a failed message, or a reason to pause. Only
+cancellation does, after the text so far was kept as stopped.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, aclosing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from app.core.errors import (
+    BAD_RESPONSE,
+    BUDGET_MONTH,
+    CONTENT_FILTER,
+    CONTEXT_WINDOW,
+    EMPTY,
+    INTERRUPTED,
+    QUOTA,
+    RATE_LIMIT,
+    ProviderError,
+)
+from app.core.events import RetryScheduled, UsageReported, utc_now
+from app.core.ids import new_id
+from app.core.message import DONE, FAILED, STOPPED, Failure, Message, ToolCall, Usage
+from app.core.provider import LENGTH, TRUNCATED, CallPiece, Finished, ModelRequest, Text
+from app.core.text import clean_text
+from app.engine.debate.director import PASSED
+from app.engine.debate.perspective import SHORT_WINDOW, WINDOW
+from app.engine.live_session import LiveSession
+from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place, seconds_to_wait
+from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
+
+SHOWN_ARGUMENTS = 300
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What a request has to mind: at most `window` messages, and that the answer before was empty."""
+
+    window: int = WINDOW
+    after_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPlan:
+    """Who speaks, as the message to be, whose model it is, and how to ask.
+
+    `request` makes the request of an attempt; `may_ask`, asked before each, says whether `provider` may
+    still be asked. `taken` are the ids of tool calls that the turn has used already.
+    """
+
+    message: Message
+    provider: str
+    request: Callable[[Attempt], ModelRequest]
+    cleaner: Callable[[], ReplyCleaner]
+    may_ask: Callable[[], bool]
+    may_pass: bool = False
+    taken: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """How a call ended.
+
+    `message` is whole or failed and yet to be written; None when the call was held up and has to be
+    made again: then `held` is the reason to pause, "" where there is none because the provider may not
+    be asked any more, and `detail` the provider's words. `usage` goes into the message's batch.
+    """
+
+    message: Message | None = None
+    held: str = ""
+    detail: str = ""
+    usage: UsageReported | None = None
+
+
+async def call_model(
+    live: LiveSession,
+    plan: CallPlan,
+    models: MeteredModels,
+    *,
+    waits: Callable[[], AbstractContextManager[None]],
+    clock: Callable[[], float],
+) -> CallResult:
+    """Let a model answer; it waits for its provider inside `waits`. `clock` is monotonic, in seconds."""
+    answer = _Answer(live, plan, models, clock)
+    attempt, retried = Attempt(), False
+    try:
+        while True:
+            async with models.place(plan.provider, partial(answer.waiting, waits)) as place:
+                if not plan.may_ask():
+                    break
+                error = await answer.ask(place, plan.request(attempt))
+            if error is None:
+                return answer.answered()
+            if error.kind == BUDGET_MONTH:
+                return answer.held(error)
+            if answer.content or (retried and error.kind not in (RATE_LIMIT, QUOTA)):
+                return answer.failed(error)
+            if error.kind in (RATE_LIMIT, QUOTA):
+                if retried or seconds_to_wait(error) is None:
+                    return answer.held(error)
+            elif error.kind == CONTEXT_WINDOW:
+                attempt = replace(attempt, window=SHORT_WINDOW)
+            elif error.kind == EMPTY:
+                attempt = replace(attempt, after_empty=True)
+            else:
+                return answer.failed(error)
+            retried = True
+        answer.stopped()
+        return CallResult()
+    except asyncio.CancelledError:
+        answer.stopped()
+        raise
+
+
+class _Answer:
+    """The answer as it grows over the attempts of one call."""
+
+    def __init__(
+        self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Callable[[], float]
+    ) -> None:
+        self._live = live
+        self._plan = plan
+        self._models = models
+        self._clock = clock
+        self._message: Message | None = None
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: dict[int, _GrowingCall] = {}
+        self._opening = ""
+        self._held_back = ""
+        self._request: ModelRequest | None = None
+        self._asked: list[MeteredCall] = []
+        self._finished = Finished()
+        self._begun = clock()
+        self._thought_at: float | None = None
+        self._thought_for: float | None = None
+
+    @property
+    def content(self) -> str:
+        """The text so far."""
+        return "".join(self._text).strip()
+
+    async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
+        """Ask once; return why there is no whole answer, None when there is one."""
+        self._begun, self._request = self._clock(), request
+        self._held_back = ""
+        self._opening = request.opener.partition(":")[2].strip()
+        try:
+            await self._listen(place.call(request))
+        except ProviderError as error:
+            return error
+        except Exception as fault:
+            _log.exception("A turn failed in a way nobody foresaw")
+            return ProviderError(BAD_RESPONSE, type(fault).__name__)
+        if self._calls and self._finished.reason == TRUNCATED:
+            return ProviderError(INTERRUPTED)
+        if self.content or self._calls or self._finished.reason == CONTENT_FILTER:
+            return None
+        return ProviderError(INTERRUPTED if self._finished.reason == TRUNCATED else EMPTY)
+
+    async def _listen(self, call: MeteredCall) -> None:
+        cleaner = self._plan.cleaner()
+        self._calls.clear()
+        self._finished = Finished(reason=TRUNCATED)
+        self._asked.append(call)
+        async with aclosing(call.stream()) as stream:
+            async for delta in stream:
+                if isinstance(delta, Text):
+                    text, thinking = cleaner.feed(delta.text)
+                    self._show(text, thinking + delta.thinking)
+                    if cleaner.cut:
+                        self._finished = Finished()
+                        break
+                elif isinstance(delta, CallPiece):
+                    self._take_call(delta)
+                else:
+                    self._finished = delta
+        self._show(*cleaner.finish())
+
+    def _show(self, text: str, thinking: str) -> None:
+        if text and not self._text:
+            self._held_back += text
+            text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
+        if not text and not thinking:
+            return
+        self._time_thought(spoken=bool(text))
+        self._live.append_text(self._started().id, text, thinking)
+        self._text += [text] if text else []
+        self._thinking += [thinking] if thinking else []
+
+    def _time_thought(self, *, spoken: bool) -> None:
+        """Note when the thought began, and how long it took once something else comes."""
+        if self._thought_at is None:
+            self._thought_at = None if spoken else self._clock()
+        elif spoken and self._thought_for is None:
+            self._thought_for = round(self._clock() - self._thought_at, 3)
+
+    def _take_call(self, piece: CallPiece) -> None:
+        call = self._calls.get(piece.index)
+        if call is None:
+            call = self._calls[piece.index] = _GrowingCall(self._free_id(piece.id))
+        news = call.add(piece)
+        message = self._started()
+        self._time_thought(spoken=True)
+        if news:
+            self._live.stream_calls(message.id, self._tool_calls())
+
+    def _free_id(self, wanted: str) -> str:
+        """Return a call's own id, changed at its front where the turn has one like it: each call has one
+        result. The end stays: Gemini signs there.
+        """
+        taken = self._plan.taken | {call.id for call in self._calls.values()}
+        wanted = free = clean_text(wanted) or f"call_{new_id()}"
+        number = 2
+        while free in taken:
+            free, number = f"{number}_{wanted}", number + 1
+        return free
+
+    def _tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call.whole() for _, call in sorted(self._calls.items()))
+
+    def _started(self) -> Message:
+        if self._message is None:
+            self._message = self._new_message()
+            self._live.start_message(self._message)
+        return self._message
+
+    @contextmanager
+    def waiting(self, waits: Callable[[], AbstractContextManager[None]], seconds: float) -> Iterator[None]:
+        """Say that the turn waits, where the provider has asked for it, as long as the block runs."""
+        if seconds:
+            self._live.tell(
+                RetryScheduled(
+                    session_id=self._live.id,
+                    turn_id=self._plan.message.turn_id,
+                    author=self._plan.message.author,
+                    seconds=seconds,
+                    reason=RATE_LIMIT,
+                )
+            )
+        with waits():
+            yield
+
+    def answered(self) -> CallResult:
+        """Return the whole answer, marked where it carries a warning."""
+        content, note = self.content, ""
+        if self._opening and self._finished.reason == LENGTH:
+            content = whole_sentences(content)
+        elif self._finished.reason in (LENGTH, TRUNCATED, CONTENT_FILTER):
+            note = self._finished.reason
+        if self._plan.may_pass and is_pass(content):
+            content, note = "", PASSED
+        message = replace(
+            self._ended(DONE),
+            content=content,
+            note=note,
+            tool_calls=self._tool_calls(),
+            provider_state=dict(self._finished.state) if self._finished.state else None,
+        )
+        return self._result(message)
+
+    def failed(self, error: ProviderError) -> CallResult:
+        """Return the failure as a message; a blocked answer is shown as such and is no failure."""
+        if error.kind == CONTENT_FILTER:
+            return self._result(replace(self._ended(DONE), note=CONTENT_FILTER))
+        failure = Failure(kind=error.kind, detail=error.detail)
+        return self._result(replace(self._ended(FAILED), error=failure))
+
+    def _result(self, message: Message) -> CallResult:
+        """Return a message with what it used, which a provider charges for an answer that was cut as well."""
+        return CallResult(message, usage=self._report(message))
+
+    def _report(self, message: Message) -> UsageReported | None:
+        if message.usage is None:
+            return None
+        return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
+
+    def held(self, error: ProviderError) -> CallResult:
+        """Return that the session must pause before this call."""
+        self.stopped()
+        return CallResult(held=error.kind, detail=error.detail)
+
+    def stopped(self) -> None:
+        """Keep what was said so far, marked as cut, and what it used."""
+        if self._message is not None:
+            message = self._ended(STOPPED)
+            report = self._report(message)
+            self._live.finish_message(message, *((report,) if report else ()))
+            return
+        noted = [self._models.note(call, self._live.id, self._plan.message.author) for call in self._asked]
+        self._live.note_unsaid(*(entry for entry in noted if entry is not None))
+
+    def _new_message(self) -> Message:
+        model = f"{self._request.provider}/{self._request.model}" if self._request else ""
+        return replace(self._plan.message, created_at=utc_now(), model=model)
+
+    def _ended(self, state: str) -> Message:
+        self._time_thought(spoken=True)
+        return replace(
+            self._message or self._new_message(),
+            content=self.content,
+            thinking="".join(self._thinking),
+            thinking_seconds=self._thought_for,
+            state=state,
+            usage=self._usage(),
+            seconds=round(self._clock() - self._begun, 3),
+        )
+
+    def _usage(self) -> Usage | None:
+        """Return what all attempts used; None where none of them used anything."""
+        used = [usage for call in self._asked if (usage := call.usage) is not None]
+        return sum(used[1:], start=used[0]) if used else None
+
+
+class _GrowingCall:
+    """A tool call whose arguments come in pieces."""
+
+    def __init__(self, call_id: str) -> None:
+        self.id = call_id
+        self._name = ""
+        self._arguments: list[str] = []
+        self._length = 0
+
+    def add(self, piece: CallPiece) -> bool:
+        """Take a piece; say whether one line that shows the call reads differently now."""
+        self._name = self._name or clean_text(piece.name)
+        self._arguments.append(clean_text(piece.arguments))
+        before, self._length = self._length, self._length + len(piece.arguments)
+        return before < SHOWN_ARGUMENTS
+
+    def whole(self) -> ToolCall:
+        """Return the call as far as it came."""
+        if len(self._arguments) > 1:
+            self._arguments = ["".join(self._arguments)]
+        return ToolCall(id=self.id, name=self._name, arguments="".join(self._arguments))

@@ -1,0 +1,445 @@
+"""The calls of one answer: run side by side, each with exactly one result; used by the turn.
+
+A call may wait for the user (an approval, a question, a sub-agent that waits). What waits looks again
+whenever an answer comes, while its siblings go on.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from app.core.errors import StorageError
+from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
+from app.core.ids import new_id
+from app.core.message import (
+    ALLOW,
+    ALWAYS,
+    APPROVAL,
+    ASSISTANT,
+    DONE,
+    FAILED,
+    PAGE,
+    STOPPED,
+    STREAMING,
+    SYSTEM,
+    TEXT,
+    TOOL,
+    Message,
+    Prompt,
+    ToolCall,
+)
+from app.core.plan import Plan
+from app.core.session import RUNNING
+from app.core.text import clean_text
+from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
+from app.engine.availability.policies import BUSY, Waits
+from app.engine.availability.slots import NotFree, Work, held_back
+from app.engine.chat.request import AgentTurn, in_mode
+from app.engine.turns.call_arguments import read_arguments
+from app.engine.turns.repeated_calls import check_not_repeated
+from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
+from app.engine.turns.tool_context import TurnContext
+from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
+
+MAX_RESULT = 100_000
+MAX_QUESTION = 4_000
+
+MAY_HAVE_RUN = "may_have_run"
+ASKS = "tool"
+
+_log = logging.getLogger(__name__)
+
+
+class ToolCalls:
+    """Answers the calls of a tree's turns; `take` goes on with a sub-agent's turn."""
+
+    def __init__(self, stage: Stage, take: Callable[[AgentTurn], Awaitable[Outcome]]) -> None:
+        self._stage = stage
+        self._live = stage.live
+        self._take = take
+        self._news = asyncio.Event()
+        self._running: dict[str, asyncio.Task[Outcome | None]] = {}
+        self._stopped: set[str] = set()
+        # The sub-agents that wait for somebody who is busy.
+        self._waiting: set[str] = set()
+
+    def answered(self) -> None:
+        """Let what waits look again."""
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop a sub-agent that runs; false where it does not."""
+        task = self._running.get(turn_id)
+        if task is None:
+            return False
+        self._stopped.add(turn_id)
+        task.cancel()
+        return True
+
+    async def answer_all(self, turn: AgentTurn, answer: Message, *, refuse: bool) -> Outcome | None:
+        """See to it that every call has its result; return why the turn cannot go on, None when it can."""
+        self._skip_after_end(turn, answer)
+        open_calls = _without_result(answer, self._live.turn(turn.turn_id))
+        if refuse:
+            for call in open_calls:
+                self._write(turn, call, ToolResult(content="No tool calls are left for this turn.", ok=False))
+        elif open_calls and (blocked := await self._answer_side_by_side(turn, open_calls)):
+            return blocked
+        return self._after_results(turn, answer)
+
+    def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
+        """Give the calls behind one that ends the turn a result that says so."""
+        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
+        ended_by = ""
+        missing = {call.id for call in _without_result(answer, self._live.turn(turn.turn_id))}
+        for call in answer.tool_calls:
+            if ended_by and call.id in missing:
+                text = f"Skipped: {ended_by} came before it and ends the turn."
+                self._write(turn, call, ToolResult(content=text, ok=False))
+            elif not ended_by and call.name in tools and tools[call.name].ends:
+                ended_by = call.name
+
+    def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
+        ids = {call.id for call in answer.tool_calls}
+        results = [
+            one for one in self._live.turn(turn.turn_id) if one.role == TOOL and one.tool_call_id in ids
+        ]
+        if any(result.control == END for result in results):
+            return Outcome(FINISHED, message=answer)
+        return Outcome(WAITING) if any(result.asks for result in results) else None
+
+    async def _answer_side_by_side(self, turn: AgentTurn, calls: Sequence[ToolCall]) -> Outcome | None:
+        tasks = {self._start(turn, call): call for call in calls}
+        blocked: dict[str, tuple[ToolCall, Outcome]] = {}
+        try:
+            while tasks:
+                news = self._news
+                waiting = asyncio.create_task(news.wait())
+                try:
+                    await asyncio.wait({*tasks, waiting}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    waiting.cancel()
+                for task in [one for one in tasks if one.done()]:
+                    call = tasks.pop(task)
+                    if outcome := task.result():
+                        blocked[call.id] = (call, outcome)
+                if news.is_set():
+                    for call_id in [key for key, (_, one) in blocked.items() if one.state == WAITING]:
+                        call, _ = blocked.pop(call_id)
+                        tasks[self._start(turn, call)] = call
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        outcomes = [outcome for _, outcome in blocked.values()]
+        return next((one for one in outcomes if one.state == HELD), outcomes[0] if outcomes else None)
+
+    def _start(self, turn: AgentTurn, call: ToolCall) -> "asyncio.Task[Outcome | None]":
+        return asyncio.create_task(self._answer(turn, call), name=f"call {call.name[:40]}")
+
+    async def _answer(self, turn: AgentTurn, call: ToolCall) -> Outcome | None:
+        """Answer one call; return why it has no result yet."""
+        turn = in_mode(turn, self._live.chat_session.chat.mode)
+        try:
+            arguments = read_arguments(call.arguments)
+            check_not_repeated(self._live, turn, call)
+            if call.name == SUB_AGENT and self._stage.cast.may_delegate(turn.agent):
+                return await self._delegate(turn, call, arguments)
+            tool = self._tool(turn, call.name)
+            if not self._may_run(turn, call, tool):
+                return Outcome(WAITING)
+            await self._run(turn, call, tool, arguments)
+        except ToolError as error:
+            self._write(turn, call, ToolResult(content=str(error), ok=False))
+        return None
+
+    def _tool(self, turn: AgentTurn, name: str) -> Tool:
+        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
+        if name not in tools:
+            raise ToolError(self._stage.cast.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
+        return tools[name]
+
+    # Approval
+
+    def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool) -> bool:
+        """Whether a call may run now; false while the user has yet to say. Raises ToolError for a no."""
+        reason = ""
+        if not tool.repeatable and self._was_cut(turn, call):
+            reason = MAY_HAVE_RUN
+        elif tool.key in self._stage.asks_too or (
+            tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always
+        ):
+            reason = ASKS
+        if not reason:
+            return True
+        asked = self._approval(turn, call, reason)
+        if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key):
+            if asked is not None and asked.prompt is not None and asked.asks:
+                self._live.finish_message(replace(asked, prompt=replace(asked.prompt, dismissed=True)))
+            self._ask(turn, call, tool, reason)
+            return False
+        if asked.prompt.open:
+            return False
+        if asked.prompt.answer in (ALLOW, ALWAYS):
+            return True
+        raise ToolError(
+            "The user did not allow this call. Do not try it again; go on without it, or ask why."
+        )
+
+    def _was_cut(self, turn: AgentTurn, call: ToolCall) -> bool:
+        return any(
+            one.state == STOPPED for one in self._live.turn(turn.turn_id) if one.tool_call_id == call.id
+        )
+
+    def _approval(self, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
+        """Return the newest question of a kind about a call."""
+        for message in reversed(self._live.turn(turn.turn_id)):
+            prompt = message.prompt
+            if message.tool_call_id != call.id:
+                continue
+            if reason == MAY_HAVE_RUN and message.state == STOPPED:
+                # What was allowed before the last run does not count for the next one.
+                return None
+            if prompt and prompt.reason == reason:
+                return message
+        return None
+
+    def _ask(self, turn: AgentTurn, call: ToolCall, tool: Tool, reason: str) -> None:
+        prompt = Prompt(
+            question=call.name, type=APPROVAL, tool=tool.key, arguments=call.arguments, reason=reason
+        )
+        self._put_question(turn, call, prompt)
+
+    def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
+        question = self._message(turn, call, role=SYSTEM, prompt=prompt)
+        asked = PromptAsked(session_id=self._live.id, message_id=question.id, prompt=prompt)
+        self._live.finish_message(question, asked)
+        return question
+
+    # Running
+
+    async def _run(
+        self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]
+    ) -> None:
+        self._forget_questions(turn, call)
+        started = self._started(turn, call)
+        self._live.start_message(started, self._tool_started(turn, call))
+        context = TurnContext(self._stage, turn, ask=lambda prompt: self.ask(turn, call, prompt))
+        plan: tuple[Plan | None, ...] = ()
+        try:
+            if not tool.repeatable:
+                # From here on it may have run, and the disk must know before it does.
+                await self._stage.store.flush(self._live.id)
+            result = await tool.run(arguments, context)
+            plan = context.new_plan
+        except ToolError as error:
+            result = ToolResult(content=str(error), ok=False)
+        except StorageError:
+            result = ToolResult(content="It was not run: the disk is full or cannot be written.", ok=False)
+        except asyncio.CancelledError:
+            self._live.finish_message(replace(started, state=STOPPED))
+            raise
+        except Exception as fault:
+            _log.exception("A tool failed in a way nobody foresaw")
+            result = ToolResult(content=f"The tool failed: {type(fault).__name__}.", ok=False)
+        self._write(turn, call, result, plan)
+
+    def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
+        """Return the call's message that is being written, a new one where there is none: a run that was cut
+        keeps its own.
+        """
+        for message in self._live.turn(turn.turn_id):
+            if message.role == TOOL and message.tool_call_id == call.id and message.state == STREAMING:
+                return message
+        return self._message(turn, call, role=TOOL)
+
+    def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
+        """Dismiss what a run that was cut had asked: nobody waits for the answer any more."""
+        for message in self._live.turn(turn.turn_id):
+            if message.tool_call_id == call.id and message.role == SYSTEM and message.prompt and message.asks:
+                self._live.finish_message(replace(message, prompt=replace(message.prompt, dismissed=True)))
+
+    def _write(
+        self, turn: AgentTurn, call: ToolCall, result: ToolResult, plan: tuple[Plan | None, ...] = ()
+    ) -> None:
+        """Write a call's one result, with the session's plan where the tool changed it."""
+        content = clean_text(result.content)
+        if len(content) > MAX_RESULT:
+            content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
+        prompt, control = result.prompt, result.control
+        if prompt is None and any(_is_ui(resource) for resource in result.resources):
+            prompt, control = self._page_prompt(turn, call, content), WAIT
+        message = replace(
+            self._started(turn, call),
+            content=content,
+            state=DONE if result.ok else FAILED,
+            resources=result.resources,
+            prompt=prompt,
+            control="" if control == CONTINUE else control,
+        )
+        extra: list[Event] = [
+            ToolFinished(
+                session_id=self._live.id,
+                turn_id=turn.turn_id,
+                tool_call_id=call.id,
+                name=call.name,
+                ok=result.ok,
+                content=content,
+            )
+        ]
+        if prompt is not None:
+            extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
+        said = []
+        if result.say:
+            said = [replace(self._message(turn, call, role=ASSISTANT), content=result.say, tool_call_id=None)]
+        extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
+        fields: dict[str, object] = {"plan": plan[0]} if plan else {}
+        self._live.finish_messages((message, *said), *extra, **fields)
+
+    def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
+        """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""
+        tool = self._stage.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
+        return Prompt(
+            question=content[:MAX_QUESTION] or call.name,
+            type=TEXT,
+            tool=call.name,
+            arguments=call.arguments,
+            reason=PAGE,
+            server=tool.group if tool is not None else "",
+        )
+
+    async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:
+        """Put a question of a running tool to the user and wait; None when it was dismissed."""
+        question = self._put_question(turn, call, prompt)
+        try:
+            with contextlib.suppress(StorageError):
+                await self._stage.store.flush(self._live.id)
+            while True:
+                asked = self._live.message(question.id).prompt
+                if asked is None or not asked.open:
+                    return asked.answer if asked and asked.answered_by else None
+                await self._news.wait()
+        except asyncio.CancelledError:
+            # The tool went on or ended without it: an answer would reach nobody.
+            left = self._live.message(question.id)
+            if left.prompt is not None and left.prompt.open:
+                self._live.finish_message(replace(left, prompt=replace(left.prompt, dismissed=True)))
+            raise
+
+    # Sub-agents
+
+    async def _delegate(
+        self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
+    ) -> Outcome | None:
+        stage = self._stage
+        try:
+            job = delegation(arguments, turn.agent, turn.stack, turn.mode, stage.cast.agents())
+        except ToolError as error:
+            self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
+            return None
+        child_id = self._live.child_turn(turn.turn_id, call.id)
+        if child_id is None and not stage.budget.take_sub_agent():
+            text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
+            self._write(turn, call, ToolResult(content=text, ok=False))
+            return None
+        child = AgentTurn(
+            turn_id=child_id or new_id(),
+            agent=job.agent,
+            voice=stage.cast.voice(job.agent, turn.voice),
+            stack=(*turn.stack, job.agent.id),
+            mode=job.mode,
+            follows=turn.follows,
+            parent_turn_id=turn.turn_id,
+            parent_call_id=call.id,
+            task=job.task,
+        )
+        task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
+        assert task is not None
+        self._running[child.turn_id] = task
+        self._live.tell(self._tool_started(turn, call))
+        try:
+            await stage.cast.attach(job.agent)
+            work = Work(session_id=self._live.id, about=job.task)
+            waits = partial(self._show_waiting, child.turn_id, job.agent.name)
+            async with stage.slots.taken(job.agent.id, work=work, waits=waits):
+                self._show_waiting(child.turn_id)
+                outcome = await self._take(child)
+        except NotFree as refused:
+            text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
+            self._write(turn, call, ToolResult(content=text, ok=False))
+            return None
+        except asyncio.CancelledError:
+            if child.turn_id not in self._stopped:
+                raise
+            task.uncancel()
+            self._stopped.discard(child.turn_id)
+            outcome = None
+        finally:
+            self._running.pop(child.turn_id, None)
+            self._show_waiting(child.turn_id)
+        if outcome is not None and outcome.state not in (FINISHED, BROKEN):
+            return outcome
+        self._write(turn, call, self._summary(child, outcome))
+        return None
+
+    def _show_waiting(self, turn_id: str, name: str = "", waits: Waits | None = None) -> None:
+        """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
+        before = bool(self._waiting)
+        (self._waiting.add if waits else self._waiting.discard)(turn_id)
+        if before != bool(self._waiting) and self._live.session.status == RUNNING:
+            self._live.change(reason=BUSY if self._waiting else "")
+        if waits is not None:
+            held_back(self._live, name, waits)
+
+    def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
+        messages = [one for one in self._live.turn(child.turn_id) if one.role == ASSISTANT]
+        said = messages[-1].content if messages else ""
+        if outcome is None:
+            return ToolResult(content=failed("The user stopped it.", said), ok=False)
+        if outcome.state == FINISHED and outcome.message is not None:
+            return ToolResult(content=succeeded(outcome.message.id, outcome.message.content))
+        error = outcome.message.error if outcome.message else None
+        words = (
+            f"{error.kind}: {error.detail}" if error and error.detail else error.kind if error else "failed"
+        )
+        return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)
+
+    def _tool_started(self, turn: AgentTurn, call: ToolCall) -> ToolStarted:
+        return ToolStarted(
+            session_id=self._live.id,
+            turn_id=turn.turn_id,
+            tool_call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+        )
+
+    def _message(
+        self, turn: AgentTurn, call: ToolCall, *, role: str, prompt: Prompt | None = None
+    ) -> Message:
+        return Message(
+            id=new_id(),
+            turn_id=turn.turn_id,
+            role=role,
+            author=turn.author,
+            parent_turn_id=turn.parent_turn_id,
+            parent_call_id=turn.parent_call_id,
+            follows=turn.follows,
+            tool_call_id=call.id,
+            prompt=prompt,
+            created_at=utc_now(),
+        )
+
+
+def _without_result(answer: Message, messages: Sequence[Message]) -> list[ToolCall]:
+    """Return the calls of an answer that have no result yet."""
+    finished = {one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)}
+    return [call for call in answer.tool_calls if call.id not in finished]
+
+
+def _is_ui(resource: Mapping[str, object]) -> bool:
+    inner = resource.get("resource")
+    return isinstance(inner, Mapping) and str(inner.get("uri", "")).startswith("ui://")

@@ -1,0 +1,143 @@
+"""An agent speaking once, with tools until it is done; the turn is a function of its messages (rule 1).
+
+`Tree.take` looks at what the turn has said: a call without a result is answered, a sub-agent's turn
+that waits is entered again, otherwise the model is called. So a restart, a question three sub-agents
+deep and a retry are one code path. Used by the chat's run.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.events import Event, Notice, TurnFinished
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, DONE, FAILED, Failure, Message
+from app.core.provider import ModelRequest
+from app.core.reasons import REPEATED, STEPS, counted
+from app.engine.chat.branches import last_answer
+from app.engine.chat.request import AgentTurn, build_request, in_mode
+from app.engine.group.director import ORCHESTRATOR
+from app.engine.group.guided import lead_offer
+from app.engine.turns.guided import Offer, guided_call, guided_request
+from app.engine.turns.model_call import Attempt, CallPlan, call_model
+from app.engine.turns.repeated_calls import insists
+from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.tool_calls import ToolCalls
+from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, STOPPED, Outcome, Stage
+
+GUIDED = "guided"
+
+
+class Tree:
+    """The turns that one user message sets off: the assistant's, and its sub-agents' below it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._live = stage.live
+        self._calls = ToolCalls(stage, self.take)
+
+    def answered(self) -> None:
+        """Let what waits for the user look again, because an answer came."""
+        self._calls.answered()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one sub-agent, its caller goes on; false where it does not run."""
+        return self._calls.stop_turn(turn_id)
+
+    async def take(self, turn: AgentTurn) -> Outcome:
+        """Go on with a turn until it is done, waits, is held or has failed."""
+        self._live.start_turn(self._message(turn))
+        try:
+            outcome = await self._take(turn)
+        except asyncio.CancelledError:
+            self._tell_end(turn, STOPPED)
+            raise
+        self._tell_end(turn, outcome.state)
+        return outcome
+
+    def _tell_end(self, turn: AgentTurn, state: str) -> None:
+        self._live.tell(TurnFinished(session_id=self._live.id, turn_id=turn.turn_id, outcome=state))
+
+    async def _take(self, turn: AgentTurn) -> Outcome:
+        while True:
+            messages = self._live.turn(turn.turn_id)
+            answer = last_answer(messages)
+            rounds = sum(bool(message.tool_calls) for message in messages if message.state == DONE)
+            if answer is not None and not answer.tool_calls:
+                # With no step left the model was told to come to an end.
+                limit = counted(STEPS, rounds) if 0 < turn.agent.max_steps <= rounds else ""
+                return Outcome(FINISHED if answer.state == DONE else BROKEN, limit, answer)
+            spent = rounds > turn.agent.max_steps
+            if answer is not None:
+                outcome = await self._calls.answer_all(turn, answer, refuse=spent)
+                if outcome is not None:
+                    return outcome
+            repeats = answer is not None and insists(self._live, turn, answer)
+            if spent or repeats:
+                failure = Failure(kind=REPEATED if repeats else STEPS)
+                message = replace(self._message(turn), state=FAILED, error=failure)
+                self._live.finish_message(message)
+                limit = REPEATED if repeats else counted(STEPS, turn.agent.max_steps)
+                return Outcome(BROKEN, limit, message)
+            held = await self._call(turn, wrap_up=rounds == turn.agent.max_steps)
+            if held is not None:
+                return held
+
+    async def _call(self, turn: AgentTurn, *, wrap_up: bool) -> Outcome | None:
+        """Let the model say the next thing; return why it could not be asked."""
+        stage, turn = self._stage, in_mode(turn, self._live.chat_session.chat.mode)
+        if reason := stage.budget.reached():
+            return Outcome(HELD, reason)
+        messages = self._live.turn(turn.turn_id)
+        offer = self._offer(turn, messages) if turn.voice.guided else None
+
+        def request(attempt: Attempt) -> ModelRequest:
+            if turn.voice.guided:
+                return guided_request(turn, self._live, offer, attempt, stage.prompts)
+            functions = stage.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
+            return build_request(
+                turn, self._live, functions, attempt, stage.prompts, stage.language, wrap_up=wrap_up
+            )
+
+        plan = CallPlan(
+            message=replace(self._message(turn), why=GUIDED if offer else ""),
+            provider=turn.voice.provider,
+            request=request,
+            cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
+            may_ask=stage.budget.take_model_call,
+            taken=frozenset(call.id for message in messages for call in message.tool_calls),
+        )
+        result = await call_model(self._live, plan, stage.models, waits=stage.waits, clock=stage.clock)
+        if result.message is None:
+            if result.held:
+                self._tell_held(turn, result.held, result.detail)
+            return Outcome(HELD, result.held or stage.budget.reached())
+        message = result.message
+        if offer is not None and message.state == DONE:
+            calls = offer.calls(message.content)
+            message = replace(message, content="", tool_calls=calls)
+        stage.budget.note_answer(message)
+        extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
+        self._live.finish_message(message, *extra)
+        return None
+
+    def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
+        tools = tuple(self._stage.cast.tools(turn.agent, turn.mode, turn.given))
+        if turn.kind == ORCHESTRATOR:
+            return lead_offer(turn, self._live, self._stage.members, tools)
+        return guided_call(turn, messages, self._stage.cast.helpers(turn.agent, turn.stack), tools)
+
+    def _tell_held(self, turn: AgentTurn, kind: str, detail: str) -> None:
+        details = {"name": turn.agent.name, "kind": kind, "detail": detail}
+        self._live.tell(Notice(session_id=self._live.id, level="warning", code="turn_held", details=details))
+
+    def _message(self, turn: AgentTurn) -> Message:
+        return Message(
+            id=new_id(),
+            turn_id=turn.turn_id,
+            role=ASSISTANT,
+            author=turn.author,
+            parent_turn_id=turn.parent_turn_id,
+            parent_call_id=turn.parent_call_id,
+            follows=turn.follows,
+        )

@@ -1,0 +1,1 @@
+"""What model calls used and cost, and estimates of what they will cost."""

@@ -1,0 +1,297 @@
+"""The commands of workflows: recognise, start, steer, define; `engine.workflows` for the faces."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.errors import BadInput, NotFound, ProviderError
+from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
+from app.core.message import USER
+from app.core.provider import ModelRequest
+from app.core.session import RUNNING, Chat, WorkflowSession, WorkflowState
+from app.core.store import Documents
+from app.core.usage import UsageEntry
+from app.core.workflow import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    PENDING,
+    SKIPPED,
+    WAITING,
+    Fault,
+    StepState,
+    WorkflowDefinition,
+    WorkflowStep,
+    faults,
+)
+from app.core.workflow import RUNNING as STEP_RUNS
+from app.engine.availability.policies import known_roles, role_of
+from app.engine.chat.input import begun_with, checked_text
+from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.sessions import Sessions
+from app.engine.turns.metered_models import MeteredModels
+from app.engine.workflow.classifier import by_keyword, choice_of, question
+from app.engine.workflow.director import WORKFLOW, begun, call_id, reopened, with_step, work_turn
+from app.engine.workflow.run import BUSY, WorkflowRun
+
+BY_USER = "by_user"
+
+
+class Workflows:
+    """What a face may do with workflows; everything raises BadInput, NotFound or StorageError in words."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        sessions: Sessions,
+        cast: Cast,
+        models: MeteredModels,
+        bus: EventBus,
+        built_in: Mapping[str, Sequence[WorkflowDefinition]],
+        language: Callable[[], str],
+    ) -> None:
+        self._documents = documents
+        self._sessions = sessions
+        self._cast = cast
+        self._models = models
+        self._bus = bus
+        self._by_language = {language: {one.id: one for one in ones} for language, ones in built_in.items()}
+        self._language = language
+        # What choosing a workflow for a command used, until work with it begins.
+        self._asked: dict[str, UsageEntry] = {}
+
+    # Definitions
+
+    @property
+    def _built_in(self) -> Mapping[str, WorkflowDefinition]:
+        """The program's own definitions, in the language that is chosen now."""
+        return self._by_language.get(self._language(), {})
+
+    def all(self) -> tuple[WorkflowDefinition, ...]:
+        """Return every definition; the program's own win over a file of their id."""
+        return tuple(({one.id: one for one in self._documents.workflows()} | dict(self._built_in)).values())
+
+    def find(self, definition_id: str) -> WorkflowDefinition:
+        """Return a definition by id or exact name. Raises NotFound."""
+        wanted = definition_id.strip().casefold()
+        for one in self.all():
+            if wanted in (one.id.casefold(), one.name.casefold()):
+                return one
+        raise NotFound("workflow_not_found", workflow=definition_id)
+
+    def is_built_in(self, definition_id: str) -> bool:
+        """Whether a definition is the program's own, which cannot be changed."""
+        return definition_id in self._built_in
+
+    def faults(self, definition: WorkflowDefinition) -> list[Fault]:
+        """Return what keeps a definition from running, each with its place."""
+        roles = {role_of(agent.role) for agent in self._cast.agents()} | known_roles()
+        steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
+        return [
+            replace(fault, detail=definition.steps[fault.place].role)
+            if fault.code == "unknown_role" and fault.place is not None
+            else fault
+            for fault in faults(replace(definition, steps=steps), roles)
+        ]
+
+    async def save(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        """Write a definition. Raises BadInput that names the first fault and its place."""
+        if self.is_built_in(definition.id):
+            raise BadInput("workflow_built_in", workflow=definition.name)
+        self._check(definition)
+        saved = await self._documents.save_workflow(definition)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+        return saved
+
+    async def delete(self, definition_id: str) -> None:
+        """Take a definition away; `restore` brings it back."""
+        if self.is_built_in(definition_id):
+            raise BadInput("workflow_built_in", workflow=definition_id)
+        await self._documents.delete_workflow(self.find(definition_id).id)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+
+    async def restore(self, definition: WorkflowDefinition) -> None:
+        """Bring a deleted definition back. Raises BadInput where it exists."""
+        if any(one.id == definition.id for one in self.all()):
+            raise BadInput("bin_place_taken", name=definition.name)
+        await self._documents.save_workflow(definition)
+        self._bus.publish(WorkflowsChanged(session_id=""))
+
+    # Work
+
+    async def classify(self, command: str) -> WorkflowDefinition | None:
+        """Return the workflow a command calls for: by keyword, else by a model; None where the user must say."""
+        found = by_keyword(command, self.all())
+        if found is not None:
+            return found
+        voice = self._cast.first_voice()
+        if voice.guided or not self.all():
+            return None
+        text, schema = question(command, self.all())
+        request = ModelRequest(
+            provider=voice.provider,
+            model=voice.model,
+            messages=({"role": USER, "content": text},),
+            max_tokens=200,
+            schema=schema,
+        )
+        async with self._models.place(voice.provider) as place:
+            call = place.call(request)
+            try:
+                answer = await call.text()
+            except ProviderError:
+                return None
+            finally:
+                if (entry := self._models.note(call)) is not None:
+                    self._asked[command.strip()] = entry
+        return choice_of(answer, self.all())
+
+    async def start(self, command: str, definition_id: str) -> str:
+        """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
+        definition = self.find(definition_id)
+        self._check(definition)
+        message = user_message(checked_text(command, ()), (), "")
+        chat = Chat(
+            assistant_id=WORKFLOW,
+            assistant_name=definition.name,
+            budget_from=message.id,
+            language=self._language(),
+        )
+        work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
+        asked = self._asked.pop(command.strip(), None)
+        unsaid = () if asked is None else (asked,)
+        session = WorkflowSession(**begun_with(message), chat=chat, workflow=work, unsaid=unsaid)
+        live = await self._sessions.begin(session, message)
+        self._sessions.run(live)
+        return live.id
+
+    async def accept(self, session_id: str, step_id: str) -> None:
+        """Take a step that did not say it was done as done."""
+        live, state = await self._at(session_id, step_id)
+        if state.state != WAITING or state.reason == BUSY:
+            raise BadInput("step_not_waiting", step=step_id)
+        self._put(live, replace(state, state=DONE, reason="", ended_at=utc_now()))
+
+    async def retry(self, session_id: str, step_id: str) -> None:
+        """Try a step again, and what waited for it; what is done stays."""
+        live, state = await self._at(session_id, step_id)
+        if state.state not in (FAILED, SKIPPED, CANCELLED, WAITING, DONE) or (
+            state.state == WAITING and state.reason == BUSY
+        ):
+            raise BadInput("step_not_ended", step=step_id)
+        work = self._work(live)
+        again = tuple(
+            # Those that one stop of the whole has cancelled go on with it; a step stopped by itself stays so.
+            replace(one, state=PENDING) if one.state == CANCELLED and not one.reason else one
+            for one in work.steps
+        )
+        steps = reopened(work.definition, again, step_id)
+        self._change(
+            live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old), closed=state
+        )
+
+    def reopen(self, live: LiveSession) -> None:
+        """Let every step that failed or was stopped be tried again: it cannot go on without them."""
+        work = self._work(live)
+        steps = work.steps
+        for state in work.steps:
+            if state.state in (FAILED, CANCELLED):
+                steps = reopened(work.definition, steps, state.id)
+        events = tuple(
+            StepChanged(session_id=live.id, step=new)
+            for new, old in zip(steps, work.steps, strict=True)
+            if new != old
+        )
+        live.finish_messages((), *events, workflow=replace(work, steps=steps))
+
+    async def stop_step(self, session_id: str, step_id: str) -> None:
+        """Stop one step; what does not depend on it goes on. It can be retried or skipped."""
+        live, _ = await self._at(session_id, step_id)
+        run = self._sessions.running(live.id)
+        if not (isinstance(run, WorkflowRun) and run.stop_step(step_id)):
+            raise BadInput("step_not_running", step=step_id)
+
+    async def skip(self, session_id: str, step_id: str) -> None:
+        """Leave a step out; what depends on it goes on or is blocked, as the definition says."""
+        live, state = await self._at(session_id, step_id)
+        run = self._sessions.running(live.id)
+        if state.state in (DONE, SKIPPED) or (state.state == STEP_RUNS and run is not None):
+            raise BadInput("step_not_skippable", step=step_id)
+        if isinstance(run, WorkflowRun):
+            run.leave_out(step_id)
+        self._put(live, replace(state, state=SKIPPED, reason=BY_USER, ended_at=utc_now()))
+
+    async def _at(self, session_id: str, step_id: str) -> tuple[LiveSession, StepState]:
+        live = await self._sessions.open_chat(session_id)
+        for state in self._work(live).steps:
+            if state.id == step_id:
+                return live, state
+        raise NotFound(
+            "step_not_found", step=step_id, steps=", ".join(one.id for one in self._work(live).steps)
+        )
+
+    def _work(self, live: LiveSession) -> WorkflowState:
+        if not isinstance(live.session, WorkflowSession):
+            raise BadInput("not_a_workflow", title=live.session.title)
+        return live.session.workflow
+
+    def _put(self, live: LiveSession, state: StepState) -> None:
+        work = self._work(live)
+        steps = with_step(work.definition, work.steps, state)
+        self._change(live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+
+    def _change(
+        self, live: LiveSession, changed: tuple[StepState, ...], closed: StepState | None = None
+    ) -> None:
+        """Write steps and let the workflow go on with them."""
+        by_id = {state.id: state for state in changed}
+        if closed is not None and closed.id in by_id:
+            # Its attempt is over, whatever it came to: the next one is another.
+            by_id[closed.id] = replace(by_id[closed.id], fresh=True)
+        for state in self._work(live).steps:
+            # What a step has asked that waits no more, nobody needs to answer.
+            turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
+            if turn_id and state.state == WAITING:
+                close_turns(live, turn_id)
+        work = self._work(live)
+        steps = tuple(by_id.get(state.id, state) for state in work.steps)
+        run = self._sessions.running(live.id)
+        fields = {} if run is not None else {"status": RUNNING, "reason": ""}
+        events = tuple(StepChanged(session_id=live.id, step=state) for state in by_id.values())
+        live.finish_messages((), *events, workflow=replace(work, steps=steps), **fields)
+        if isinstance(run, ChatRun):
+            run.answered()
+        else:
+            self._sessions.run(live)
+
+    def _check(self, definition: WorkflowDefinition) -> None:
+        found = self.faults(definition)
+        if found:
+            fault = found[0]
+            place = "" if fault.place is None else f"steps[{fault.place}]."
+            raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
+
+
+def read_built_in(folder: Path) -> dict[str, tuple[WorkflowDefinition, ...]]:
+    """Read the program's own workflows by language: a folder each, with one JSON file a workflow."""
+    found: dict[str, tuple[WorkflowDefinition, ...]] = {}
+    for file in sorted(folder.glob("*/*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        steps = []
+        for one in document["steps"]:
+            fields: dict[str, Any] = {
+                name: tuple(item) if isinstance(item, list) else item for name, item in one.items()
+            }
+            steps.append(WorkflowStep(**fields))
+        definition = WorkflowDefinition(
+            id=document["id"],
+            name=document["name"],
+            keywords=tuple(document["keywords"]),
+            steps=tuple(steps),
+        )
+        found[file.parent.name] = (*found.get(file.parent.name, ()), definition)
+    return found

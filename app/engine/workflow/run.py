@@ -1,0 +1,415 @@
+"""A workflow that runs: every ready step at once, each a turn of the assistant of its role (row W4).
+
+The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers
+its call. So a restart, a question three deep and stopping one step are what they are in any chat.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.agent import Agent
+from app.core.events import StepChanged, utc_now
+from app.core.ids import new_id
+from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
+from app.core.message import DONE as SAID
+from app.core.message import FAILED as UNSAID
+from app.core.reasons import STEP_FAILED
+from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession, WorkflowState
+from app.core.workflow import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    READY,
+    SKIPPED,
+    STEP,
+    STEP_ENDED,
+    StepState,
+    WorkflowStep,
+)
+from app.core.workflow import RUNNING as STEP_RUNS
+from app.core.workflow import WAITING as STEP_WAITS
+from app.engine.availability.policies import MADE_FOR, Waits, role_of
+from app.engine.availability.slots import DEQUEUED, NotFree, SentTo, Work, held_back
+from app.engine.chat.request import AgentTurn
+from app.engine.chat.run import QUESTION, ChatRun, ChatTerms, close_turns, tree_turns
+from app.engine.live_session import LiveSession
+from app.engine.runner import BY_USER, Surroundings
+from app.engine.turns.turn import Tree
+from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, Outcome
+from app.engine.workflow.director import WORKFLOW, call_id, settled, work_turn
+from app.engine.workflow.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
+
+NO_MARKER = "no_marker"
+BUSY = "busy"
+MAX_RESULT = 6_000
+
+
+class WorkflowRun(ChatRun):
+    """A workflow that runs, in a task of its own."""
+
+    stopped_status = STOPPED
+
+    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
+        super().__init__(live, surroundings, terms)
+        self._at_work: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
+        self._left_out: set[str] = set()
+
+    async def pause(self) -> None:
+        """Pause after the steps in flight; one that waits for somebody busy does not begin."""
+        for state in self._work.steps:
+            if state.state == STEP_WAITS and state.reason == BUSY:
+                self.leave_out(state.id)
+                self._change_steps(replace(state, state=READY, reason=""))
+        await super().pause()
+
+    def _only_waits(self) -> bool:
+        return self._waiting >= sum(state.state == STEP_RUNS for state in self._work.steps)
+
+    def go_on(self) -> None:
+        """Forget a pause that has not come yet."""
+        super().go_on()
+        self._news.set()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one step, or somebody it has called."""
+        for step_id in self._at_work:
+            if self._live.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
+                return self.stop_step(step_id)
+        return super().stop_turn(turn_id)
+
+    def stop_step(self, step_id: str) -> bool:
+        """Stop a step that runs or waits for its turn; false where it does neither."""
+        if self._state(step_id).state not in (STEP_RUNS, STEP_WAITS) or not self._cancel_step(step_id):
+            return False
+        self._stopped.add(step_id)
+        return True
+
+    def leave_out(self, step_id: str) -> None:
+        """Let a step wait no more for somebody who is free; its state is the caller's to write."""
+        if self._state(step_id).state == STEP_WAITS and self._cancel_step(step_id):
+            self._left_out.add(step_id)
+
+    def _cancel_step(self, step_id: str) -> bool:
+        task = self._at_work.get(step_id)
+        return task is not None and not task.done() and task.cancel()
+
+    def _begin(self) -> None:
+        super()._begin()
+        changed = [
+            replace(state, state=READY, reason="")
+            for state in self._work.steps
+            if state.state == STEP_RUNS or (state.state == STEP_WAITS and state.reason == BUSY)
+        ]
+        if changed:
+            self._change_steps(*changed)
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == STOPPED:
+            close_turns(self._live, self._root())
+            self._change_steps(
+                *(
+                    replace(state, state=CANCELLED, reason="", ended_at=utc_now())
+                    for state in self._work.steps
+                    if state.state not in STEP_ENDED
+                )
+            )
+
+    @property
+    def _work(self) -> WorkflowState:
+        session = self._live.session
+        assert isinstance(session, WorkflowSession)
+        return session.workflow
+
+    async def _step(self) -> None:
+        """Run every step that can, until none can any more."""
+        root = self._root()
+        tree = self._tree = Tree(self._stage(()))
+        running = self._at_work
+        held: list[str] = []
+        try:
+            while True:
+                self._wake(root)
+                self._settle_steps()
+                for state in self._work.steps:
+                    if state.state == READY and state.id not in running and not (self._pausing or held):
+                        running[state.id] = asyncio.create_task(self._take_step(tree, root, state.id, held))
+                if not running:
+                    break
+                news = asyncio.create_task(self._news.wait())
+                try:
+                    await asyncio.wait({*running.values(), news}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    news.cancel()
+                for step_id in [one for one, task in running.items() if task.done()]:
+                    running.pop(step_id).result()
+                if self._news.is_set():
+                    self._news.clear()
+        finally:
+            for task in running.values():
+                task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+            running.clear()
+            self._tree = None
+        self._end(held)
+
+    def _end(self, held: Sequence[str]) -> None:
+        states = [state.state for state in self._work.steps]
+        if held:
+            self._live.change(status=PAUSED, reason=held[0])
+        elif all(state in (DONE, SKIPPED) for state in states):
+            self._live.change(status=COMPLETED, reason="")
+        elif self._pausing:
+            self._live.change(status=PAUSED, reason=BY_USER)
+        elif any(state == STEP_WAITS for state in states):
+            self._live.change(status=WAITING, reason=QUESTION)
+        else:
+            self._live.change(status=PAUSED, reason=STEP_FAILED)
+
+    def _wake(self, root: str) -> None:
+        """Let the steps go on whose questions have been answered."""
+        for state in self._work.steps:
+            if state.state == STEP_WAITS and state.reason == QUESTION:
+                turn_id = self._live.child_turn(root, call_id(state))
+                turns = tree_turns(self._live, turn_id) if turn_id else []
+                if not any(one.asks for turn in turns for one in self._live.turn(turn)):
+                    self._change_steps(replace(state, state=READY, reason=""))
+
+    def _settle_steps(self) -> None:
+        work = self._work
+        steps = settled(work.definition, work.steps)
+        if steps != work.steps:
+            self._change_steps(*(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+
+    def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
+        """Write steps, and messages that belong to it, in one batch."""
+        by_id = {state.id: state for state in changed}
+        work = self._work
+        steps = tuple(by_id.get(state.id, state) for state in work.steps)
+        events = tuple(StepChanged(session_id=self._live.id, step=state) for state in changed)
+        self._live.finish_messages(messages, *events, workflow=replace(work, steps=steps))
+
+    def _state(self, step_id: str) -> StepState:
+        return next(state for state in self._work.steps if state.id == step_id)
+
+    def _root(self) -> str:
+        """Return the id of the workflow's own turn; it begins with its first step."""
+        return work_turn(self._live) or new_id()
+
+    # One step
+
+    async def _take_step(self, tree: Tree, root: str, step_id: str, held: list[str]) -> None:
+        """Let a step be done: by whoever has least to do, or whom the user gives it to while it waits."""
+        step = next(one for one in self._work.definition.steps if one.id == step_id)
+        agent = self._agent_for(step)
+        # It may have been left out since it was found ready.
+        while self._state(step_id).state == READY:
+            self._begin_attempt(root, step, agent)
+            try:
+                await self._attempt(tree, root, step, agent, held)
+            except NotFree as refused:
+                state = CANCELLED if refused.reason == DEQUEUED else FAILED
+                reason = BY_USER if state == CANCELLED else refused.reason
+                self._finish(root, self._state(step_id), state, reason)
+            except SentTo as sent:
+                other = self._terms.cast.agent(sent.agent_id) or agent
+                self._finish(root, self._state(step_id), READY, "", f"Given to {other.name}.")
+                agent = other
+                continue
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if step_id not in self._stopped | self._left_out or task is None:
+                    raise
+                task.uncancel()
+                if step_id in self._stopped:
+                    if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
+                        close_turns(self._live, turn_id)
+                    self._finish(root, self._state(step_id), CANCELLED, BY_USER)
+                self._stopped.discard(step_id)
+                self._left_out.discard(step_id)
+            return
+
+    async def _attempt(
+        self, tree: Tree, root: str, step: WorkflowStep, agent: Agent, held: list[str]
+    ) -> None:
+        step_call = call_id(self._state(step.id))
+
+        def waits(effect: Waits) -> None:
+            self._change_steps(replace(self._state(step.id), state=STEP_WAITS, reason=BUSY))
+            held_back(self._live, agent.name, effect)
+
+        work = Work(session_id=self._live.id, about=step.name, may_move=True)
+        async with self._terms.slots.taken(agent.id, work=work, waits=waits):
+            begun = self._around.clock()
+            running = replace(self._state(step.id), state=STEP_RUNS, reason="", started_at=utc_now())
+            self._change_steps(running)
+            await self._terms.cast.attach(agent)
+            turn = AgentTurn(
+                turn_id=self._live.child_turn(root, step_call) or new_id(),
+                agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
+                voice=self._terms.cast.voice(agent),
+                stack=(WORKFLOW, agent.id),
+                mode=self._live.chat_session.chat.mode,
+                follows=self._command().turn_id,
+                parent_turn_id=root,
+                parent_call_id=step_call,
+                task=self._prompt(step),
+                given=(STEP_TOOLS,),
+            )
+            outcome = await tree.take(turn)
+            complete = self._completion(turn, outcome)
+            if outcome.state == FINISHED and complete is None and not self._state(step.id).asked_again:
+                self._ask_again(turn, step.id)
+                outcome = await tree.take(turn)
+                complete = self._completion(turn, outcome)
+            seconds = running.seconds + self._around.clock() - begun
+        self._note(root, step.id, outcome, complete, held, seconds)
+
+    def _note(
+        self,
+        root: str,
+        step_id: str,
+        outcome: Outcome,
+        complete: StepComplete | None,
+        held: list[str],
+        seconds: float,
+    ) -> None:
+        state = replace(self._state(step_id), seconds=seconds)
+        text = outcome.message.content if outcome.message else ""
+        if outcome.state == HELD:
+            held.append(outcome.reason)
+            self._change_steps(replace(state, state=READY, reason=outcome.reason))
+        elif outcome.state == BROKEN:
+            error = outcome.message.error if outcome.message else None
+            self._finish(root, state, FAILED, error.kind if error else STEP_FAILED, text)
+        elif outcome.state != FINISHED:
+            self._change_steps(replace(state, state=STEP_WAITS, reason=QUESTION))
+        elif complete is None:
+            self._change_steps(replace(state, state=STEP_WAITS, reason=NO_MARKER, result=text))
+        else:
+            self._finish(root, state, DONE, complete.status, complete.before or text, complete.artifacts)
+
+    def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
+        """Return what a step says of its end, by the tool or in its own final text; a model too small to say
+        it is taken at its word.
+        """
+        if outcome.state != FINISHED or outcome.message is None:
+            return None
+        text = outcome.message.content
+        said = from_call(self._live.turn(turn.turn_id)) or step_complete(text)
+        return said or (StepComplete(before=text) if turn.voice.guided else None)
+
+    def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
+        language = self._live.chat_session.chat.language
+        message = Message(
+            id=new_id(),
+            turn_id=turn.turn_id,
+            role=USER,
+            author=self._author(),
+            content=self._terms.prompts.line(language, "assistant", "step_again"),
+            parent_turn_id=turn.parent_turn_id,
+            parent_call_id=turn.parent_call_id,
+            follows=turn.follows,
+            created_at=utc_now(),
+        )
+        self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
+
+    def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:
+        """Write down that a step begins; one that was cut goes on with the attempt it had."""
+        state = self._state(step.id)
+        if state.attempt and not state.fresh and not self._answered(root, call_id(state)):
+            return state
+        state = replace(
+            state,
+            attempt=state.attempt + 1,
+            fresh=False,
+            assistant_id=agent.id,
+            reason="",
+            result="",
+            artifacts="",
+            asked_again=False,
+            started_at="",
+            ended_at="",
+            seconds=0.0,
+        )
+        arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
+        call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
+        message = self._own(root, role=ASSISTANT, tool_calls=(call,))
+        self._change_steps(state, messages=(message,))
+        return state
+
+    def _answered(self, root: str, step_call: str) -> bool:
+        return any(
+            one.role == TOOL and one.tool_call_id == step_call and one.state in (SAID, UNSAID)
+            for one in self._live.turn(root)
+        )
+
+    def _finish(
+        self, root: str, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
+    ) -> None:
+        """End a step's attempt: its result and its state are one batch. One that is ready begins another."""
+        after = replace(
+            before,
+            state=state,
+            reason=reason if state in (FAILED, CANCELLED) else "",
+            result=text[:MAX_RESULT],
+            artifacts=artifacts,
+            fresh=state == READY,
+            ended_at="" if state == READY else utc_now(),
+        )
+        result = self._own(
+            root,
+            role=TOOL,
+            tool_call_id=call_id(before),
+            content=text[:MAX_RESULT] or reason,
+            state=SAID if state == DONE else UNSAID,
+        )
+        self._change_steps(after, messages=(result,))
+
+    def _own(self, root: str, **fields: object) -> Message:
+        """Return a message of the workflow itself."""
+        message = Message(
+            id=new_id(),
+            turn_id=root,
+            role=ASSISTANT,
+            author=self._author(),
+            follows=self._command().turn_id,
+            created_at=utc_now(),
+        )
+        return replace(message, **fields)  # type: ignore[arg-type]
+
+    def _author(self) -> Author:
+        return Author(id=WORKFLOW, name=self._work.definition.name, kind="orchestrator", path=(WORKFLOW,))
+
+    def _command(self) -> Message:
+        return self._live.messages[0]
+
+    def _prompt(self, step: WorkflowStep) -> str:
+        language, prompts = self._live.chat_session.chat.language, self._terms.prompts
+        names = {one.id: one.name for one in self._work.definition.steps}
+        results = "\n\n".join(
+            f"{prompts.line(language, 'assistant', 'step_result', name=names[one])}\n{self._state(one).result}"
+            for one in step.depends_on
+            if self._state(one).result
+        )
+        added = "\n".join(one.content for one in self._live.turn(self._root()) if one.role == USER)
+        if added:
+            results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
+        return prompts.text(
+            language, "step", step=step.name, command=self._work.command, prompt=step.prompt, results=results
+        )
+
+    def _agent_for(self, step: WorkflowStep) -> Agent:
+        """Return the assistant of a step's role that has least to do; somebody made for it where none has."""
+        slots, cast = self._terms.slots, self._terms.cast
+        role = role_of(step.role)
+        had = self._state(step.id)
+        agents = cast.in_role(role)
+        if had.assistant_id and not self._answered(self._root(), call_id(had)):
+            agents = [one for one in agents if one.id == had.assistant_id] or agents
+        if agents:
+            return min(agents, key=lambda one: slots.load(one.id))
+        return Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)

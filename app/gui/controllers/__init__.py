@@ -1,0 +1,1 @@
+"""Controllers: they connect the requests of widgets to the engine."""

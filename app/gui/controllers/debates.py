@@ -1,0 +1,285 @@
+"""What the window does with debates: the panel's and the debate page's requests wired to the engine.
+
+Made by the desk; the views of the sessions show what comes of it.
+"""
+
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.draft import SETUP, Draft
+from app.core.errors import MootError
+from app.core.session import ENDED
+from app.engine.debate.setup import set_up_again
+from app.engine.debate.verdict import Judge
+from app.engine.engine import DebateSetup, Engine
+from app.gui.controllers.session_views import SessionViews
+from app.gui.controllers.sessions import SessionCommands
+from app.gui.controllers.tasks import Tasks
+from app.gui.files.context_files import read_context
+from app.gui.main_window import MainWindow
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.debate.debate_panel import DebatePanel
+from app.gui.panels.debate.discussion_view import DiscussionView
+
+TABS = ("0", "1", "2")
+SHOWN, TAB = "panel", "tab"
+
+
+class DebateDesk(QObject):
+    """Turns what the panel and the page of debates ask for into tasks on the engine.
+
+    Signals: session_requested(session id) for one that is to be shown wide, delete_requested(session id),
+    settings_requested(page, provider id), settings_chosen({name: value}), opened() when the panel shows another session.
+    """
+
+    session_requested = Signal(str)
+    delete_requested = Signal(str)
+    settings_requested = Signal(str, str)
+    settings_chosen = Signal(object)
+    opened = Signal()
+
+    def __init__(
+        self,
+        window: MainWindow,
+        engine: Engine,
+        panel: DebatePanel,
+        page: DiscussionView,
+        views: SessionViews,
+        commands: SessionCommands,
+        tasks: Tasks,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._engine, self._panel, self._page = window, engine, panel, page
+        self._views, self._commands, self._tasks = views, commands, tasks
+        self._state = window.state
+        # Who judges which debate, and since when.
+        self._asked: dict[str, tuple[str, float]] = {}
+        self._wire()
+
+    def show_setup(self, topic: str = "") -> None:
+        """Open the panel at Setup, with a topic when one is given."""
+        self._window.top_bar.debate_button.setChecked(True)
+        self._panel.show_setup(topic)
+
+    def show_tab(self, place: int) -> None:
+        """Open the panel at Setup (0), Discussion (1) or History (2)."""
+        self._window.top_bar.debate_button.setChecked(True)
+        self._panel.tabs.choose(place)
+
+    async def show_discussion(self, session_id: str) -> None:
+        """Show a session in the panel. Raises NotFound, StorageError."""
+        summary = self._views.summary(session_id)
+        if summary is None:
+            return
+        self._panel.show_discussion()
+        await self._views.open(self._panel.discussion, summary)
+        self.opened.emit()
+        self._panel.discussion.take_focus()
+
+    def refresh(self) -> None:
+        """Take note that other models are ready: others can judge."""
+        for view in (self._panel.discussion, self._page):
+            self._on_view_changed(view)
+
+    def restore(self) -> None:
+        """Show the panel as it was left."""
+        shown = self._state.flag(SHOWN, False)
+        self._window.top_bar.debate_button.setChecked(shown)
+        self._panel.setVisible(shown)
+        setup = self._panel.setup
+        setup.show_draft(self._engine.drafts.of(SETUP))
+        setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
+        tab = self._state.text(TAB, "0")
+        self._panel.tabs.choose(int(tab) if tab in TABS else 0)
+        summary = self._views.summary(self._state.text("panel_session"))
+        if summary is not None:
+            self._tasks.start("restore panel", self._views.open(self._panel.discussion, summary))
+
+    def remember(self) -> None:
+        """Keep how the panel is left."""
+        # Not isVisible: the window itself may be hidden already.
+        self._state.keep(SHOWN, not self._panel.isHidden())
+        self._state.keep(TAB, str(self._panel.tabs.current()))
+        self._state.keep("panel_session", self._panel.discussion.session_id)
+
+    def _wire(self) -> None:
+        panel, top, commands = self._panel, self._window.top_bar, self._commands
+        self._window.welcome.debate_requested.connect(self.show_setup)
+        top.debate_button.toggled.connect(panel.setVisible)
+        self._views.view_changed.connect(self._on_view_changed)
+        panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
+        panel.widen_requested.connect(self.session_requested)
+        panel.setup.start_requested.connect(self._on_start)
+        panel.setup.provider_requested.connect(self._on_provider_requested)
+        panel.setup.context_chosen.connect(self._on_context_chosen)
+        panel.setup.voice_removed.connect(
+            lambda draft, place: self._offer_back(
+                draft.name, lambda: panel.setup.seats.put_back(draft, place)
+            )
+        )
+        panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
+        panel.history.open_requested.connect(self._on_history_open)
+        panel.history.continue_requested.connect(self._on_history_continue)
+        panel.history.delete_requested.connect(self.delete_requested)
+        for view in (panel.discussion, self._page):
+            view.pause_requested.connect(commands.pause)
+            view.resume_requested.connect(commands.resume)
+            view.stop_requested.connect(commands.stop)
+            self._wire_held_turn(view)
+            view.say_requested.connect(self._on_say)
+            view.setup_requested.connect(self.show_setup)
+            view.provider_requested.connect(self._on_provider_requested)
+            view.draft_changed.connect(self._on_draft_changed)
+            self._wire_outcome(view)
+
+    def _wire_held_turn(self, view: DiscussionView) -> None:
+        """Connect what is asked for of a turn that waits, is held up or has failed."""
+        held, start = self._engine.debates.held, self._tasks.start
+        view.turn_retry_requested.connect(lambda one: start(f"resume {one}", held.retry(one)))
+        view.turn_skip_requested.connect(lambda one: start(f"resume {one}", held.skip(one)))
+        view.without_requested.connect(
+            lambda one, participant: start(f"resume {one}", held.go_on_without(one, participant))
+        )
+        view.retake_requested.connect(lambda one, message: start(f"resume {one}", held.retake(one, message)))
+
+    def _wire_outcome(self, view: DiscussionView) -> None:
+        """Connect what is asked for of a debate that is over."""
+        view.verdict_requested.connect(self._on_verdict_requested)
+        view.verdict_stop_requested.connect(lambda session_id: self._tasks.cancel(f"judge {session_id}"))
+        view.turns_wanted.connect(
+            lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
+        )
+        view.fork_requested.connect(
+            lambda session_id, turn: self._tasks.start(
+                "fork", self._show_new(view, self._engine.debates.fork(session_id, turn))
+            )
+        )
+        view.again_requested.connect(lambda _id: self._set_up_again(view))
+        view.export_requested.connect(lambda _id, name: self._commands.export(view.session, name))
+
+    def _on_view_changed(self, view: ConversationView) -> None:
+        """Say whose turns hold the debate up that a view shows; who could judge it, and who does."""
+        if not isinstance(view, DiscussionView) or view.session is None:
+            return
+        view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
+        if view.session.status in ENDED:
+            view.verdict.show_judges(self._engine.debates.judges(view.session_id))
+            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
+
+    def _on_verdict_requested(self, session_id: str, judge: Judge | None) -> None:
+        self._tasks.start(f"judge {session_id}", self._judge(session_id, judge))
+
+    async def _judge(self, session_id: str, judge: Judge | None) -> None:
+        views = [one for one in (self._panel.discussion, self._page) if one.session_id == session_id]
+        judges = self._engine.debates.judges(session_id)
+        name = next((one.name for one in (judge, *judges) if one is not None), "")
+        self._asked[session_id] = (name, time.monotonic())
+        for view in views:
+            self._on_view_changed(view)
+        problem = ""
+        try:
+            await self._engine.debates.judge(session_id, judge)
+        except MootError as error:
+            problem = self._window.language.problem(error.code, **error.details)
+        finally:
+            del self._asked[session_id]
+            for view in (self._panel.discussion, self._page):
+                if view.session_id == session_id:
+                    view.verdict.show_asking(None)
+                    view.verdict.show_problem(problem)
+
+    async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
+        view.after.offer_turns(await self._engine.debates.turns(session_id))
+
+    def _set_up_again(self, view: DiscussionView) -> None:
+        """Open Setup with what a debate was set up with: what it may cost stands there, beside Start."""
+        if view.session is None:
+            return
+        setup = self._panel.setup
+        seats = [seat.participant for seat in self._engine.debates.seats()]
+        shown = {one.id: one for one in (*seats, *setup.setup().participants)}
+        setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
+        self.show_setup()
+
+    async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
+        """Show the debate that comes of another where that one was shown."""
+        session_id = await made
+        if view is self._page:
+            self.session_requested.emit(session_id)
+        else:
+            await self.show_discussion(session_id)
+
+    def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+        self._panel.setup.set_starting(True)
+        self._tasks.start("start", self._start(setup, paths))
+
+    async def _start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+        try:
+            context = await read_context(paths)
+            session_id = await self._engine.debates.start(replace(setup, context=context))
+        finally:
+            self._panel.setup.set_starting(False)
+        self._panel.setup.set_topic("")
+        await self.show_discussion(session_id)
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._panel.setup.refresh_estimate()
+
+    def _on_history_open(self, session_id: str) -> None:
+        self._tasks.replace("open in the panel", self.show_discussion(session_id))
+
+    def _on_history_continue(self, session_id: str) -> None:
+        self._on_history_open(session_id)
+        self._commands.resume(session_id)
+
+    def _on_say(self, session_id: str, text: str) -> None:
+        self._tasks.add("say", self._say(session_id, text))
+
+    async def _say(self, session_id: str, text: str) -> None:
+        """Step in; what could not be said is in the box again, before what has been written since."""
+        try:
+            await self._engine.debates.say(session_id, text)
+        except MootError:
+            draft = self._engine.drafts.of(session_id).led_by(text)
+            self._engine.drafts.keep(session_id, draft)
+            for view in (self._panel.discussion, self._page):
+                if view.session_id == session_id:
+                    view.set_draft(draft)
+            raise
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        if not session_id:
+            return
+        self._engine.drafts.keep(session_id, draft)
+        # The panel and the page may show the same debate.
+        for view in (self._panel.discussion, self._page):
+            if view.session_id == session_id and view.draft != draft:
+                view.set_draft(draft)
+
+    def _on_provider_requested(self, provider_id: str) -> None:
+        self.settings_requested.emit("providers", provider_id)
+
+    def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
+        before = self._engine.settings().project_context
+        self._choose_context(paths)
+        for path in set(before) - set(paths):
+            self._offer_back(Path(path).name, partial(self._put_file_back, path, before.index(path)))
+
+    def _put_file_back(self, path: str, place: int) -> None:
+        now = self._engine.settings().project_context
+        if path not in now:
+            self._choose_context((*now[:place], path, *now[place:]))
+
+    def _choose_context(self, paths: tuple[str, ...]) -> None:
+        self._panel.setup.set_context_paths(paths)
+        self.settings_chosen.emit({"project_context": paths})
+
+    def _offer_back(self, name: str, put_back: Callable[[], None]) -> None:
+        words = self._window.language
+        self._window.toasts.show_toast(words("setup.removed", name=name), words("toast.undo"), put_back)

@@ -1,0 +1,229 @@
+"""What the window does with files given along: reads them in the background, and puts them where they belong.
+
+Made by the desk of chats. A file belongs to the session it was given in, whatever is in front once it is read.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Qt, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.core.draft import NEW, Draft, Rewriting
+from app.core.errors import MootError
+from app.core.message import Attachment
+from app.engine.drafts import Drafts
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.files.attachments import picture_attachment, read_attachments, text_attachment
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.widgets.drop_hint import DropHint
+from app.gui.widgets.toast import Toasts
+
+
+@dataclass(slots=True)
+class Reading:
+    """A file on its way into the draft of a session, "" for a new chat."""
+
+    name: str
+    session_id: str
+
+
+class FileDesk(QObject):
+    """Reads files one after the other; Send waits for them.
+
+    Signals: ready(id of a session that is not in front) once what Send waited for there is read,
+    brought_back() when an attachment was put back into a draft.
+    """
+
+    ready = Signal(str)
+    brought_back = Signal()
+
+    def __init__(
+        self,
+        window: QWidget,
+        language: Language,
+        look: Look,
+        drafts: Drafts,
+        page: ChatPage,
+        tasks: Tasks,
+        toasts: Toasts,
+        takes_images: Callable[[], bool],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._language, self._drafts, self._page = window, language, drafts, page
+        self._tasks, self._toasts, self._takes_images = tasks, toasts, takes_images
+        self._numbers = count(1)
+        self._readings: dict[int, Reading] = {}
+        # What was to be sent from where, as soon as all is read.
+        self._to_send: dict[str, str] = {}
+        self._one_at_a_time = asyncio.Lock()
+        composer = page.chat_composer
+        composer.attach_requested.connect(self.ask)
+        composer.files_given.connect(self.attach_files)
+        composer.image_given.connect(self.attach_image)
+        composer.long_text_given.connect(self.attach_text)
+        composer.reading_cancelled.connect(self._on_cancelled)
+        composer.send_waited.connect(self._on_send_waited)
+        composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
+        self._hint = DropHint(look, page, (composer, composer.message_box.viewport()), self._takes)
+        self._hint.dropped.connect(composer.message_box.insertFromMimeData)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+        page.draft_shown.connect(self._show)
+        page.draft_changed.connect(self._on_draft_changed)
+
+    def _retranslate(self) -> None:
+        self._hint.words = self._language("chat.drop")
+
+    def _takes(self, given: QMimeData) -> bool:
+        """Whether what is dragged can be dropped on the page: files or a picture, where one may write."""
+        files = any(url.isLocalFile() for url in given.urls())
+        return self._page.chat_composer.isVisible() and (files or given.hasImage())
+
+    def ask(self) -> None:
+        """Ask for files to give along."""
+        dialog = QFileDialog(self._window, self._language("chat.attach"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.attach_files([Path(name) for name in names]))
+        dialog.open()
+
+    def attach_files(self, paths: Sequence[Path]) -> None:
+        """Give files along; of those that cannot be read it is said why not."""
+        images = self._takes_images()
+        for path in paths:
+            self._read(path.name, read_attachments((path,), images=images))
+
+    def attach_image(self, image: QImage) -> None:
+        """Give a picture along, where the model takes any."""
+        name = self._language("chat.picture")
+        if self._takes_images():
+            self._read(name, _as_several(picture_attachment(image, f"{name}.png")))
+        else:
+            self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
+
+    def attach_text(self, text: str) -> None:
+        """Give a long text along as a file."""
+        self._put(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+
+    def offer_back(self, session_id: str, attachment: Attachment, place: int) -> None:
+        """Say that a file is no longer given along in a session, "" for a new chat, and offer to put it back."""
+        rewriting = self._drafts.of(session_id or NEW).rewriting
+        message_id = rewriting.message_id if rewriting is not None else ""
+        self._toasts.show_toast(
+            self._language("chat.attachment.removed", name=attachment.name),
+            self._language("toast.undo"),
+            lambda: self._put_back(session_id, message_id, attachment, place),
+        )
+
+    def _put_back(self, session_id: str, message_id: str, attachment: Attachment, place: int) -> None:
+        draft = self._drafts.of(session_id or NEW)
+        written: Draft | Rewriting | None = draft
+        if message_id:
+            same = draft.rewriting is not None and draft.rewriting.message_id == message_id
+            written = draft.rewriting if same else None
+        if written is None:
+            # The message it was taken off is no longer being rewritten.
+            self._toasts.show_toast(self._language("toast.nothing"))
+            return
+        attachments = (*written.attachments[:place], attachment, *written.attachments[place:])
+        if isinstance(written, Rewriting):
+            draft = replace(draft, rewriting=replace(written, attachments=attachments))
+        else:
+            draft = replace(draft, attachments=attachments)
+        self._keep(session_id, draft)
+        self.brought_back.emit()
+
+    def carry_over(self, session_id: str) -> None:
+        """Let what is being read for a new chat be for that one, which has begun."""
+        for reading in self._readings.values():
+            reading.session_id = reading.session_id or session_id
+        self._show()
+
+    def _read(self, name: str, work: Coroutine[object, object, tuple[Attachment, ...]]) -> None:
+        number = next(self._numbers)
+        self._readings[number] = Reading(name, self._page.session_id)
+        self._tasks.start(_task(number), self._read_in_turn(number, work))
+        self._show()
+
+    async def _read_in_turn(
+        self, number: int, work: Coroutine[object, object, tuple[Attachment, ...]]
+    ) -> None:
+        reading = self._readings[number]
+        try:
+            async with self._one_at_a_time:
+                attachments = await work
+            self._put(reading.session_id, attachments)
+        except MootError as error:
+            # What lacks its file is not sent by itself.
+            self._to_send.pop(reading.session_id, None)
+            self._toasts.show_toast(self._language.problem(error.code, **error.details))
+        finally:
+            work.close()
+            self._end(number)
+
+    def _end(self, number: int) -> None:
+        reading = self._readings.pop(number, None)
+        if reading is None:
+            return
+        session_id = reading.session_id
+        done = not any(one.session_id == session_id for one in self._readings.values())
+        sends = done and self._to_send.pop(session_id, None) is not None
+        self._show()
+        if sends and self._page.session_id == session_id:
+            self._page.chat_composer.submit()
+        elif sends and session_id:
+            self.ready.emit(session_id)
+
+    def _put(self, session_id: str, attachments: Sequence[Attachment]) -> None:
+        """Put attachments to what is being written in a session, whether that is in front or not."""
+        draft = self._drafts.of(session_id or NEW)
+        written = draft.rewriting
+        if written is not None:
+            written = replace(written, attachments=(*written.attachments, *attachments))
+            draft = replace(draft, rewriting=written)
+        else:
+            draft = replace(draft, attachments=(*draft.attachments, *attachments))
+        self._keep(session_id, draft)
+
+    def _keep(self, session_id: str, draft: Draft) -> None:
+        self._drafts.keep(session_id or NEW, draft)
+        if self._page.session_id == session_id:
+            self._page.set_draft(draft)
+
+    def _show(self) -> None:
+        session_id = self._page.session_id
+        names = {number: one.name for number, one in self._readings.items() if one.session_id == session_id}
+        self._page.chat_composer.show_readings(names, sends=session_id in self._to_send)
+
+    def _on_cancelled(self, number: int) -> None:
+        self._tasks.cancel(_task(number))
+        self._end(number)
+
+    def _on_send_waited(self) -> None:
+        self._to_send[self._page.session_id] = _text_of(self._page.draft)
+        self._show()
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        """Who writes on does not want half of that sent."""
+        if self._to_send.get(session_id, _text_of(draft)) != _text_of(draft):
+            del self._to_send[session_id]
+            self._show()
+
+
+def _task(number: int) -> str:
+    return f"read a file {number}"
+
+
+def _text_of(draft: Draft) -> str:
+    return (draft.rewriting or draft).text
+
+
+async def _as_several(work: Coroutine[object, object, Attachment]) -> tuple[Attachment, ...]:
+    return (await work,)

@@ -1,0 +1,221 @@
+"""What the window does with groups and plans: the orchestrator's box, the plan's panel, and what needs the user.
+
+Made by the desk; reads the session shown whenever something of it changes.
+"""
+
+from PySide6.QtCore import QTimer
+
+from app.core.events import Event
+from app.core.message import APPROVAL, Message
+from app.core.plan import Plan, PlanItem
+from app.core.session import ChatSession, GroupSession, Session
+from app.core.text import exact, visible
+from app.engine.engine import Engine
+from app.gui.controllers.bridge import Bridge
+from app.gui.controllers.main_pages import MainPages
+from app.gui.controllers.panel_controller import PanelDesk
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.assistant_display import colours_of
+from app.gui.display.i18n import Language
+from app.gui.main_window import MainWindow
+from app.gui.navigation.needs_you import Waiting
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.chat.group_work import work_of
+from app.gui.panels.plan_panel import PlanPanel
+from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
+
+SILENT_MS = 20_000
+UNFOLDED = "orchestrator_unfolded"
+PLAN_SHOWN = "plan_panel"
+MOST_QUESTION = 300
+
+
+class GroupDesk(PanelDesk):
+    """Shows groups at work and plans, and turns what the user wants of them into tasks on the engine.
+
+    Emits session_requested(session id) for what waits in another session.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        pages: MainPages,
+        tasks: Tasks,
+    ) -> None:
+        super().__init__(window, engine, page, pages, tasks)
+        self.panel = PlanPanel(window.language, window.look)
+        self._add_panel(self.panel, window.top_bar.plan_button, PLAN_SHOWN)
+        self._silence = QTimer(self)
+        self._silence.setSingleShot(True)
+        self._silence.setInterval(SILENT_MS)
+        self._silence.timeout.connect(lambda: page.box.show_silent(True))
+        self._wire(bridge)
+        page.box.unfold(self._state.flag(UNFOLDED, False))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the session in front as it is now."""
+        page, session = self._page, self._page.session
+        live = self._engine.live(session.id) if session else None
+        group = live.session if live else session
+        page.box.setVisible(isinstance(group, GroupSession) and live is not None)
+        if isinstance(group, GroupSession) and live is not None:
+            agents = self._engine.assistants.all()
+            work = work_of(live, group, agents)
+            page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
+            page.box.show_spent(page.spending.text(self._language))
+            self._watch(bool(work.hands_on))
+        else:
+            self._watch(False)
+        self._show_plan()
+        self._show_waiting()
+
+    def _wire(self, bridge: Bridge) -> None:
+        box = self._page.box
+        # Where something of the session shown has changed; what streams is only a sign of life.
+        for changed in (
+            bridge.session_changed,
+            bridge.plan_changed,
+            bridge.turn_started,
+            bridge.turn_finished,
+            bridge.message_started,
+            bridge.message_finished,
+            bridge.prompt_asked,
+        ):
+            changed.connect(self._on_changed)
+        for sign in (bridge.tool_started, bridge.tool_finished):
+            sign.connect(lambda event: self._on_sign_of_life(event.session_id))
+        bridge.text_arrived.connect(lambda session_id, *_: self._on_sign_of_life(session_id))
+        bridge.calls_streamed.connect(lambda event: self._on_sign_of_life(event.session_id))
+        bridge.session_deleted.connect(lambda _event: self.refresh())
+        bridge.assistants_changed.connect(self.refresh)
+        self._pages.shown.connect(lambda _page: self.refresh())
+        self._window.main_area.currentChanged.connect(lambda _place: self._show_plan())
+        self._language.changed.connect(self.refresh)
+        box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
+        box.plan_requested.connect(lambda plan: self._change(self._page.session_id, plan))
+        box.item_removed.connect(lambda item, place: self._offer_back(self._page.session_id, item, place))
+        box.asking_chosen.connect(self._on_asking_chosen)
+        box.given_up.connect(self._on_given_up)
+        self.panel.plan_requested.connect(lambda plan: self._change(self._planned_id, plan))
+        self.panel.item_removed.connect(lambda item, place: self._offer_back(self._planned_id, item, place))
+        self._window.top_bar.needs_you.question_requested.connect(self._on_question_requested)
+        self._start(self._look_for_waiting())
+
+    # What has happened
+
+    def _on_changed(self, event: Event) -> None:
+        if event.session_id in (self._page.session_id, self._planned_id):
+            self._on_sign_of_life(event.session_id)
+            self.refresh()
+        else:
+            self._show_waiting()
+
+    def _on_sign_of_life(self, session_id: str) -> None:
+        if session_id == self._page.session_id and isinstance(self._page.session, GroupSession):
+            self._page.box.show_silent(False)
+            if self._silence.isActive():
+                self._silence.start()
+
+    def _watch(self, awaited: bool) -> None:
+        """Watch for a silence while a member's answer is awaited."""
+        if not awaited:
+            self._silence.stop()
+            self._page.box.show_silent(False)
+        elif not self._silence.isActive():
+            self._silence.start()
+
+    # The plan
+
+    @property
+    def _planned(self) -> Session | None:
+        """The session whose plan the panel shows: the one in the main area."""
+        return self._pages.session
+
+    @property
+    def _planned_id(self) -> str:
+        return self._planned.id if self._planned else ""
+
+    def _show_plan(self) -> None:
+        session = self._planned
+        live = self._engine.live(session.id) if session else None
+        session = live.session if live else session
+        chat = session if isinstance(session, ChatSession) else None
+        self.panel.show_session(chat, read_only=live is None or live.read_only)
+
+    def _change(self, session_id: str, plan: Plan) -> None:
+        if session_id:
+            self._start(self._engine.groups.change_plan(session_id, plan))
+
+    def _offer_back(self, session_id: str, item: PlanItem, place: int) -> None:
+        self._toasts.show_toast(
+            self._language("plan.removed"),
+            self._language("toast.undo"),
+            lambda: self._put_back(session_id, item, place),
+        )
+
+    def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
+        """Put an item where it was, in the plan as it is by now."""
+        live = self._engine.live(session_id)
+        if live is not None:
+            plan = live.session.plan or Plan()
+            items = (*plan.items[:place], item, *plan.items[place:])
+            self._change(session_id, Plan(goal=plan.goal, items=items))
+
+    # Hand-overs
+
+    def _on_asking_chosen(self, on: bool) -> None:
+        self._start(self._engine.groups.ask_before_hand_over(self._page.session_id, on))
+
+    def _on_given_up(self) -> None:
+        self._start(self._engine.groups.go_on_without(self._page.session_id))
+
+    # What needs the user
+
+    async def _look_for_waiting(self) -> None:
+        """What was left waiting when Moot last ended waits still."""
+        await self._engine.open_waiting()
+        self._show_waiting()
+
+    def _show_waiting(self) -> None:
+        self._window.top_bar.needs_you.show_waiting(
+            [
+                Waiting(
+                    session_id=session_id,
+                    message_id=message.id,
+                    who=visible(message.author.name),
+                    session=visible(live.session.title),
+                    question=question_text(message, self._language),
+                )
+                for session_id, message in self._engine.chats.needs_you()
+                if (live := self._engine.live(session_id)) is not None
+            ]
+        )
+        self._window.top_bar.fit()
+
+    def _on_question_requested(self, session_id: str, message_id: str) -> None:
+        place, page = f"{message_id}:0", self._page
+        if session_id == page.session_id:
+            self._pages.show(page)
+            page.go_to(place)
+            page.take_focus()
+        else:
+            # Opening a session leads to where it was last read.
+            self._state.keep_place(session_id, place)
+            self.session_requested.emit(session_id)
+
+
+def question_text(message: Message, words: Language) -> str:
+    """Return a question on one line: of an approval, what is to be allowed."""
+    prompt = message.prompt
+    assert prompt is not None
+    if is_hand_over(message):
+        text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
+    elif prompt.type == APPROVAL:
+        text = words("approval.question", tool=exact(prompt.tool))
+    else:
+        text = visible(prompt.question)
+    return " ".join(text[:MOST_QUESTION].split())

@@ -1,0 +1,145 @@
+"""What the window does while it is not in front: notifications, and the icon beside the clock.
+
+Made by the desk; does as the settings `notifications` and `tray` say.
+"""
+
+import sys
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QSystemTrayIcon
+
+from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING, Session
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.controllers.attention import Attention
+from app.gui.controllers.bridge import Bridge
+from app.gui.controllers.group_runs import question_text
+from app.gui.controllers.tasks import Tasks
+from app.gui.desktop.desktop_notifications import DesktopNotes
+from app.gui.desktop.tray import Tray
+from app.gui.main_window import MainWindow
+
+TOLD = "tray_told"
+MOST_TITLE = 100
+# How often it is looked whether the desktop has a place for the icon by now.
+PANEL_MS = 3_000
+
+
+class BackgroundDesk(QObject):
+    """Notifies, and keeps the icon.
+
+    Signals: session_requested(session id) when a notification is clicked, chat_requested() and
+    debate_requested() from the icon's menu.
+    """
+
+    session_requested = Signal(str)
+    chat_requested = Signal()
+    debate_requested = Signal()
+
+    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+        super().__init__(window)
+        self._window, self._engine, self._tasks = window, engine, tasks
+        self._language = window.language
+        self._notifies = True
+        self._noted = ""
+        self._wants_tray: bool | None = None
+        self.tray: Tray | None = None
+        self._panel = QTimer(self)
+        self._panel.setInterval(PANEL_MS)
+        self._panel.timeout.connect(self._show_tray)
+        self.notes = DesktopNotes(self)
+        self._attention = Attention(window, bridge)
+        self._attention.called.connect(self._on_called)
+        self.notes.clicked.connect(self._on_clicked)
+        window.hidden.connect(self._on_hidden)
+        for changed in (bridge.session_changed, bridge.prompt_asked, bridge.session_deleted):
+            changed.connect(lambda _event: self._show_waiting())
+
+    def choose(self, settings: Settings) -> None:
+        """Do as the settings say from now on."""
+        self._notifies = settings.notifications
+        newly, self._wants_tray = settings.tray and self._wants_tray is False, settings.tray
+        # Also where there is no icon: its user wants Moot to go on.
+        self._window.hides_on_close = settings.tray
+        if not settings.tray:
+            self._leave_tray()
+        elif self.tray is None:
+            self._show_tray()
+            if self.tray is None:
+                self._panel.start()
+                if newly:
+                    self._window.toasts.show_toast(self._language("tray.no_place"))
+
+    async def close(self) -> None:
+        """Take the icon away and let go of the bus."""
+        self._leave_tray()
+        await self.notes.close()
+
+    def _show_tray(self) -> None:
+        """Show the icon where the desktop has a place for it by now: the panel may start after Moot."""
+        if not QSystemTrayIcon.isSystemTrayAvailable():
+            return
+        self._panel.stop()
+        self.tray = tray = Tray(self._language, self._window.look, self)
+        tray.open_requested.connect(self._window.come_forward)
+        tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
+        tray.chat_requested.connect(self._window.come_forward)
+        tray.chat_requested.connect(self.chat_requested)
+        tray.debate_requested.connect(self._window.come_forward)
+        tray.debate_requested.connect(self.debate_requested)
+        tray.quit_requested.connect(self._window.close_requested)
+        tray.show()
+        self._show_waiting()
+
+    def _leave_tray(self) -> None:
+        self._panel.stop()
+        if self.tray is not None:
+            self.tray.leave()
+            self.tray = None
+
+    def _on_called(self, session_id: str) -> None:
+        live = self._engine.live(session_id)
+        if self._notifies and live is not None:
+            self._note(session_id, live.session.title, self._what(live.session))
+
+    def _on_hidden(self) -> None:
+        """Say once that Moot goes on."""
+        if not self._window.state.flag(TOLD, False):
+            self._window.state.keep(TOLD, True)
+            words = self._language
+            text = words("tray.goes_on" if self.tray is not None else "tray.goes_on_unseen")
+            self._note("", words("app.name"), text)
+
+    def _note(self, session_id: str, title: str, text: str) -> None:
+        self._tasks.add("note", self._show_note(session_id, title, text))
+
+    async def _show_note(self, session_id: str, title: str, text: str) -> None:
+        title, action = " ".join(title[:MOST_TITLE].split()), self._language("tray.open")
+        if sys.platform == "linux" and await self.notes.show(session_id, title, text, action):
+            return
+        if self.tray is not None:
+            self._noted = session_id
+            self.tray.show_note(title, text)
+
+    def _what(self, session: Session) -> str:
+        """Return what has happened to a session."""
+        words = self._language
+        for session_id, message in self._engine.chats.needs_you():
+            if session_id == session.id:
+                return question_text(message, words)
+        if session.status == PAUSED:
+            return words("note.paused", reason=words.reason(session.reason))
+        if session.status == ERROR:
+            return words("note.failed")
+        if session.status == RUNNING:
+            return words("note.needs_you")
+        return words("note.finished" if session.status == COMPLETED else "note.answered")
+
+    def _on_clicked(self, session_id: str) -> None:
+        self._window.come_forward()
+        if session_id:
+            self.session_requested.emit(session_id)
+
+    def _show_waiting(self) -> None:
+        if self.tray is not None:
+            self.tray.show_waiting(len(self._engine.chats.needs_you()))

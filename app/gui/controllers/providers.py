@@ -1,0 +1,127 @@
+"""What the window does about providers that are not there yet: servers found are offered, others connected, and
+the embedded model's file is fetched. Made by the desk; the welcome page asks.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.errors import MootError
+from app.core.provider import FoundServer, ProviderConfig
+from app.engine.engine import Engine
+from app.gui.controllers.tasks import Tasks
+from app.gui.dialogs.connect_dialog import ConnectDialog
+from app.gui.main_window import MainWindow
+
+DISMISSED = "dismissed_servers"
+FETCHING = "fetch the embedded model"
+
+
+class ProviderDesk(QObject):
+    """Offers, connects and fetches; emits `changed` once there is another provider, or one more is ready."""
+
+    changed = Signal()
+
+    def __init__(self, window: MainWindow, engine: Engine, tasks: Tasks) -> None:
+        super().__init__(window)
+        self._window, self._engine, self._tasks = window, engine, tasks
+        self._language, self._state = window.language, window.state
+        self._page = window.welcome
+        self._servers: tuple[FoundServer, ...] = ()
+        self._unread = ""
+        page = self._page
+        page.providers_requested.connect(self.connect_provider)
+        page.offers.use_requested.connect(self.use)
+        page.offers.dismissed.connect(self._on_dismissed)
+        page.model_requested.connect(self._on_model_requested)
+        page.model_cancelled.connect(lambda: tasks.cancel(FETCHING))
+
+    async def look(self) -> None:
+        """Look for servers on this computer, and offer those that are none of the providers yet."""
+        self._servers = await self._engine.connections.offers()
+        waved_off = self._state.text(DISMISSED).split()
+        self._page.offers.show_servers([one for one in self._servers if one.address not in waved_off])
+        if not self._tasks.running(FETCHING):
+            self._page.offer_model(self._engine.connections.can_fetch_embedded())
+
+    def show_keyring(self) -> None:
+        """Say why keys cannot be read, where that has changed, and offer to unlock the keyring."""
+        before, self._unread = self._unread, self._engine.keys.unread
+        if self._unread in ("", before):
+            return
+        words, text = self._language, self._language(f"keyring.unread_{self._unread}")
+        if self._unread == "locked":
+            self._window.toasts.show_toast(text, words("keyring.unlock"), self._unlock, undoes=False)
+        else:
+            self._window.toasts.show_toast(text)
+
+    def _unlock(self) -> None:
+        self._tasks.start("unlock the keyring", self._engine.keys.unlock())
+
+    def connect_provider(self, server: FoundServer | None = None) -> None:
+        """Open the dialog that adds a provider, at a server that was found where one is given."""
+        window = self._window
+        dialog = ConnectDialog(self._language, window.look, self._engine, self._servers, window, server)
+        dialog.added.connect(lambda _provider: self.changed.emit())
+        dialog.open()
+
+    def use(self, server: FoundServer) -> None:
+        """Add a server that was found; one that wants a key is asked for in the dialog."""
+        if server.needs_key:
+            self.connect_provider(server)
+        else:
+            self._tasks.start("use server", self._use(server))
+
+    def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
+        """Go on offering what the settings offered to take back when they were closed."""
+
+        def act() -> None:
+            self._tasks.add("undo", self._take_back(undo))
+
+        self._window.toasts.show_toast(text, self._language("toast.undo"), act)
+
+    async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
+        if not await undo():
+            self._window.toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
+        self.changed.emit()
+
+    async def _use(self, server: FoundServer) -> None:
+        before = {status.config.id: status.config for status in self._engine.providers()}
+        config = await self._engine.connections.use(server)
+        self.changed.emit()
+        words = self._language
+        text = words("offer.used", name=words.server(server), model=server.models[0])
+        undo = partial(self._on_undo, config.id, before.get(config.id))
+        self._window.toasts.show_toast(text, words("toast.undo"), undo)
+
+    def _on_undo(self, provider_id: str, before: ProviderConfig | None) -> None:
+        self._tasks.add("undo", self._undo(provider_id, before))
+
+    async def _undo(self, provider_id: str, before: ProviderConfig | None) -> None:
+        if before is not None:
+            await self._engine.save_provider(before)
+        else:
+            await self._engine.remove_provider(provider_id)
+        self.changed.emit()
+
+    def _on_dismissed(self, server: FoundServer) -> None:
+        waved_off = {*self._state.text(DISMISSED).split(), server.address}
+        self._state.keep(DISMISSED, " ".join(sorted(waved_off)))
+        self._tasks.start("look again", self.look())
+
+    def _on_model_requested(self) -> None:
+        self._tasks.start(FETCHING, self._fetch_model())
+
+    async def _fetch_model(self) -> None:
+        page, words = self._page, self._language
+        page.show_model_progress(0, 0)
+        try:
+            await self._engine.connections.fetch_embedded(page.show_model_progress)
+            said = words("embedded.fetched")
+        except MootError as error:
+            said = words.problem(error.code, **error.details)
+        finally:
+            page.offer_model(self._engine.connections.can_fetch_embedded())
+        self._window.toasts.show_toast(said)
+        self.changed.emit()

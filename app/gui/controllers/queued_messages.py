@@ -1,0 +1,119 @@
+"""What the window does with the messages that wait for an assistant (row P6): the strip of the chat page, wired.
+
+Made by the desk of chats.
+"""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from app.core.draft import Draft
+from app.core.errors import MootError
+from app.core.events import SessionChanged
+from app.core.message import USER
+from app.core.session import ChatSession, QueuedMessage
+from app.engine.engine import Engine
+from app.gui.controllers.bridge import Bridge
+from app.gui.display.i18n import Language
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.widgets.toast import Toasts
+
+Start = Callable[[Coroutine[object, object, object]], None]
+
+
+class ChatQueue(QObject):
+    """Turns what is asked of a chat's queue into tasks; no words that were written for it are lost."""
+
+    def __init__(
+        self,
+        language: Language,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        toasts: Toasts,
+        start: Start,
+        show_draft: Callable[[str, Draft], None],
+    ) -> None:
+        """`start` runs a command, `show_draft` keeps what is left unsent in a session and shows it there."""
+        super().__init__(page)
+        self._language, self._engine, self._toasts = language, engine, toasts
+        self._page, self._start, self._show_draft = page, start, show_draft
+        queue = page.queue
+        queue.edited.connect(lambda queued_id, text: start(self._edit(page.session_id, queued_id, text)))
+        queue.moved.connect(lambda queued_id, place: start(self._move(page.session_id, queued_id, place)))
+        queue.sent.connect(lambda queued_id: start(self._send_now(page.session_id, queued_id)))
+        queue.written.connect(self._on_written)
+        queue.removed.connect(lambda queued_id: start(self._remove(page.session_id, queued_id)))
+        bridge.session_changed.connect(self._on_session_changed)
+
+    def _on_written(self, _queued_id: str, text: str | None) -> None:
+        """Send what the edit of a message has held back, once that was cancelled."""
+        if text is None:
+            self._start(self._engine.chats.send_queued(self._page.session_id))
+
+    async def _edit(self, session_id: str, queued_id: str, text: str) -> None:
+        """Let a message that waits say something else; where that cannot be, it is in the composer."""
+        try:
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        except MootError:
+            self._end_edit(session_id, queued_id)
+            self._show_draft(session_id, self._engine.drafts.of(session_id).led_by(text))
+            raise
+        self._end_edit(session_id, queued_id)
+        await self._engine.chats.send_queued(session_id)
+
+    async def _take_over(self, session_id: str, queued_id: str) -> None:
+        """Let a message that is about to leave the queue read as it was edited so far."""
+        text = self._engine.drafts.of(session_id).queued.get(queued_id, "").strip()
+        if text:
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        self._end_edit(session_id, queued_id)
+
+    def _end_edit(self, session_id: str, queued_id: str) -> None:
+        draft = self._engine.drafts.of(session_id)
+        if queued_id in draft.queued:
+            rest = {other: text for other, text in draft.queued.items() if other != queued_id}
+            self._show_draft(session_id, replace(draft, queued=rest))
+
+    async def _send_now(self, session_id: str, queued_id: str) -> None:
+        await self._take_over(session_id, queued_id)
+        await self._engine.chats.send_now(session_id, queued_id)
+
+    async def _move(self, session_id: str, queued_id: str, place: int) -> None:
+        await self._engine.chats.move_queued(session_id, queued_id, place)
+        await self._engine.chats.send_queued(session_id)
+
+    async def _remove(self, session_id: str, queued_id: str) -> None:
+        await self._take_over(session_id, queued_id)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        await self._engine.chats.remove_queued(session_id, queued_id)
+        await self._engine.chats.send_queued(session_id)
+        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
+        self._toasts.show_toast(
+            self._language("queue.removed"),
+            self._language("toast.undo"),
+            lambda: self._start(self._put_back(session_id, queued, place)),
+        )
+
+    async def _put_back(self, session_id: str, queued: QueuedMessage, place: int) -> None:
+        await self._engine.chats.send(session_id, queued.text, queued.attachments)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        if queue and place < len(queue) - 1:
+            await self._engine.chats.move_queued(session_id, queue[-1].id, place)
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        """What a message that left the queue while it was edited was to say is not lost: it can be said next."""
+        draft = self._engine.drafts.of(event.session_id)
+        if not draft.queued or not isinstance(event.session, ChatSession):
+            return
+        waits = {one.id for one in event.session.chat.queue}
+        gone = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
+        if gone:
+            live = self._engine.live(event.session_id)
+            said = {one.content for one in live.messages if one.role == USER} if live else set()
+            late = [text for text in gone if text.strip() not in said]
+            rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
+            self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))

@@ -1,0 +1,251 @@
+"""Which view shows which session: opens sessions into views and routes the engine's events to them.
+
+Switching or closing a view changes nothing in a run (the runtime belongs to the session).
+"""
+
+import time
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.events import (
+    CallsStreamed,
+    Event,
+    MessageFinished,
+    MessageStarted,
+    RetryScheduled,
+    SessionChanged,
+    SessionDeleted,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from app.core.message import Message
+from app.core.session import (
+    RUNNING,
+    Chat,
+    ChatSession,
+    Debate,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Participant,
+    Session,
+    SessionSummary,
+)
+from app.engine.chat.branches import shown, versions_shown
+from app.engine.engine import Engine
+from app.engine.live_session import LiveSession
+from app.gui.controllers.bridge import Bridge
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.window_state import WindowState
+
+TAIL = 60
+
+
+class SessionViews(QObject):
+    """Keeps views and sessions together; emits `view_changed` when one shows something new."""
+
+    view_changed = Signal(object)
+
+    def __init__(
+        self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[ConversationView, ...]
+    ) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._state = state
+        self._answered = False
+        self._waiting: dict[str, TurnStarted] = {}
+        # Turns that wait before they ask again, and when they were told to.
+        self._retries: dict[str, tuple[RetryScheduled, float]] = {}
+        # The engine lets go of sessions that rest; not of those that are on the screen.
+        self._held: dict[ConversationView, LiveSession] = {}
+        self._engine = engine
+        self._views = views
+        bridge.session_changed.connect(self._on_session_changed)
+        bridge.session_deleted.connect(self._on_session_deleted)
+        bridge.turn_started.connect(self._on_turn_started)
+        bridge.message_started.connect(self._on_message_started)
+        bridge.text_arrived.connect(self._on_text_arrived)
+        bridge.message_finished.connect(self._on_message_finished)
+        bridge.retry_scheduled.connect(self._on_retry_scheduled)
+        bridge.calls_streamed.connect(self._on_calls_streamed)
+        bridge.tool_started.connect(self._on_tool_started)
+        bridge.tool_finished.connect(self._on_tool_finished)
+        bridge.turn_finished.connect(self._on_turn_finished)
+
+    def summary(self, session_id: str) -> SessionSummary | None:
+        """Return what the list of sessions knows of one, None where there is none."""
+        return next((one for one in self._engine.sessions() if one.id == session_id), None)
+
+    async def open(self, view: ConversationView, summary: SessionSummary) -> None:
+        """Show a session in a view: its last messages at once, the rest when it is read.
+
+        Raises NotFound, StorageError.
+        """
+        session_id = summary.id
+        self.keep_place(view)
+        place = self._state.place(session_id)
+        long = summary.messages > TAIL and self._engine.live(session_id) is None
+        tail = self._engine.tail(session_id, TAIL) if long else []
+        if tail:
+            view.show_session(provisional(summary, tail), tail)
+            view.set_draft(self._engine.drafts.of(session_id))
+            view.go_to(place)
+            self.view_changed.emit(view)
+        live = await self._engine.open(session_id)
+        if (tail and view.session_id != session_id) or not isinstance(live.session, view.KIND):
+            return
+        self._bridge.flush()
+        self._show_whole(view, live, tail)
+        if not tail:
+            view.set_draft(self._engine.drafts.of(session_id))
+        if not tail or view.transcript.following:
+            view.go_to(place)
+        turn = self._waiting.get(session_id)
+        if turn is not None:
+            view.show_turn(turn, starting=not self._answered)
+        if session_id in self._retries:
+            retry, told_at = self._retries[session_id]
+            left = retry.seconds - (time.monotonic() - told_at)
+            if left > 0:
+                view.show_retry(replace(retry, seconds=left))
+        self.view_changed.emit(view)
+
+    def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> None:
+        """Show all of a session in a view that shows nothing of it yet, or the messages of `tail`."""
+        self._held[view] = live
+        session, read_only, damaged = live.session, live.read_only, live.damaged
+        messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
+        # The tail is the end of the log: it may hold other versions, or what newer lines have changed.
+        if tail and messages[-len(tail) :] == tail:
+            view.show_change(session)
+            view.prepend(messages[: -len(tail)], read_only=read_only, damaged=damaged)
+        else:
+            view.show_session(session, messages, read_only=read_only, damaged=damaged)
+        if isinstance(view, ChatPage):
+            view.show_versions(versions_shown(live))
+            # What was asked again was paid for as well.
+            view.spending.add(live.whole_messages())
+
+    def keep_place(self, view: ConversationView) -> None:
+        """Remember where in its session a view is read."""
+        if view.session_id:
+            self._state.keep_place(view.session_id, view.place)
+
+    def _showing(self, session_id: str) -> list[ConversationView]:
+        return [view for view in self._views if view.session_id == session_id]
+
+    def _chats(self, event: Event) -> list[ChatPage]:
+        return [view for view in self._showing(event.session_id) if isinstance(view, ChatPage)]
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        if event.session.status != RUNNING:
+            self._waiting.pop(event.session_id, None)
+            self._retries.pop(event.session_id, None)
+        for view in self._showing(event.session_id):
+            view.show_change(event.session)
+            if isinstance(view, ChatPage) and isinstance(event.session, ChatSession):
+                self._follow_head(view, event.session)
+            self.view_changed.emit(view)
+
+    def _follow_head(self, view: ChatPage, session: ChatSession) -> None:
+        """Show another version where the chat no longer stands where the page does, and how many there are."""
+        live = self._engine.live(session.id)
+        if live is None:
+            return
+        # A turn that has said nothing yet is not there to be shown.
+        if not view.stands_at(session.chat.head) and live.turn(session.chat.head):
+            self._bridge.flush()
+            view.reload(shown(live), versions_shown(live))
+        else:
+            view.show_versions(versions_shown(live))
+
+    def _on_session_deleted(self, event: SessionDeleted) -> None:
+        for view in self._showing(event.session_id):
+            view.clear()
+            self.view_changed.emit(view)
+
+    def _on_turn_started(self, event: TurnStarted) -> None:
+        self._retries.pop(event.session_id, None)
+        if event.parent_turn_id is None:
+            self._waiting[event.session_id] = event
+        for view in self._showing(event.session_id):
+            view.show_turn(event, starting=not self._answered)
+
+    def _on_message_started(self, event: MessageStarted) -> None:
+        if event.message.parent_turn_id is None:
+            self._waiting.pop(event.session_id, None)
+        self._retries.pop(event.session_id, None)
+        for view in self._showing(event.session_id):
+            view.show_message(event.message)
+
+    def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
+        self._answered = True
+        for view in self._showing(session_id):
+            view.show_text(message_id, text, thinking)
+
+    def _on_message_finished(self, event: MessageFinished) -> None:
+        for view in self._showing(event.session_id):
+            view.show_finished(event)
+            self.view_changed.emit(view)
+
+    def _on_retry_scheduled(self, event: RetryScheduled) -> None:
+        self._retries[event.session_id] = event, time.monotonic()
+        for view in self._showing(event.session_id):
+            view.show_retry(event)
+
+    def _on_calls_streamed(self, event: CallsStreamed) -> None:
+        for view in self._chats(event):
+            view.show_calls(event)
+
+    def _on_tool_started(self, event: ToolStarted) -> None:
+        for view in self._chats(event):
+            view.show_tool_started(event)
+
+    def _on_tool_finished(self, event: ToolFinished) -> None:
+        for view in self._chats(event):
+            view.show_tool_finished(event)
+
+    def _on_turn_finished(self, event: TurnFinished) -> None:
+        for view in self._chats(event):
+            view.show_turn_finished(event)
+
+
+def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
+    """Return a session as far as its summary and last messages tell, until it has been read."""
+    if summary.kind in ("chat", "group"):
+        speaker = next(iter(summary.speakers), "")
+        chat = ChatSession(
+            id=summary.id,
+            title=summary.title,
+            status=summary.status,
+            reason=summary.reason,
+            created_at=summary.created_at,
+            updated_at=summary.updated_at,
+            chat=Chat(assistant_id="", assistant_name=speaker),
+        )
+        if summary.kind == "chat":
+            return chat
+        fields = {name: getattr(chat, name) for name in ChatSession.__dataclass_fields__ if name != "kind"}
+        return GroupSession(**fields, group=GroupState(id="", name=speaker, members=()))
+    ids = {message.author.name: message.author.id for message in tail}
+    participants = tuple(
+        Participant(id=ids.get(name, name), name=name, provider="", model="") for name in summary.speakers
+    )
+    debate = Debate(
+        topic=summary.title, rounds=summary.rounds, round=summary.round, participants=participants
+    )
+    if summary.mode in ("round-robin", "free", "roles"):
+        debate = replace(debate, mode=summary.mode)  # type: ignore[arg-type]
+    return DebateSession(
+        id=summary.id,
+        title=summary.title,
+        status=summary.status,
+        reason=summary.reason,
+        created_at=summary.created_at,
+        updated_at=summary.updated_at,
+        debate=debate,
+    )

@@ -1,0 +1,130 @@
+"""What a user may do to a session, from whichever view: pause, resume, stop, step in, rename, delete,
+export, open a link.
+"""
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.core.session import PAUSED, RUNNING, Session, SessionSummary
+from app.engine.engine import Engine
+from app.gui.controllers.shared_files import ask_where, save_whole
+from app.gui.controllers.tasks import Tasks
+from app.gui.controllers.waiting import with_note
+from app.gui.dialogs.link_dialog import LinkDialog, may_open
+from app.gui.dialogs.rename_dialog import RenameDialog
+from app.gui.display.i18n import Language
+from app.gui.navigation.session_list import PDF
+from app.gui.widgets.toast import Toasts
+
+Listed = Session | SessionSummary
+
+
+class SessionCommands:
+    """Turns requests about sessions into tasks on the engine."""
+
+    def __init__(
+        self, window: QWidget, language: Language, engine: Engine, tasks: Tasks, toasts: Toasts
+    ) -> None:
+        self._window = window
+        self._language = language
+        self._engine = engine
+        self._tasks = tasks
+        self._toasts = toasts
+
+    def pause(self, session_id: str) -> None:
+        """Pause after the turn in flight; asked again while that is under way, at once."""
+        name = f"pause {session_id}"
+        self._tasks.start(
+            f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id)
+        )
+
+    def pause_or_resume(self, session: Session | None) -> None:
+        """Pause what runs, and say that asking again does so at once; let go on what is paused."""
+        if session is not None and session.status == RUNNING:
+            self.pause(session.id)
+            self._toasts.show_toast(self._language("session.pausing"))
+        elif session is not None and session.status == PAUSED:
+            self.resume(session.id)
+
+    def resume(self, session_id: str) -> None:
+        """Let a session go on."""
+        self._tasks.start(f"resume {session_id}", self._engine.resume(session_id))
+
+    def stop(self, session_id: str) -> None:
+        """End a session."""
+        self._tasks.start(f"stop {session_id}", self._engine.stop(session_id))
+
+    def delete(self, summary: SessionSummary) -> None:
+        """Move a session to the bin, and offer to bring it back."""
+        self._tasks.start(f"delete {summary.id}", self._delete(summary))
+
+    def ask_name(self, session: Listed) -> None:
+        """Ask for another title, then give it to the session."""
+        dialog = RenameDialog(self._language, session.title, self._window)
+        dialog.named.connect(lambda title: self.rename(session, title))
+        dialog.open()
+
+    def rename(self, session: Listed | None, title: str) -> None:
+        """Give a session another title, and offer the old one back."""
+        if session is not None:
+            self._tasks.start(f"rename {session.id}", self._rename(session, title))
+
+    def open_link(self, url: str, shown: str) -> None:
+        """Ask before a link is opened; refuse what is neither web nor mail."""
+        if may_open(url):
+            LinkDialog(self._language, url, shown, self._window).open()
+        else:
+            self._toasts.show_toast(self._language("link.refused"))
+
+    def export(self, session: Listed | None, format_name: str) -> None:
+        """Ask where to, then write a session as one of EXPORTS."""
+        if session is None:
+            return
+        ask_where(
+            self._window,
+            self._language("top.export"),
+            session.title,
+            lambda path: self._tasks.start("export", self._export(session, format_name, path)),
+            format_name,
+        )
+
+    async def _delete(self, summary: SessionSummary) -> None:
+        await self._engine.delete(summary.id)
+        self._toasts.show_toast(
+            self._language("history.deleted", title=summary.title),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
+        )
+
+    async def _rename(self, session: Listed, title: str) -> None:
+        await self._engine.chats.rename(session.id, title)
+        self._toasts.show_toast(
+            self._language("session.renamed", title=title),
+            self._language("toast.undo"),
+            lambda: self._tasks.start(
+                f"rename {session.id}", self._engine.chats.rename(session.id, session.title)
+            ),
+        )
+
+    async def _export(self, session: Listed, format_name: str, path: Path) -> None:
+        words = self._language
+        work = self._write(session, format_name, path)
+        try:
+            done = await with_note(self._toasts, words, words("export.working", name=path.name), work)
+        except OSError as error:
+            detail = error.strerror or str(error)
+            self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
+        else:
+            if done:
+                self._toasts.show_toast(words("export.done", name=path.name))
+
+    async def _write(self, session: Listed, format_name: str, path: Path) -> None:
+        text = await self._engine.export(session.id, "md" if format_name == PDF else format_name)
+        if format_name != PDF:
+            await asyncio.to_thread(save_whole, path, text.encode())
+            return
+        from app.gui.files.pdf_file import write_pdf
+
+        await write_pdf(path, session.title, text, QApplication.font())

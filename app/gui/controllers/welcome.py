@@ -1,0 +1,141 @@
+"""What the window does with the welcome page's composer: whom it writes to, and how a chat begins from it.
+
+Made by the desk, which shows the page for a new chat; there all goes on.
+"""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
+
+from app.core.draft import NEW, Draft
+from app.core.message import Attachment
+from app.engine.engine import Engine
+from app.gui.controllers.chats import ChatDesk
+from app.gui.display.style import Look
+from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
+from app.gui.pages.welcome_page import WelcomePage
+from app.gui.widgets.label import plain_tip
+
+
+class WelcomeDesk(QObject):
+    """Turns what is written on the welcome page into a new chat; new_requested(group id) has its page shown.
+
+    What is not sent yet is the draft of a new chat, wherever that is written.
+    """
+
+    new_requested = Signal(str)
+
+    def __init__(self, page: WelcomePage, look: Look, engine: Engine, chats: ChatDesk) -> None:
+        super().__init__(page)
+        self._page, self._look, self._engine = page, look, engine
+        self._chats = chats
+        self._group_id = ""
+        self._filling = False
+        self._wire()
+        # What was written before anything could be sent counts, not what was left the last time.
+        text = page.composer.box.toPlainText()
+        if text:
+            engine.drafts.keep(NEW, replace(engine.drafts.of(NEW), text=text))
+        self._show_draft()
+        page.composer.hold(False)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show whom a new chat is with, as it is now: an assistant or a group."""
+        composer = self._page.composer
+        self._chats.dress_for_new(composer)
+        groups = self._engine.groups.all()
+        self._page.offer_group(groups[0].id if groups else "", groups[0].name if groups else "")
+        chosen = next((group for group in groups if group.id == self._group_id), None)
+        composer.assistant.show()
+        composer.tools.setVisible(chosen is None)
+        composer.assistant.dress(self._look, "users" if chosen else "message-circle")
+        menu = composer.assistant.choices
+        if chosen is not None:
+            tip = plain_tip(chosen.name) if len(chosen.name) > LONGEST_NAME else ""
+            composer.assistant.show_words(short_name(chosen.name), tip)
+            composer.assistant.setAccessibleName(chosen.name)
+            for action in menu.actions():
+                action.setChecked(False)
+        if groups:
+            menu.addSeparator()
+        for group in groups:
+            action = menu.addAction(unmarked(group.name), partial(self._choose_group, group.id))
+            action.setCheckable(True)
+            action.setChecked(group is chosen)
+
+    def go_on(self) -> None:
+        """Let the page for a new chat have what was written here."""
+        self._fill(Draft())
+
+    def _show_draft(self) -> None:
+        """Show what is left unsent of a new chat, which may have been written on its own page."""
+        self._fill(self._engine.drafts.of(NEW))
+
+    def _fill(self, draft: Draft) -> None:
+        composer = self._page.composer
+        self._filling = True
+        composer.strip.show_attachments(draft.attachments)
+        if draft.text != composer.box.toPlainText():
+            composer.box.setPlainText(draft.text)
+            composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
+        self._filling = False
+
+    def _on_text_changed(self) -> None:
+        composer = self._page.composer
+        if not self._filling:
+            draft = Draft(text=composer.box.toPlainText(), attachments=composer.attachments())
+            self._engine.drafts.keep(NEW, draft)
+
+    def _wire(self) -> None:
+        composer = self._page.composer
+        composer.text_changed.connect(self._on_text_changed)
+        composer.strip.removed.connect(lambda one, place: self._chats.files.offer_back("", one, place))
+        self._chats.files.brought_back.connect(self._on_brought_back)
+        self._page.came.connect(self._show_draft)
+        composer.message_submitted.connect(self._on_submitted)
+        composer.assistant_chosen.connect(self._on_assistant_chosen)
+        composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
+        composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
+        composer.attach_requested.connect(self._on_attach)
+        composer.files_given.connect(self._on_files)
+        composer.image_given.connect(self._on_image)
+        composer.long_text_given.connect(self._on_long_text)
+        self._chats.refreshed.connect(self.refresh)
+
+    def _on_brought_back(self) -> None:
+        if self._page.isVisible():
+            self._show_draft()
+
+    def _choose_group(self, group_id: str) -> None:
+        self._group_id = group_id
+        self.refresh()
+
+    def _on_assistant_chosen(self, assistant_id: str) -> None:
+        self._group_id = ""
+        self._chats.choose_for_new(assistant_id)
+
+    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self.new_requested.emit(self._group_id)
+        self._chats.send_new(text, attachments)
+
+    # Files and pictures are put to a message on the page for a new chat.
+
+    def _on_attach(self) -> None:
+        self.new_requested.emit(self._group_id)
+        self._chats.files.ask()
+
+    def _on_files(self, paths: list[Path]) -> None:
+        self.new_requested.emit(self._group_id)
+        self._chats.files.attach_files(paths)
+
+    def _on_image(self, image: QImage) -> None:
+        self.new_requested.emit(self._group_id)
+        self._chats.files.attach_image(image)
+
+    def _on_long_text(self, text: str) -> None:
+        self.new_requested.emit(self._group_id)
+        self._chats.files.attach_text(text)

@@ -1,0 +1,429 @@
+"""What the window does once the engine is there: every request wired to what answers it.
+
+Made by the main window after its first paint; what is about one kind of session is a desk of its own.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+
+from app.core.catalog import EMBEDDED
+from app.core.draft import NEW
+from app.core.errors import MootError
+from app.core.events import Notice
+from app.core.session import SessionSummary
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.commands import DeskCommands
+from app.gui.controllers.assistants import AssistantCommands
+from app.gui.controllers.bridge import Bridge
+from app.gui.controllers.chats import ChatDesk
+from app.gui.controllers.debates import DebateDesk
+from app.gui.controllers.group_runs import GroupDesk
+from app.gui.controllers.groups import GroupCommands
+from app.gui.controllers.main_pages import MainPages
+from app.gui.controllers.notifications import BackgroundDesk
+from app.gui.controllers.providers import ProviderDesk
+from app.gui.controllers.session_views import SessionViews
+from app.gui.controllers.sessions import SessionCommands
+from app.gui.controllers.tasks import Tasks
+from app.gui.controllers.welcome import WelcomeDesk
+from app.gui.controllers.workflows import WorkflowDesk
+from app.gui.dialogs.link_dialog import open_link
+from app.gui.main_window import SIDE_WIDTH, MainWindow
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
+from app.gui.pages.settings.settings_dialog import SettingsDialog
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.debate.debate_panel import DebatePanel
+from app.gui.panels.debate.discussion_view import DiscussionView
+
+LIST_REFRESH_MS = 200
+SAVED_AGAIN = "saved_again"
+SAVE = "save settings"
+
+
+class Desk(QObject):
+    """The working window: its panel, its session page, and the engine behind them."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        engine: Engine,
+        data_dir: Path,
+        close_moot: Callable[[], Awaitable[None]],
+    ) -> None:
+        super().__init__(window)
+        self.engine = engine
+        self.window: MainWindow = window
+        self._language, self._look, self._state = window.language, window.look, window.state
+        self._data_dir = data_dir
+        self._close_moot = close_moot
+        self._saved = True
+        self._chosen: Settings | None = None
+        self._bridge = Bridge(engine.bus, self)
+        self.tasks = Tasks(self._on_task_failed)
+        self.panel = DebatePanel(self._language, self._look, engine)
+        self.session_page = DiscussionView(
+            self._language,
+            self._look,
+            compact=False,
+            names=("transcript", "composer", "send_button"),
+            prefix="session_",
+        )
+        self.chat_page = ChatPage(self._language, self._look)
+        self.pages = MainPages(window, debates=self.session_page, chats=self.chat_page)
+        window.splitter.addWidget(self.panel)
+        window.splitter.setStretchFactor(1, 1)
+        window.splitter.setCollapsible(2, False)
+        self.views = SessionViews(
+            engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
+        )
+        self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
+        self.debates = DebateDesk(
+            window, engine, self.panel, self.session_page, self.views, self.commands, self.tasks
+        )
+        self.chats = ChatDesk(
+            window,
+            self._language,
+            self._look,
+            engine,
+            self._bridge,
+            self.chat_page,
+            self.tasks,
+            window.toasts,
+            self._state,
+        )
+        self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
+        self.workflows = WorkflowDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
+        self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats)
+        self.providers = ProviderDesk(window, engine, self.tasks)
+        engine.links = open_link
+        self.assistants = AssistantCommands(window, engine, self._bridge)
+        self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
+        self.desk_commands = DeskCommands(self)
+        self.background = BackgroundDesk(window, engine, self._bridge, self.tasks)
+        self._list_timer = QTimer(self)
+        self._list_timer.setSingleShot(True)
+        self._list_timer.setInterval(LIST_REFRESH_MS)
+        self._list_timer.timeout.connect(self._refresh_sessions)
+        self._wire(self._bridge)
+
+    def begin(self) -> None:
+        """Show what was there when Moot ended, the way the settings say."""
+        self._apply(self.engine.settings())
+        self._restore()
+        self._refresh_sessions()
+        self._refresh_providers()
+        self._look_for_servers()
+        self._show_problems()
+
+    async def close(self) -> None:
+        """Keep what the window remembers, pause what runs, and let go of the engine."""
+        self._remember()
+        for dialog in self.window.findChildren(SettingsDialog):
+            await dialog.tasks.close()
+        for part in (self.workflows, self.group_commands, self.assistants):
+            await part.close()
+        await self.tasks.close()
+        await self.background.close()
+        self._bridge.close()
+        self._list_timer.stop()
+        await self._close_moot()
+
+    # Wiring
+
+    def _wire(self, bridge: Bridge) -> None:
+        """Connect every request to what answers it."""
+        side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
+        side.new_requested.connect(self.show_new)
+        side.hide_requested.connect(lambda: self.window.show_side(False))
+        side.providers_requested.connect(lambda: self.open_settings("providers"))
+        side.settings_requested.connect(lambda: self.open_settings("appearance"))
+        side.sessions.session_requested.connect(self.show_session)
+        side.sessions.delete_requested.connect(self._on_delete)
+        side.sessions.rename_requested.connect(self._on_rename)
+        side.sessions.export_requested.connect(
+            lambda session_id, name: self.commands.export(self.views.summary(session_id), name)
+        )
+        top.side_requested.connect(lambda: self.window.show_side(True))
+        top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
+        top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
+        self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
+        self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
+        for known in (bridge.keys_changed, self.providers.changed):
+            known.connect(self._refresh_providers)
+        bridge.keys_changed.connect(self.providers.show_keyring)
+        bridge.models_changed.connect(self.providers.changed)
+        self.providers.changed.connect(self._look_for_servers)
+        for conversation in (panel.discussion, self.session_page, self.chat_page):
+            conversation.link_requested.connect(self.commands.open_link)
+        self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
+        self.chats.session_started.connect(self.show_session)
+        self.chats.mode_changed.connect(self.pages.refresh)
+        for asking in (self.debates, self.groups, self.workflows, self.assistants, self.background):
+            asking.session_requested.connect(self.show_session)
+        for needing in (self.debates, self.chats):
+            needing.settings_requested.connect(self.open_settings)
+        self.background.chat_requested.connect(self.show_new)
+        self.background.debate_requested.connect(self.debates.show_setup)
+        bridge.assistants_changed.connect(panel.setup.refresh_seats)
+        self.debates.settings_chosen.connect(self._on_settings_chosen)
+        self.debates.delete_requested.connect(self._on_delete)
+        self.debates.opened.connect(self._remember)
+        self.views.view_changed.connect(self._on_view_changed)
+        self.pages.shown.connect(self._on_page_shown)
+        self.assistants.chat_requested.connect(self.show_new)
+        self.group_commands.group_chat_requested.connect(lambda group_id: self.show_new("", group_id))
+        for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
+            listed.connect(self._on_sessions_changed)
+        bridge.message_finished.connect(self._on_sessions_changed)
+        bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
+        bridge.notice_given.connect(self._on_notice)
+        self._language.changed.connect(self._on_language_changed)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.applicationStateChanged.connect(self._on_application_state)
+
+    # What the user asks for
+
+    def show_session(self, session_id: str) -> None:
+        """Show a session in the main area."""
+        summary = self.views.summary(session_id)
+        if summary is not None:
+            page = self.pages.page_of(summary)
+            self.tasks.replace("open in the main area", self._show_session(page, summary))
+
+    def open_settings(self, page: str, provider_id: str = "", row: str = "") -> None:
+        """Open the settings at a page, and there at a provider or at a setting."""
+        dialog = SettingsDialog(
+            self._language, self._look, self.engine, self._data_dir, self.settings, self.window
+        )
+        dialog.show_page(page, provider_id, row)
+        self._bridge.keys_changed.connect(dialog.show_keys)
+        self._bridge.models_changed.connect(dialog.show_providers)
+        self._bridge.notice_given.connect(dialog.show_notice)
+        dialog.providers_changed.connect(self._refresh_providers)
+        dialog.providers_changed.connect(self._look_for_servers)
+        dialog.undo_left.connect(self.providers.offer_undo)
+        dialog.settings_chosen.connect(self._on_settings_chosen)
+        dialog.partner_requested.connect(self._on_partner_requested)
+        dialog.open()
+
+    def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
+        """Show an empty page to write to an assistant or a group on."""
+        self.welcome.go_on()
+        self.views.keep_place(self.chat_page)
+        self.chats.show_new(assistant_id, group_id)
+        self.pages.show(self.chat_page)
+        self.chat_page.take_focus()
+
+    def pause_or_resume(self) -> None:
+        """Pause the session in front, or let it go on."""
+        if self.pages.current is not None:
+            self.commands.pause_or_resume(self.pages.current.session)
+
+    def toggle_side(self) -> None:
+        """Show the side bar or hide it."""
+        self.window.show_side(not self.window.side_bar.isVisible())
+
+    def switch_theme(self) -> None:
+        """Change between light and dark."""
+        theme = "light" if self._look.tokens.dark else "dark"
+        self._look.choose(theme)
+        self.choose_settings(replace(self.settings(), theme=theme))
+
+    def switch_language(self) -> None:
+        """Change between English and Korean."""
+        language = "en" if self._language.name == "ko" else "ko"
+        self._language.choose(language)
+        self.choose_settings(replace(self.settings(), language=language))
+
+    def undo(self) -> None:
+        """Take back what was done last, as long as a toast offers to."""
+        if not self.window.toasts.undo():
+            self.window.toasts.show_toast(self._language("toast.nothing"))
+
+    def find_in_session(self) -> None:
+        """Find in the session the user is at: the panel's while the focus is there, else the main one."""
+        focus = self.window.focusWidget()
+        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        page = self.pages.current
+        view = self.panel.discussion if in_panel or page is None else page
+        if view.session is not None and view.isVisible():
+            view.open_find()
+
+    async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
+        await self._open(page, summary)
+        if page.session_id == summary.id:
+            # It may have held the session already, behind another page.
+            self.pages.show(page)
+        if page is self.chat_page:
+            page.take_focus()
+
+    async def _open(self, view: ConversationView, summary: SessionSummary) -> None:
+        await self.views.open(view, summary)
+        # At once: when Moot is killed, what was watched is still what is shown next.
+        self._remember()
+
+    def _on_delete(self, session_id: str) -> None:
+        summary = self.views.summary(session_id)
+        if summary is not None:
+            self.commands.delete(summary)
+
+    def _on_rename(self, session_id: str) -> None:
+        summary = self.views.summary(session_id)
+        if summary is not None:
+            self.commands.ask_name(summary)
+
+    def settings(self) -> Settings:
+        """Return the settings as they were last chosen, also while they are on their way to the disk."""
+        if self._chosen is not None and self.tasks.running(SAVE):
+            return self._chosen
+        return self.engine.settings()
+
+    def choose_settings(self, settings: Settings) -> None:
+        """Do as these settings say from now on, and keep them."""
+        before = self.settings()
+        self._apply(settings)
+        # What the command line chose for this run stays until another is chosen.
+        if settings.language != before.language:
+            self._language.choose(settings.language)
+        if settings.theme != before.theme:
+            self._look.choose(settings.theme)
+        self._chosen = settings
+        self.tasks.replace(SAVE, self.engine.save_settings(settings))
+
+    def _apply(self, settings: Settings) -> None:
+        """Do as those settings say that nobody could choose on the command line."""
+        self._look.choose_size(settings.text_size)
+        self._look.choose_motion(settings.motion)
+        self.desk_commands.choose(settings.shortcuts)
+        self.background.choose(settings)
+
+    # What has happened
+
+    def _on_settings_chosen(self, values: dict[str, Any]) -> None:
+        self.choose_settings(replace(self.settings(), **values))
+
+    def _on_partner_requested(self, kind: str, partner_id: str) -> None:
+        """Show an assistant, a group or a workflow where it is edited, or make a new one."""
+        if kind == WORKFLOWS:
+            self.workflows.show_definition(partner_id)
+        elif not partner_id:
+            (self.group_commands if kind == GROUPS else self.assistants).make_new()
+        elif kind == GROUPS:
+            self.group_commands.show_page(partner_id)
+        else:
+            self.assistants.show_page(partner_id)
+
+    def _on_view_changed(self, view: ConversationView) -> None:
+        self.panel.refresh_buttons()
+        self.pages.follow(view)
+
+    def _on_page_shown(self, page: ConversationView) -> None:
+        if page is self.chat_page:
+            self.chats.refresh()
+
+    def _on_sessions_changed(self, _event: object) -> None:
+        if not self._list_timer.isActive():
+            self._list_timer.start()
+
+    def _on_notice(self, notice: Notice) -> None:
+        text = self._language.problem(notice.code, **notice.details)
+        if notice.sticky:
+            self._saved = False
+            self.window.banner.show_text(text)
+            self._refresh_providers()
+        elif notice.code == SAVED_AGAIN:
+            self._saved = True
+            self.window.banner.hide()
+            self._refresh_providers()
+        else:
+            self.window.toasts.show_toast(text)
+
+    def _on_task_failed(self, name: str, error: MootError) -> None:
+        text = self._language.problem(error.code, **error.details)
+        if name == "start":
+            self.panel.setup.show_problem(text)
+        else:
+            self.window.toasts.show_toast(text)
+
+    def _on_language_changed(self) -> None:
+        self.engine.speak(self._language.name)
+        self._refresh_sessions()
+        if not self.pages.refresh() and self.window.main_area.currentWidget() is self.window.welcome:
+            self.window.show_welcome()
+
+    # Showing
+
+    def _refresh_sessions(self) -> None:
+        summaries = self.engine.sessions()
+        asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
+        self.window.side_bar.show_sessions(summaries, asking)
+        self.panel.history.show_sessions(summaries)
+
+    def _refresh_providers(self) -> None:
+        statuses = self.engine.providers()
+        ready = [status for status in statuses if status.ready]
+        embedded = any(status.config.kind == EMBEDDED for status in ready)
+        self.window.side_bar.show_providers(len(ready))
+        self.assistants.refresh()
+        self.chats.refresh()
+        self.workflows.refresh()
+        remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
+        self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
+        self.panel.setup.refresh_seats()
+        self.debates.refresh()
+
+    def _on_application_state(self, state: Qt.ApplicationState) -> None:
+        """Look again when the user comes back: perhaps from starting a server."""
+        if state == Qt.ApplicationState.ApplicationActive:
+            self._look_for_servers()
+
+    def _look_for_servers(self) -> None:
+        self.tasks.replace("look for servers", self._find_servers())
+
+    async def _find_servers(self) -> None:
+        """See which local servers run, and show it where that has changed."""
+        if await self.engine.look_for_servers():
+            self._refresh_providers()
+        await self.providers.look()
+
+    def _show_problems(self) -> None:
+        """Say that files could not be used, and lead to where each of them is named."""
+        problems = self.engine.problems()
+        if problems:
+            words, first = self._language, self._language.file_problem(problems[0])
+            text = words("problems.found", count=len(problems), first=first)
+            self.window.toasts.show_toast(
+                text, words("toast.show"), lambda: self.open_settings("data"), undoes=False
+            )
+
+    # Memory
+
+    def _restore(self) -> None:
+        state = self._state
+        self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
+        self.window.show_side(state.flag("side", True))
+        main = self.views.summary(state.text("main"))
+        if main is not None:
+            self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
+        elif state.text("main") == NEW:
+            self.show_new()
+        self.debates.restore()
+
+    def _remember(self) -> None:
+        state = self._state
+        state.keep_widths("widths", self.window.splitter.widths())
+        # Not isVisible: the window itself may be hidden already.
+        state.keep("side", not self.window.side_bar.isHidden())
+        page = self.pages.current
+        state.keep("main", (page.session_id or NEW) if page else "")
+        self.debates.remember()
+        for view in (self.panel.discussion, self.session_page, self.chat_page):
+            self.views.keep_place(view)

@@ -1,0 +1,289 @@
+"""What the window does with workflows: the panel's requests wired to the engine, and the session shown in it.
+
+Made by the desk; reads the session in front whenever something of it changes.
+"""
+
+from collections.abc import Callable, Coroutine
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+
+from app.core.agent import Agent
+from app.core.catalog import EMBEDDED
+from app.core.draft import COMMAND, Draft
+from app.core.errors import MootError
+from app.core.events import Event
+from app.core.session import ChatSession, WorkflowSession
+from app.core.workflow import StepState
+from app.engine.availability.policies import MADE_FOR, policy_of, role_of
+from app.engine.engine import Engine
+from app.engine.live_session import LiveSession
+from app.engine.workflow.director import call_id, work_turn
+from app.gui.controllers.bridge import Bridge
+from app.gui.controllers.main_pages import MainPages
+from app.gui.controllers.panel_controller import PanelDesk
+from app.gui.controllers.queues import QueueDesk
+from app.gui.controllers.tasks import Tasks
+from app.gui.controllers.workflow_definitions import DefinitionCommands
+from app.gui.display.amounts import estimate_text
+from app.gui.display.assistant_display import colours_of
+from app.gui.main_window import MainWindow
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.panels.workflow.busy_list import BusyRow
+from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.transcript.row_tree import group_id
+
+TICK_MS = 1_000
+SHOWN = "workflow_panel"
+
+
+class WorkflowDesk(PanelDesk):
+    """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
+
+    Emits session_requested(session id) for one that has begun.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        engine: Engine,
+        bridge: Bridge,
+        page: ChatPage,
+        pages: MainPages,
+        tasks: Tasks,
+    ) -> None:
+        super().__init__(window, engine, page, pages, tasks)
+        self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
+        self.queues = QueueDesk(window, engine, bridge, tasks)
+        self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
+        self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
+        self._clock = QTimer(self)
+        self._clock.setInterval(TICK_MS)
+        self._clock.timeout.connect(self._show_work)
+        self._wire(bridge)
+        self.refresh()
+
+    @property
+    def session(self) -> WorkflowSession | None:
+        """The workflow in front, None where something else is."""
+        live = self._live
+        return live.session if live is not None and isinstance(live.session, WorkflowSession) else None
+
+    def refresh(self) -> None:
+        """Show the workflows there are, and the one in front, as they are now."""
+        box = self.panel.work.start_box
+        box.set_definitions(self._engine.workflows.all())
+        ready = [one.config.kind for one in self._engine.providers() if one.ready]
+        box.set_english_only(set(ready) <= {EMBEDDED})
+        self._show_estimate(ask=False)
+        self._definitions.refresh()
+        self._show_work()
+
+    def show_definition(self, definition_id: str = "") -> None:
+        """Show a definition where it is edited, a new one without an id."""
+        self._window.top_bar.workflow_button.setChecked(True)
+        self.panel.tabs.choose(DEFINITIONS)
+        if definition_id:
+            self.panel.definitions.show_definition(definition_id)
+        else:
+            self.panel.definitions.new_requested.emit()
+
+    async def close(self) -> None:
+        """Save what is being written, and end what runs."""
+        self._clock.stop()
+        self.queues.close()
+        await self._definitions.close()
+
+    # Wiring
+
+    def _wire(self, bridge: Bridge) -> None:
+        work = self.panel.work
+        for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
+            changed.connect(self._on_changed)
+        self.queues.changed.connect(self._show_busy)
+        self.queues.session_requested.connect(self.session_requested)
+        self._window.side_bar.assistants.queue_requested.connect(self.queues.show)
+        work.busy.queue_requested.connect(self.queues.show)
+        self._page.state_line.let_go_requested.connect(self._on_let_go)
+        bridge.workflows_changed.connect(self.refresh)
+        bridge.assistants_changed.connect(self.refresh)
+        self._pages.shown.connect(lambda _page: self._show_work())
+        self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
+        self._language.changed.connect(self.refresh)
+        self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
+        box = work.start_box.box
+        box.setPlainText(self._engine.drafts.of(COMMAND).text)
+        box.textChanged.connect(lambda: self._engine.drafts.keep(COMMAND, Draft(text=box.toPlainText())))
+        work.start_box.start_requested.connect(
+            lambda command, definition_id: self._tasks.start("workflow", self._begin(command, definition_id))
+        )
+        work.start_box.estimate_wanted.connect(lambda: self._show_estimate(ask=True))
+        work.start_box.classify_requested.connect(
+            lambda command: self._tasks.replace("classify", self._classify(command))
+        )
+        work.pause_requested.connect(lambda: self._with_session(self._engine.pause))
+        work.resume_requested.connect(lambda: self._with_session(self._engine.resume))
+        work.cancel_requested.connect(lambda: self._with_session(self._engine.stop))
+        work.steps.opened.connect(self._go_to)
+        work.steps.linked.connect(self._page.link_requested)
+        work.steps.acted.connect(self._on_acted)
+        work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
+
+    def _with_session(self, command: Callable[[str], Coroutine[object, object, object]]) -> None:
+        if self._page.session is not None:
+            self._start(command(self._page.session_id))
+
+    # Starting
+
+    async def _begin(self, command: str, definition_id: str) -> None:
+        box = self.panel.work.start_box
+        box.set_waiting(True)
+        try:
+            session_id = await self._engine.workflows.start(command, definition_id)
+        except MootError:
+            box.set_waiting(False)
+            raise
+        box.clear()
+        self.session_requested.emit(session_id)
+
+    def _show_estimate(self, *, ask: bool) -> None:
+        """Say what would begin may cost; prices are asked for once somebody turns to it, not while Moot starts."""
+        box = self.panel.work.start_box
+        command, chosen = box.box.text(), box.chosen()
+        if not command or not chosen:
+            box.show_estimate("")
+            return
+        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), command)
+        box.show_estimate(estimate_text(self._language, estimate, "steps"))
+        if ask and estimate.unasked:
+            self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._show_estimate(ask=False)
+
+    async def _classify(self, command: str) -> None:
+        found = None
+        try:
+            found = await self._engine.workflows.classify(command)
+        finally:
+            self.panel.work.start_box.show_recognised(command, found)
+
+    # Steps
+
+    def _on_acted(self, step_id: str, action: str) -> None:
+        session_id, workflows = self._page.session_id, self._engine.workflows
+        if not session_id:
+            return
+        if action == ACCEPT:
+            self._start(workflows.accept(session_id, step_id))
+        elif action == RETRY:
+            self._start(workflows.retry(session_id, step_id))
+        elif action == SKIP:
+            self._start(workflows.skip(session_id, step_id))
+        elif action == ANSWER:
+            self._answer(step_id)
+        else:
+            self._start(workflows.stop_step(session_id, step_id))
+
+    def _answer(self, step_id: str) -> None:
+        """Go to the question a step waits for."""
+        self._go_to(step_id)
+        for session_id, message in self._engine.chats.needs_you():
+            if session_id == self._page.session_id and self._belongs(message.turn_id, step_id):
+                self._page.go_to(f"{message.id}:0")
+                self._page.take_focus()
+                return
+
+    def _belongs(self, turn_id: str, step_id: str) -> bool:
+        """Say whether a turn is a step's or below it."""
+        live, wanted = self._live, self._turn_of(step_id)
+        parent: str | None = turn_id
+        while live is not None and parent and parent != wanted:
+            said = live.turn(parent)
+            parent = said[0].parent_turn_id if said else None
+        return bool(wanted) and parent == wanted
+
+    def _go_to(self, step_id: str) -> None:
+        """Scroll the transcript to what a step says."""
+        live, turn_id = self._live, self._turn_of(step_id)
+        said = live.turn(turn_id) if live is not None and turn_id else ()
+        if said:
+            # What lies far above is loaded first; the head over the step is there even where it is folded.
+            self._page.transcript.go_to(said[0].id, 0)
+            self._page.transcript.go_to(group_id(turn_id), 0)
+
+    def _turn_of(self, step_id: str) -> str:
+        """Return the turn of a step's newest attempt, "" where it has none."""
+        live, session = self._live, self.session
+        if live is None or session is None:
+            return ""
+        state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
+        return live.child_turn(work_turn(live), call_id(state)) or ""
+
+    # What has happened
+
+    def _on_changed(self, event: Event) -> None:
+        if event.session_id == self._page.session_id:
+            self._show_work()
+
+    def _on_toggled(self, shown: bool) -> None:
+        if shown and self.session is None:
+            self.panel.take_focus()
+
+    def _on_let_go(self) -> None:
+        session = self._page.session
+        if isinstance(session, ChatSession):
+            self._start(self._engine.queues.hold(session.chat.assistant_id, False))
+
+    # Showing
+
+    @property
+    def _live(self) -> LiveSession | None:
+        return self._engine.live(self._page.session_id) if self._pages.current is self._page else None
+
+    def _agents(self) -> dict[str, Agent]:
+        return {agent.id: agent for agent in self._engine.assistants.all()}
+
+    def _show_work(self) -> None:
+        session, live = self.session, self._live
+        agents = self._agents()
+        looks = (
+            looks_of(session, agents, colours_of(tuple(agents.values())), self._language) if session else []
+        )
+        self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
+        # Nothing ticks while nothing runs.
+        if session is not None and any_runs(session) and not self.panel.isHidden():
+            self._clock.start()
+        else:
+            self._clock.stop()
+        self._show_busy()
+
+    def _show_busy(self) -> None:
+        """Show how those of the workflow in front stand who do its steps, and whether a chat's is held back."""
+        shown = self._page.session
+        chat = shown.chat if isinstance(shown, ChatSession) else None
+        self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
+        session = self.session
+        if session is None:
+            return
+        agents = self._agents()
+        colours = colours_of(tuple(agents.values()))
+        rows: dict[str, BusyRow] = {}
+        for step in session.workflow.definition.steps:
+            role = role_of(step.role)
+            those = [
+                one
+                for one in agents.values()
+                if one.enabled and role in (role_of(one.role), one.id.casefold())
+            ] or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
+            for agent in those:
+                policy = policy_of(agent.busy, agent.role)
+                rows[agent.id] = BusyRow(
+                    name=agent.name,
+                    strategy=self._language(f"busy.strategy.{policy.strategy}"),
+                    text=self.queues.text_of(agent.id),
+                    colour=colours.get(agent.id),
+                )
+        self.panel.work.busy.show_rows(list(rows.values()))

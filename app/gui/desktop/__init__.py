@@ -1,0 +1,1 @@
+"""The desktop around the window: notifications, the tray, settings, keys and the event loop."""

@@ -1,0 +1,1 @@
+"""How things look and read: theme, style, icons, texts and amounts."""

@@ -1,0 +1,232 @@
+"""How the window looks: the theme in use, its palette, style sheet, text size, motion and icons.
+
+One `Look` for an application; widgets that paint with tokens draw anew on its `changed`.
+The text size is that of the application's font: `sized` and `tall` measure what is painted by it.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QStyle
+
+from app.gui.desktop.desktop_settings import DesktopSettings
+from app.gui.display.icons import draw_svg
+from app.gui.display.theme import Tokens, high_contrast, tokens_of
+
+BODY_PX = 14
+LARGEST_USUAL_PX = 15  # a system's font above this size is one its user has made larger
+RATIOS = (1.0, 2.0)
+FULL = "full"
+QLABEL: Any = "QLabel"  # a class name; the types of PySide want bytes, the call itself text
+SYSTEM = "system"
+MOTION_MS = 200
+GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
+
+
+class Look(QObject):
+    """Theme, text size and motion in use; follows the system where `system` is chosen. Emits `changed`."""
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, resources: Path, theme: str) -> None:
+        super().__init__()
+        self._app = app
+        self._resources = resources
+        self._theme = theme
+        self._percent = 100
+        self._motion = SYSTEM
+        self._shown_moves = True
+        self._desktop = DesktopSettings(self)
+        self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
+        self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
+        self._icons: dict[tuple[str, str, int, int, bool, str], QIcon] = {}
+        self.tokens = self._wanted_tokens()
+        app.setStyle("Fusion")
+        app.setFont(ui_font())
+        self._apply()
+        app.styleHints().colorSchemeChanged.connect(self._refresh)
+        self._desktop.changed.connect(self._on_desktop_changed)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the style sheet back while much is made: it would be gone through again wherever a part is put."""
+        self._app.setStyleSheet("")
+        yield
+        self._apply()
+
+    def choose(self, theme: str) -> None:
+        """Switch to `light`, `dark` or `system`."""
+        self._theme = theme
+        self._refresh()
+
+    def choose_size(self, percent: int) -> None:
+        """Show every text at `percent` of its size, which is larger already where the system's font is."""
+        if percent == self._percent:
+            return
+        self._percent = percent
+        self._app.setFont(ui_font(percent))
+        self._apply()
+        self.changed.emit()
+
+    def choose_motion(self, motion: str) -> None:
+        """Let things move (`full`), let nothing move (`reduced`), or as the system says (`system`)."""
+        if motion != self._motion:
+            self._motion = motion
+            self._apply()
+            self.changed.emit()
+
+    @property
+    def moves(self) -> bool:
+        """Whether things may move."""
+        if self._motion != SYSTEM:
+            return self._motion == FULL
+        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+        return not self._desktop.reduced_motion and self._app.style().styleHint(hint) > 0
+
+    def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
+        """Return an icon's picture in the colour of a token, `side` points high; see `draw_svg`."""
+        value = str(getattr(self.tokens, colour))
+        key = (name, value, side, ratio, room)
+        if key not in self._pictures:
+            path = self._resources / "icons" / f"{name}.svg"
+            self._pictures[key] = draw_svg(path, side, ratio, value, room)
+        return self._pictures[key]
+
+    def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
+        """Return an icon for a button, in the theme of now: plain, switched on, and disabled."""
+        key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
+        if key not in self._icons:
+            modes, states = QIcon.Mode, QIcon.State
+            icon = self._icons[key] = QIcon()
+            for ratio in RATIOS:
+                icon.addPixmap(self.picture(name, colour, side, ratio, room), modes.Normal, states.Off)
+                icon.addPixmap(self.picture(name, "accent", side, ratio, room), modes.Normal, states.On)
+                icon.addPixmap(self.picture(name, "text_3", side, ratio, room), modes.Disabled, states.Off)
+        return self._icons[key]
+
+    def add_korean_font(self) -> None:
+        """Load the Korean font that comes along, where there is one; costs some milliseconds."""
+        added = [
+            QFontDatabase.addApplicationFont(str(path))
+            for path in sorted((self._resources / "fonts").glob("*.[ot]tf"))
+        ]
+        if not any(number >= 0 for number in added):
+            return
+        # Every width measured so far was that of another font's letters, or of empty boxes.
+        for widget in self._app.allWidgets():
+            self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+        self.changed.emit()
+
+    def _on_desktop_changed(self) -> None:
+        self._refresh()
+        if self._shown_moves is not self.moves:
+            self._apply()
+            self.changed.emit()
+
+    def _wanted_tokens(self) -> Tokens:
+        tokens = tokens_of(self._theme, dark=self._desktop.dark)
+        return high_contrast(tokens) if self._desktop.high_contrast else tokens
+
+    def _refresh(self) -> None:
+        tokens = self._wanted_tokens()
+        if tokens is not self.tokens:
+            self.tokens = tokens
+            self._apply()
+            self.changed.emit()
+
+    def _apply(self) -> None:
+        self._app.setPalette(palette(self.tokens))
+        sheet = style_sheet(self._sheet, self.tokens, text_scale())
+        # What Qt moves by itself, and the transcript, ask the style.
+        self._shown_moves = self.moves
+        duration = MOTION_MS if self._shown_moves else 0
+        sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
+        self._app.setStyleSheet(sheet)
+        # A new style sheet brings back the fonts that a platform theme (gtk3) has for single classes.
+        if QApplication.font(QLABEL) != QApplication.font():
+            self._app.setFont(ui_font(self._percent))
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """Return the palette of a theme, for everything the style sheet does not draw."""
+    roles = QPalette.ColorRole
+    colours = {
+        roles.Window: tokens.bg,
+        roles.WindowText: tokens.text,
+        roles.Base: tokens.surface,
+        roles.AlternateBase: tokens.side,
+        roles.Text: tokens.text,
+        roles.PlaceholderText: tokens.text_3,
+        roles.Button: tokens.surface,
+        roles.ButtonText: tokens.text,
+        roles.BrightText: tokens.error,
+        roles.ToolTipBase: tokens.text,
+        roles.ToolTipText: tokens.bg,
+        roles.Highlight: tokens.accent,
+        roles.HighlightedText: tokens.on_accent,
+        roles.Link: tokens.accent,
+        roles.LinkVisited: tokens.accent,
+        roles.Accent: tokens.accent,
+        roles.Light: tokens.surface,
+        roles.Midlight: tokens.hover,
+        roles.Mid: tokens.line_strong,
+        roles.Dark: tokens.line_strong,
+        roles.Shadow: tokens.line_strong,
+    }
+    result = QPalette()
+    for role, colour in colours.items():
+        result.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.text_3))
+    return result
+
+
+def style_sheet(sheet: str, tokens: Tokens, scale: float = 1.0) -> str:
+    """Return the sheet with its fonts at `scale` times their size and every `@token` as its colour.
+
+    An unknown token raises KeyError.
+    """
+    values = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
+    sheet = re.sub(r"font-size: (\d+)px", lambda match: f"font-size: {round(int(match[1]) * scale)}px", sheet)
+    return re.sub(r"@([a-z][a-z0-9_]*)", lambda match: str(values[match[1]]), sheet)
+
+
+def ui_font(percent: int = 100) -> QFont:
+    """Return the system's font at `percent` of the body's size; Inter where the system names none of its own.
+
+    The body is larger where the user has made the system's font larger than is usual.
+    """
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    body = BODY_PX * max(1.0, QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
+    families = ["Pretendard", "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
+    if font.family() in GENERIC_FAMILIES:
+        font.setFamilies(["Inter", *families, font.family()])
+    else:
+        font.setFamilies([font.family(), *families])
+    font.setPixelSize(round(body * percent / 100))
+    return font
+
+
+def text_scale() -> float:
+    """Return how large texts are now, 1 where a body is 14 pixels high."""
+    pixels = QGuiApplication.font().pixelSize()
+    return pixels / BODY_PX if pixels > 0 else 1.0
+
+
+def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
+    """Return the font at another size, which grows with the texts, and another weight."""
+    result = QFont(font)
+    result.setPixelSize(round(pixels * text_scale()))
+    result.setWeight(QFont.Weight(weight))
+    return result
+
+
+def tall(pixels: float) -> int:
+    """Return a height that holds text, grown as the texts are; never less than it is."""
+    return round(pixels * max(1.0, text_scale()))

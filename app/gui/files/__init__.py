@@ -1,0 +1,1 @@
+"""Files that go into sessions and come out of them."""

@@ -1,0 +1,1 @@
+"""The side bar and the top bar."""

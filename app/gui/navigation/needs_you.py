@@ -1,0 +1,153 @@
+"""What waits for the user: a badge in the top bar with the count, and the list of every question it opens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import Button, name_button
+from app.gui.widgets.label import plain_label
+
+WIDTH = 380
+ROW = 48
+MOST_ROWS = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A question that waits: where it is, and in words who asks in which session and what."""
+
+    session_id: str
+    message_id: str
+    who: str
+    session: str
+    question: str
+
+
+class Questions(QListWidget):
+    """The list; emits picked(place) on Enter or a click, left() on Escape or when the focus goes."""
+
+    picked = Signal(int)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("needs_you_list")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.itemClicked.connect(lambda item: self.picked.emit(self.row(item)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER and self.currentRow() >= 0:
+            self.picked.emit(self.currentRow())
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.left.emit()
+
+
+class NeedsYou(Button):
+    """The badge; hidden while nothing waits. Emits question_requested(session id, message id)."""
+
+    question_requested = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__("chip", "needs_you")
+        self.setParent(parent)
+        self.setProperty("tone", "warn")
+        self.dress(look, "circle-question-mark", "warn", side=14)
+        self._language = language
+        self._waiting: tuple[Waiting, ...] = ()
+        self._before: QWidget | None = None
+        self._popup = QFrame(self)
+        self._popup.hide()
+        self._popup.setProperty("kind", "popup")
+        self._popup.setObjectName("needs_you_popup")
+        self._title = plain_label("section")
+        self._list = Questions()
+        column = QVBoxLayout(self._popup)
+        column.setContentsMargins(10, 10, 10, 10)
+        column.addWidget(self._title)
+        column.addWidget(self._list)
+        self.clicked.connect(self.open)
+        self._list.picked.connect(self._on_picked)
+        self._list.left.connect(self._on_left)
+        language.changed.connect(self._refresh)
+        look.changed.connect(self._refresh)
+        self.hide()
+
+    def show_waiting(self, waiting: Sequence[Waiting]) -> None:
+        """Show what waits, the oldest first."""
+        if tuple(waiting) != self._waiting:
+            self._waiting = tuple(waiting)
+            self._refresh()
+
+    def open(self) -> None:
+        """Open the list, where anything waits."""
+        if not self._waiting:
+            return
+        self._before = self.window().focusWidget()
+        self._list.setCurrentRow(0)
+        # A child of the window: over everything in it.
+        self._popup.setParent(self.window())
+        self._place()
+        self._popup.show()
+        self._popup.raise_()
+        self._list.setFocus()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        if self._popup.isVisible():
+            self._place()
+
+    def _place(self) -> None:
+        """Put the list under the badge, its right edge at the badge's."""
+        corner = self.mapTo(self.window(), QPoint(self.width() - self._popup.width(), self.height() + 6))
+        self._popup.move(max(8, corner.x()), corner.y())
+
+    def _refresh(self) -> None:
+        words, count = self._language, len(self._waiting)
+        self.setText(str(count))
+        name = words("needs_you.count", count=count)
+        name_button(self, name, words.keys("needs_you"))
+        self._title.setText(words("needs_you.title"))
+        self._list.setAccessibleName(words("needs_you.title"))
+        row = self._list.currentRow()
+        self._list.clear()
+        for one in self._waiting:
+            item = QListWidgetItem(f"{one.question}\n{one.who} · {one.session}")
+            item.setData(
+                Qt.ItemDataRole.AccessibleTextRole,
+                words("needs_you.row", name=one.who, title=one.session, question=one.question),
+            )
+            item.setSizeHint(QSize(WIDTH - 40, tall(ROW)))
+            self._list.addItem(item)
+        self._list.setCurrentRow(min(max(0, row), count - 1))
+        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * tall(ROW) + 4)
+        self._popup.setFixedWidth(WIDTH)
+        self._popup.adjustSize()
+        self.setVisible(bool(count))
+        if not count and self._popup.isVisible():
+            self._on_left()
+
+    def _on_left(self) -> None:
+        """Close; the focus goes back to where it was, unless it has gone elsewhere by itself."""
+        focused = self._list.hasFocus()
+        self._popup.hide()
+        if focused and self._before is not None and isValid(self._before) and self._before.isVisible():
+            self._before.setFocus()
+
+    def _on_picked(self, place: int) -> None:
+        self._popup.hide()
+        one = self._waiting[place]
+        self.question_requested.emit(one.session_id, one.message_id)

@@ -1,0 +1,257 @@
+"""The side bar's lists of whom one can talk with: assistants, and groups of them.
+
+A row has a mark (an initial in its colour, or an icon), the name, and at the right what sets it apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QListWidgetItem,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.core.agent import Agent, Group
+from app.core.provider import ProviderStatus
+from app.gui.display.assistant_display import colours_of, short_model
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.badge import paint_avatar, paint_tile
+from app.gui.widgets.label import plain_tip
+from app.gui.widgets.ordered_list import OrderedList
+
+ROW_HEIGHT = 34
+TILE = 22
+PARTNER = Qt.ItemDataRole.UserRole + 1
+IN_FRONT = Qt.ItemDataRole.UserRole + 2
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partner:
+    """A row: `meta` stands at the right, `said` is what a screen reader reads of it.
+
+    `colour` is a speaker's; None for a group, which has an icon. One that is not `enabled` is faint,
+    one that is `fixed` can be neither changed nor deleted. `busy` says what it does now, "" for nothing.
+    """
+
+    id: str
+    name: str
+    meta: str
+    said: str
+    about: str = ""
+    colour: int | None = None
+    enabled: bool = True
+    fixed: bool = False
+    busy: str = ""
+
+
+def assistant_partners(
+    agents: Sequence[Agent], providers: Sequence[ProviderStatus], built_in: frozenset[str], words: Language
+) -> list[Partner]:
+    """Return the rows of assistants; those `built_in` come with Moot."""
+    colours = colours_of(agents)
+    rows = []
+    for agent in agents:
+        meta = short_model(agent, providers, words)
+        rows.append(
+            Partner(
+                id=agent.id,
+                name=agent.name,
+                meta=meta,
+                said=f"{agent.name}, {meta}",
+                about=agent.description or agent.role,
+                colour=colours[agent.id],
+                enabled=agent.enabled,
+                fixed=agent.id in built_in,
+            )
+        )
+    return rows
+
+
+def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[Partner]:
+    """Return the rows of groups, each with how many members are there."""
+    known = {agent.id: agent.name for agent in agents}
+    rows = []
+    for group in groups:
+        names = [known[member] for member in group.members if member in known]
+        said = words("group.members_count", count=len(names))
+        rows.append(
+            Partner(
+                id=group.id,
+                name=group.name,
+                meta=str(len(names)),
+                said=f"{group.name}, {said}",
+                about=", ".join(names),
+                enabled=bool(names),
+            )
+        )
+    return rows
+
+
+class PartnerDelegate(QStyledItemDelegate):
+    """Paints a partner's row."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(80, tall(ROW_HEIGHT))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens, rect = self._look.tokens, QRect(option.rect)
+        partner = index.data(PARTNER)
+        if not isinstance(partner, Partner):
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected) or bool(index.data(IN_FRONT))
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
+            edge = tokens.accent if focused else tokens.line
+            painter.setPen(QPen(QColor(edge), 1) if selected or focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        if not partner.enabled:
+            painter.setOpacity(0.55)
+        tile = QRect(rect.left() + 8, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
+        if partner.colour is None:
+            paint_tile(painter, tile, self._look, "users")
+        else:
+            paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour))
+        painter.setFont(sized(painter.font(), 11))
+        elide = Qt.TextElideMode.ElideRight
+        meta = painter.fontMetrics().elidedText(
+            partner.busy or partner.meta, elide, rect.width() // (2 if partner.busy else 3)
+        )
+        width = painter.fontMetrics().horizontalAdvance(meta)
+        painter.setPen(QColor(tokens.accent if partner.busy else tokens.text_2))
+        painter.drawText(
+            rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
+        )
+        painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
+        painter.setPen(QColor(tokens.text))
+        room = rect.adjusted(38, 0, -(width + 16), 0)
+        name = painter.fontMetrics().elidedText(partner.name, elide, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+        painter.restore()
+
+
+class PartnerList(OrderedList):
+    """Assistants or groups in the user's order; emits what the user wants of one. A click starts a chat."""
+
+    chat_requested = Signal(str)
+    duplicate_requested = Signal(str)
+    share_requested = Signal(str)
+    queue_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(language, name, parent)
+        self._in_front = ""
+        self._busy: dict[str, str] = {}
+        self.setItemDelegate(PartnerDelegate(look, self))
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.itemClicked.connect(self._on_clicked)
+        look.changed.connect(self._fit)
+        self.show_partners(())
+
+    def show_partners(self, partners: Sequence[Partner]) -> None:
+        """Show these rows in this order; the keyboard stays at the row it was at."""
+        current = self.current_id()
+        self.fixed = frozenset(partner.id for partner in partners if partner.fixed)
+        self.clear()
+        for partner in partners:
+            item = self.new_row(partner.id, partner.name)
+            self._show(item, partner)
+            item.setData(IN_FRONT, partner.id == self._in_front)
+        if current in self.ids():
+            self.setCurrentRow(self.ids().index(current), self.moving_selects())
+        self._fit()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.count() * tall(ROW_HEIGHT))
+        self.viewport().update()
+
+    def show_busy(self, row_id: str, text: str) -> None:
+        """Say of one what it does now, nothing where it is free."""
+        self._busy[row_id] = text
+        if row_id in self.ids():
+            item = self.item(self.ids().index(row_id))
+            self._show(item, item.data(PARTNER))
+
+    def _show(self, item: QListWidgetItem, partner: Partner) -> None:
+        busy = self._busy.get(partner.id, "")
+        item.setData(PARTNER, replace(partner, busy=busy))
+        said = ", ".join(part for part in (partner.said, busy) if part)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
+        item.setToolTip(plain_tip("\n".join(part for part in (partner.about, busy) if part)))
+
+    def mark(self, row_id: str) -> None:
+        """Mark the row of what the main area shows, "" for none."""
+        self._in_front = row_id
+        for row, found in enumerate(self.ids()):
+            self.item(row).setData(IN_FRONT, found == row_id)
+
+    def moving_selects(self) -> QItemSelectionModel.SelectionFlag:
+        # Choosing a row starts a chat; the keyboard only stands at one.
+        return QItemSelectionModel.SelectionFlag.NoUpdate
+
+    def menu_of(self, row_id: str) -> QMenu:
+        """Return what can be done with an assistant or a group."""
+        words, menu = self.language, QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fixed = row_id in self.fixed
+        menu.addAction(words("assistant.chat"), lambda: self.chat_requested.emit(row_id))
+        look_or_edit = words("assistant.look" if fixed else "assistant.edit")
+        menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
+        menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))
+        menu.addAction(words("assistant.share"), lambda: self.share_requested.emit(row_id))
+        if row_id in self._busy:
+            menu.addAction(words("queue.menu"), lambda: self.queue_requested.emit(row_id))
+        menu.addSeparator()
+        self.add_moves(menu, row_id)
+        if not fixed:
+            menu.addSeparator()
+            menu.addAction(f"{words('assistant.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
+        return menu
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER and self.current_id():
+            self._ask_for_chat()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self.clearSelection()
+
+    def _ask_for_chat(self) -> None:
+        """Ask for a chat; with one that is switched off, or a group of nobody, for the editor."""
+        partner = self.currentItem().data(PARTNER)
+        wanted = self.chat_requested if partner.enabled else self.edit_requested
+        wanted.emit(partner.id)
+
+    def _on_clicked(self, _item: QListWidgetItem) -> None:
+        # What is on screen from now on is a chat, not whom it is with.
+        self.clearSelection()
+        self._ask_for_chat()

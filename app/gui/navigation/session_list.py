@@ -1,0 +1,265 @@
+"""The side bar's list of sessions: grouped by day, painted row by row, as tall as its rows."""
+
+import functools
+from operator import attrgetter
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.core.session import RUNNING, WAITING, SessionSummary
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import failed, state_of, waits_its_turn
+from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.label import plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
+SUMMARY = Qt.ItemDataRole.UserRole
+ASKS = Qt.ItemDataRole.UserRole + 1
+PDF = "pdf"
+EXPORTS = ("md", "html", PDF, "json")
+HEADER_HEIGHT = 34
+ROW_HEIGHT = 33
+
+
+class SessionRows(QAbstractListModel):
+    """Day headers (text) and sessions (summaries), newest first."""
+
+    def __init__(self, language: Language, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._rows: list[str | SessionSummary] = []
+        self._asking: frozenset[str] = frozenset()
+
+    def show(self, summaries: list[SessionSummary], asking: frozenset[str]) -> None:
+        """Replace the rows; what runs stands first, in the order it began.
+
+        So nothing jumps away under the pointer. `asking` are the sessions with a question to the
+        user, which may still run.
+        """
+        self._asking = asking
+        self.beginResetModel()
+        self._rows = []
+        day = ""
+        running = sorted((one for one in summaries if one.status == RUNNING), key=attrgetter("created_at"))
+        for summary in [*reversed(running), *(one for one in summaries if one.status != RUNNING)]:
+            its_day = self._language.day(summary.updated_at)
+            if its_day != day:
+                day = its_day
+                self._rows.append(day)
+            self._rows.append(summary)
+        self.endResetModel()
+
+    def row_of(self, session_id: str) -> int:
+        """Return the row of a session, -1 when it is not shown."""
+        for row, content in enumerate(self._rows):
+            if isinstance(content, SessionSummary) and content.id == session_id:
+                return row
+        return -1
+
+    def height(self) -> int:
+        """Return how tall all rows are together."""
+        headers = sum(isinstance(content, str) for content in self._rows)
+        return headers * tall(HEADER_HEIGHT) + (len(self._rows) - headers) * tall(ROW_HEIGHT)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        content = self._rows[index.row()]
+        if role == SUMMARY:
+            return content
+        if role == ASKS and isinstance(content, SessionSummary):
+            return content.status == WAITING or content.id in self._asking
+        if role == Qt.ItemDataRole.DisplayRole:
+            return content if isinstance(content, str) else content.title
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
+            kind = self._language(f"kind.{content.kind}") if content.kind in KIND_ICONS else content.kind
+            asks = index.data(ASKS)
+            state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
+            return f"{kind}: {content.title}, {state}"
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
+            return plain_tip(content.title if len(content.title) < 500 else content.title[:500] + "…")
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if isinstance(self._rows[index.row()], str):
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+def matches(summary: SessionSummary, search: str) -> bool:
+    """Say whether every word searched stands in the title or a speaker's name."""
+    text = " ".join((summary.title, *summary.speakers)).casefold()
+    return all(word in text for word in search.casefold().split())
+
+
+class SessionRowDelegate(QStyledItemDelegate):
+    """Paints a day's header or a session: icon, title, and its age or what it waits for."""
+
+    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        content = index.data(SUMMARY)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(content, str):
+            self._paint_header(painter, option.rect, content)
+        else:
+            self._paint_session(painter, option, content, asks=bool(index.data(ASKS)))
+        painter.restore()
+
+    def _paint_header(self, painter: QPainter, rect: QRect, text: str) -> None:
+        font = sized(painter.font(), 11, 620)
+        font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
+        painter.setFont(font)
+        painter.setPen(QColor(self._look.tokens.text_2))
+        painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
+
+    def _paint_session(
+        self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary, *, asks: bool
+    ) -> None:
+        tokens = self._look.tokens
+        rect: QRect = option.rect
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
+            edge = QColor(tokens.accent if focused else tokens.line)
+            painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        ratio = painter.device().devicePixelRatioF()
+        icon = self._look.picture(KIND_ICONS.get(summary.kind, "message-circle"), "text_2", 16, ratio)
+        painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
+        meta = self._language("status.short.waiting") if asks else self._meta(summary)
+        painter.setFont(sized(painter.font(), 11))
+        width = QFontMetrics(painter.font()).horizontalAdvance(meta)
+        colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
+        colour = tokens.accent if summary.status == "running" else colour
+        painter.setPen(QColor(tokens.warn if asks else colour))
+        painter.drawText(
+            rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
+        )
+        painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
+        painter.setPen(QColor(tokens.text))
+        room = rect.adjusted(32, 0, -(width + 16), 0)
+        title = " ".join(summary.title[:200].split())
+        shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _meta(self, summary: SessionSummary) -> str:
+        if failed(summary.status, summary.reason):
+            return self._language("status.short.error")
+        if waits_its_turn(summary):
+            return self._language("status.short.busy")
+        if summary.status in ("running", "paused"):
+            return self._language(f"status.short.{summary.status}")
+        return self._language.age(summary.updated_at)
+
+
+class SessionList(QListView):
+    """The list of sessions; emits what the user wants of one.
+
+    It is as tall as its rows: whoever holds it scrolls, and `row_reached` says to where.
+    """
+
+    session_requested = Signal(str)
+    rename_requested = Signal(str)
+    export_requested = Signal(str, str)
+    delete_requested = Signal(str)
+    row_reached = Signal(QRect)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("session_list")
+        self._language = language
+        self._selected = ""
+        self._rows = SessionRows(language, self)
+        self.setModel(self._rows)
+        self.setItemDelegate(SessionRowDelegate(language, look, self))
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFrameShape(QListView.Shape.NoFrame)
+        self.clicked.connect(self._on_chosen)
+        self.activated.connect(self._on_chosen)
+        look.changed.connect(self._fit)
+
+    def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
+        """Show these sessions, keeping the selection; those `asking` something are marked."""
+        self._rows.show(summaries, asking)
+        self._fit()
+        # An empty list has nothing to show the focus on.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
+        self.select(self._selected)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self._rows.height())
+        self.viewport().update()
+
+    def select(self, session_id: str) -> None:
+        """Mark a session as the one on screen; an empty id marks none."""
+        self._selected = session_id
+        row = self._rows.row_of(session_id)
+        if row >= 0:
+            self.setCurrentIndex(self._rows.index(row))
+        else:
+            self.clearSelection()
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        super().currentChanged(current, previous)
+        if current.isValid() and self.hasFocus():
+            self.row_reached.emit(self.visualRect(current))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        summary = self._summary_at(self.currentIndex())
+        if summary is not None and event.key() == Qt.Key.Key_Delete:
+            self.delete_requested.emit(summary.id)
+        elif summary is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.session_requested.emit(summary.id)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        summary = self._summary_at(index)
+        if summary is None:
+            return
+        place = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
+        if not summary.read_only:
+            menu.addAction(self._language("side.rename"), lambda: self.rename_requested.emit(summary.id))
+        exports = menu.addMenu(self._language("top.export"))
+        for name in EXPORTS:
+            export = functools.partial(self.export_requested.emit, summary.id, name)
+            exports.addAction(self._language(f"export.{name}"), export)
+        menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
+        menu.popup(place)
+
+    def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
+        content = index.data(SUMMARY) if index.isValid() else None
+        return content if isinstance(content, SessionSummary) else None
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        summary = self._summary_at(index)
+        if summary is not None:
+            self.session_requested.emit(summary.id)

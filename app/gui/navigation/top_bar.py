@@ -1,0 +1,184 @@
+"""The bar over the main area: what is open, its state and cost, and the way to the panels."""
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app.core.session import (
+    IDLE,
+    RUNNING,
+    SETTINGS_MODE,
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    Session,
+    WorkflowSession,
+)
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import modes_of, state_of
+from app.gui.display.style import Look
+from app.gui.navigation.needs_you import NeedsYou
+from app.gui.navigation.session_list import EXPORTS
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
+from app.gui.widgets.label import plain_tip
+from app.gui.widgets.title_field import TitleField
+
+HEIGHT = 52
+TITLE_ROOM = 150
+
+
+class TopBar(QFrame):
+    """Title, chips and the buttons of the panels, one of which is on at most; emits what the user wants."""
+
+    side_requested = Signal()
+    export_requested = Signal(str)
+    rename_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "top")
+        self.setFixedHeight(HEIGHT)
+        self._language = language
+        self.side_button = icon_button(look, "panel-left", "side_button")
+        self.side_button.setVisible(False)
+        self._title = TitleField()
+        self._title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.mode = Chip(look)
+        self.status = Chip(look)
+        self.cost = Chip(look, icon="coins")
+        for chip in (self.mode, self.status, self.cost):
+            chip.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._export = icon_button(look, "share", "export_button")
+        self._export_menu = QMenu(self._export)
+        self._export.setMenu(self._export_menu)
+        self._export.setPopupMode(self._export.ToolButtonPopupMode.InstantPopup)
+        self._export.setVisible(False)
+        self.needs_you = NeedsYou(language, look)
+        self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
+        self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
+        self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
+        self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
+        self._page_tools: QWidget | None = None
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(18, 0, 18, 0)
+        row.setSpacing(10)
+        row.addWidget(self.side_button)
+        row.addWidget(self._title)
+        row.addWidget(self.mode)
+        row.addWidget(self.status)
+        row.addStretch(1)
+        row.addWidget(self.needs_you)
+        row.addWidget(self.cost)
+        row.addWidget(self._export)
+        for one in self._panel_buttons:
+            row.addWidget(one)
+            one.toggled.connect(partial(self._on_panel_toggled, one))
+        self.side_button.clicked.connect(self.side_requested)
+        self._title.renamed.connect(self.rename_requested)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """Hide the chips that leave the title too little room: the cost first, then mode, then status."""
+        chips = (self.status, self.mode, self.cost)
+        room = (
+            self.width()
+            - TITLE_ROOM
+            - sum(
+                tool.width()
+                for tool in (
+                    self.side_button,
+                    *([self._page_tools] if self._page_tools else []),
+                    self.needs_you,
+                    self._export,
+                    *self._panel_buttons,
+                )
+                if not tool.isHidden()
+            )
+        )
+        for chip in chips:
+            room -= chip.sizeHint().width() + 10 if chip.text() else 0
+            chip.setVisible(bool(chip.text()) and room >= 0)
+
+    def show_title(self, title: str, *, can_rename: bool = False) -> None:
+        """Name what is open; a double click or F2 renames it where it can be renamed."""
+        self._title.show_title(title, can_rename=can_rename)
+
+    def rename(self) -> None:
+        """Let the user write another title, where what is open can be renamed."""
+        self._title.edit()
+
+    def show_state(self, session: Session) -> None:
+        """Say how a session goes on and where it stands: a debate's round while it runs, else its state.
+
+        Of a chat that waits for the user's next word there is nothing to say.
+        """
+        words = self._language
+        text, tone = state_of(session, words)
+        mode = ""
+        if isinstance(session, DebateSession):
+            debate = session.debate
+            mode = words.mode(debate.mode)
+            if session.status == RUNNING:
+                text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
+        elif session.status == IDLE:
+            text = ""
+        if isinstance(session, ChatSession):
+            settings = session.chat.mode == SETTINGS_MODE
+            mode = modes_of(words, group=isinstance(session, GroupSession), settings=settings)
+            self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
+        if isinstance(session, WorkflowSession):
+            mode = " · ".join(filter(None, (words("kind.workflow"), mode)))
+        in_accent = isinstance(session, ChatSession)
+        self.mode.set_text(mode, "accent" if in_accent else "neutral")
+        self.status.set_text(text, tone)
+
+    def show_mode(self, mode: str) -> None:
+        """Say in which mode a new conversation will be."""
+        self.mode.set_text(mode, "accent")
+        self.fit()
+
+    def show_page_tools(self, tools: QWidget | None) -> None:
+        """Show the buttons that the page in front brings along, in place of another page's."""
+        if tools is self._page_tools:
+            return
+        if self._page_tools is not None:
+            self._row.removeWidget(self._page_tools)
+            self._page_tools.hide()
+        self._page_tools = tools
+        if tools is not None:
+            self._row.insertWidget(self._row.indexOf(self.cost), tools)
+            tools.show()
+            put_in_tab_order((self.needs_you, *tools.findChildren(QAbstractButton)))
+        self.fit()
+
+    def show_session_tools(self, shown: bool) -> None:
+        """Show or hide what only makes sense with a session open."""
+        self._export.setVisible(shown)
+        if not shown:
+            self._title.end()
+            for chip in (self.mode, self.status, self.cost):
+                chip.set_text("")
+
+    def _on_panel_toggled(self, button: QAbstractButton, on: bool) -> None:
+        for other in self._panel_buttons if on else ():
+            if other is not button:
+                other.setChecked(False)
+
+    def _retranslate(self) -> None:
+        name_button(self.side_button, self._language("side.toggle"), self._language.keys("side"))
+        name_button(self.debate_button, self._language("top.panel"), self._language.keys("panel"))
+        name_button(self.workflow_button, self._language("top.workflow"), self._language.keys("workflow"))
+        name_button(self.plan_button, self._language("top.plan"), self._language.keys("plan"))
+        name_button(self._export, self._language("top.export"))
+        self._export_menu.clear()
+        for name in EXPORTS:
+            action = self._export_menu.addAction(self._language(f"export.{name}"))
+            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))

@@ -1,0 +1,265 @@
+"""The editor of one assistant: its fields, saved by themselves, and its earlier versions."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import partial
+
+from PySide6.QtCore import QEvent, QPoint, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from app.core.agent import Agent
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
+from app.gui.widgets.badge import Avatar
+from app.gui.widgets.controls import button, icon_button, name_button, scrolling
+from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.save_state import SaveState
+
+MARGIN = 24
+# What a version differs in, by the words of the fields.
+FIELD_OF = {
+    "provider": "model",
+    "mcp_servers": "servers",
+    "max_depth": "limits",
+    "max_steps": "limits",
+}
+
+
+class AssistantEditor(QWidget):
+    """Shows an assistant; emits `save_requested` with it as it is written, a moment after a change.
+
+    One that is `embedded` in the editor of a group has no ways out: they are the group's.
+    """
+
+    save_requested = Signal(object)
+    chat_requested = Signal(str)
+    share_requested = Signal(str)
+    duplicate_requested = Signal(str)
+    versions_requested = Signal(str)
+
+    def __init__(
+        self, language: Language, look: Look, parent: QWidget | None = None, *, embedded: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._embedded = embedded
+        self._agent: Agent | None = None
+        self._shown: Agent | None = None
+        self._built_in = False
+        self._colour = 0
+        self._avatar = Avatar(look, 30)
+        self._title = ElidedLabel("page_title")
+        self.state = SaveState(language, "assistant_state")
+        self._versions = icon_button(look, "history", "assistant_versions")
+        self._share = icon_button(look, "share", "assistant_share")
+        self._chat = button("primary", "assistant_chat")
+        self._banner = QFrame()
+        self._banner.setProperty("kind", "banner")
+        self._banner.setProperty("tone", "accent")
+        self._banner_text = plain_label(wrap=True)
+        self._banner_act = button("", "assistant_banner_act")
+        self._banner_back = button("plain", "assistant_banner_back")
+        self.form = AssistantForm(language, look)
+        self.state.due.connect(self.save_now)
+        self._lay_out()
+        self.form.changed.connect(self._on_changed)
+        self._chat.clicked.connect(lambda: self.chat_requested.emit(self.agent_id))
+        self._share.clicked.connect(lambda: self.share_requested.emit(self.agent_id))
+        self._versions.clicked.connect(lambda: self.versions_requested.emit(self.agent_id))
+        self._banner_act.clicked.connect(self._on_banner)
+        self._banner_back.clicked.connect(self._show_again)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    @property
+    def agent_id(self) -> str:
+        """The id of the assistant that is shown, "" for none."""
+        return self._agent.id if self._agent is not None else ""
+
+    def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
+        """Show an assistant in a speaker's colour; the same one again keeps what is being written."""
+        self._colour = colour
+        if self._agent is not None and self._agent.id == agent.id and not self._built_in:
+            if self._fields_differ(agent):
+                # Changed elsewhere while nothing is being written here.
+                if not self.state.unsaved and not self.state.saving:
+                    self._agent = agent
+                    self._show_again()
+            else:
+                self._agent = agent
+            return
+        self.save_now()
+        self._agent, self._built_in = agent, built_in
+        self.state.start_over()
+        self._show_again()
+
+    def set_choices(self, choices: Choices) -> None:
+        """Say what an assistant can be made of."""
+        self.form.set_choices(choices)
+
+    def save_now(self) -> None:
+        """Ask for what is written to be saved, where anything is."""
+        if not self.state.take():
+            return
+        written = self.form.assistant()
+        if written is None:
+            self.state.show_failed()
+        elif self._agent is not None and self._fields_differ(written):
+            self.state.saving = True
+            self.save_requested.emit(written)
+        else:
+            self.state.show_saved()
+
+    def show_saved(self, agent: Agent) -> None:
+        """Take note that this is on the disk now."""
+        if agent.id != self.agent_id:
+            return
+        self._agent = agent
+        self.state.show_saved()
+
+    def show_failure(self, agent_id: str, text: str, field: str) -> None:
+        """Say beside a field why it could not be saved."""
+        if agent_id != self.agent_id:
+            return
+        self.form.show_error(field, text)
+        self.state.show_failed()
+
+    def show_versions(self, versions: Sequence[Agent]) -> None:
+        """Offer the earlier versions (newest first) under the button that asked for them."""
+        menu = self.versions_menu(versions)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._versions.mapToGlobal(QPoint(0, self._versions.height() + 4)))
+
+    def versions_menu(self, versions: Sequence[Agent]) -> QMenu:
+        """Return a line for each version but the one shown, with the fields in which it differs."""
+        words, menu = self._language, QMenu(self)
+        for version in versions:
+            if self._agent is not None and version.version == self._agent.version:
+                continue
+            text = words("assistant.version", number=version.version, fields=self._difference(version))
+            menu.addAction(text, partial(self.show_version, version))
+        if menu.isEmpty():
+            menu.addAction(words("assistant.versions.none")).setEnabled(False)
+        return menu
+
+    def show_version(self, version: Agent) -> None:
+        """Show an earlier version to be looked at, with the way to bring it back."""
+        self.save_now()
+        self._shown = version
+        self.form.show_assistant(version, fixed=True)
+        self._show_banner()
+        self._banner_act.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.form.fit(self.width() - 2 * MARGIN)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.form.fit(self.width() - 2 * MARGIN)
+
+    def _fields_differ(self, other: Agent) -> bool:
+        assert self._agent is not None
+        return replace(other, version=self._agent.version) != self._agent
+
+    def _difference(self, version: Agent) -> str:
+        """Return the words of the fields in which a version differs from what is now."""
+        assert self._agent is not None
+        names: list[str] = []
+        for field in fields(Agent):
+            if field.name == "version" or getattr(version, field.name) == getattr(self._agent, field.name):
+                continue
+            name = FIELD_OF.get(field.name, field.name)
+            key = f"assistant.field.{name}"
+            text = self._language(key) if key in self._language.texts else name
+            if text not in names:
+                names.append(text)
+        return ", ".join(names) or self._language("assistant.version.same")
+
+    def _show_again(self) -> None:
+        """Show the assistant as it is now."""
+        if self._agent is not None:
+            self._shown = None
+            self.form.show_assistant(self._agent, fixed=self._built_in)
+            self._show_head()
+            self._show_banner()
+
+    def _show_head(self) -> None:
+        if self._agent is None:
+            return
+        name = self.form.name.text().strip() or self._agent.name
+        self._title.setText(name)
+        self._avatar.set_speaker(name, self._colour)
+        self._chat.setEnabled(self._agent.enabled)
+
+    def _show_banner(self) -> None:
+        words, version = self._language, self._shown
+        self._banner.setVisible(self._built_in or version is not None)
+        self._banner_back.setVisible(version is not None)
+        if version is not None:
+            self._banner_text.setText(words("assistant.version.shown", number=version.version))
+            self._banner_act.setText(words("assistant.version.bring_back"))
+        else:
+            self._banner_text.setText(words("assistant.built_in"))
+            self._banner_act.setText(words("assistant.duplicate_to_change"))
+
+    def _on_changed(self) -> None:
+        self.state.touch()
+        self._show_head()
+
+    def _on_banner(self) -> None:
+        version, agent = self._shown, self._agent
+        if agent is None:
+            return
+        if version is None:
+            self.duplicate_requested.emit(agent.id)
+            return
+        self._shown = None
+        self.form.show_assistant(version, fixed=False)
+        self._show_banner()
+        self.state.touch()
+        self.save_now()
+        self.form.name.setFocus()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(self._avatar)
+        head.addWidget(self._title, 1)
+        for widget in (self.state, self._versions, self._share, self._chat):
+            head.addWidget(widget)
+        if self._embedded:
+            self._share.hide()
+            self._chat.hide()
+        banner = QHBoxLayout(self._banner)
+        banner.setContentsMargins(14, 8, 10, 8)
+        banner.addWidget(self._banner_text, 1)
+        banner.addWidget(self._banner_back)
+        banner.addWidget(self._banner_act)
+        body = QWidget()
+        inside = QVBoxLayout(body)
+        inside.setContentsMargins(MARGIN, 0, MARGIN, 18)
+        inside.addWidget(self.form)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 16, 0, 0)
+        column.setSpacing(12)
+        for item in (head, self._banner):
+            row = QHBoxLayout()
+            row.setContentsMargins(MARGIN, 0, MARGIN, 0)
+            if isinstance(item, QWidget):
+                row.addWidget(item)
+            else:
+                row.addLayout(item)
+            column.addLayout(row)
+        column.addWidget(scrolling(body, keeps_bar=True), 1)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        name_button(self._versions, words("assistant.versions"))
+        name_button(self._share, words("assistant.share"))
+        self._chat.setText(words("assistant.chat_with"))
+        self._banner_back.setText(words("assistant.version.back"))
+        self._show_banner()

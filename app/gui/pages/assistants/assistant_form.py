@@ -1,0 +1,348 @@
+"""The fields of an assistant: what it is, what it speaks with and what it may use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.agent import Agent
+from app.core.provider import ProviderStatus
+from app.core.text import exact
+from app.core.tool import ServerStatus, ToolChoice
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_state
+from app.gui.display.style import Look, tall
+from app.gui.widgets.busy_choice import BusyChoice
+from app.gui.widgets.chip_list import ChipList, Offer
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import NumberBox, TickBox
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.model_choice import ModelChoice
+
+MOST_NAME = 60
+MOST_LINE = 300
+DEEPEST = 10
+MOST_STEPS = 100
+NARROW = 560
+TEXTS = ("name", "role", "model", "description", "instructions", "pages")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What an assistant can be made of: the providers, the allow-list, the other assistants, the servers."""
+
+    providers: tuple[ProviderStatus, ...] = ()
+    tools: tuple[ToolChoice, ...] = ()
+    agents: tuple[Agent, ...] = ()
+    servers: tuple[ServerStatus, ...] = ()
+
+
+class AssistantForm(QWidget):
+    """Shows an assistant for editing; emits `changed` with every change the user makes."""
+
+    changed = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._agent = Agent(id="", name="")
+        self._choices = Choices()
+        self._fixed = False
+        self._labels = {
+            name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers", "busy")
+        }
+        self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
+        self.name = _line("assistant_name", MOST_NAME)
+        self.role = _line("assistant_role", MOST_NAME)
+        self.model = ModelChoice(language, look)
+        self.model.setObjectName("assistant_model")
+        self.description = _line("assistant_description", MOST_LINE)
+        self.instructions = TextBox(lines=6, most=18, submits=False)
+        self.instructions.setObjectName("assistant_instructions")
+        self.tools = ChipList(language, look, "assistant_tools")
+        self.sub_agents = ChipList(language, look, "assistant_sub_agents")
+        self.servers = ChipList(language, look, "assistant_servers")
+        self.deep = NumberBox("assistant_depth", 0, DEEPEST)
+        self.steps = NumberBox("assistant_steps", 1, MOST_STEPS)
+        self._at_most, self._deep_label, self._each = (plain_label("hint") for _ in range(3))
+        self._tools_hint = Paragraph("hint")
+        self._servers_hint = Paragraph("hint")
+        self.pages = TextBox(lines=2, most=6, submits=False)
+        self.pages.setObjectName("assistant_pages")
+        self.busy = BusyChoice(language, look)
+        self.enabled = TickBox(look)
+        self.enabled.setObjectName("assistant_enabled")
+        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lay_out()
+        self._connect()
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_assistant(self, agent: Agent, *, fixed: bool) -> None:
+        """Show an assistant; `fixed` when it can only be looked at."""
+        self._agent, self._fixed = agent, fixed
+        # Signals are for what the user does; setting the same text anew would also lose Ctrl+Z.
+        self.blockSignals(True)
+        for field, text in (
+            (self.name, agent.name),
+            (self.role, agent.role),
+            (self.description, agent.description),
+        ):
+            field.setText(text)
+            field.setCursorPosition(0)
+            field.setReadOnly(fixed)
+        self._show_hints()
+        for box, text in ((self.instructions, agent.instructions), (self.pages, "\n".join(agent.pages))):
+            box.setPlainText(text)
+            box.setReadOnly(fixed)
+        self.model.show_model(agent.provider, agent.model)
+        self.model.set_fixed(fixed)
+        for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
+            number.setValue(value)
+            number.setReadOnly(fixed)
+        self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
+        self.enabled.setChecked(agent.enabled)
+        self.enabled.setEnabled(not fixed)
+        self._show_chips()
+        for error in self.errors.values():
+            error.setText("")
+            error.hide()
+        self.blockSignals(False)
+
+    def set_choices(self, choices: Choices) -> None:
+        """Say what there is to choose from."""
+        self._choices = choices
+        self.blockSignals(True)
+        self.model.set_providers(choices.providers)
+        self._offer()
+        self.blockSignals(False)
+
+    def assistant(self) -> Agent | None:
+        """Return the assistant as written; None where a field is wrong, which is then said beside it."""
+        name, model = self.name.text().strip(), self.model.chosen()
+        self.show_error("name", "" if name else self._language("assistant.error.name"))
+        self.show_error("model", "" if model is not None else self._language("assistant.error.model"))
+        pages = tuple(line.strip() for line in self.pages.text().splitlines() if line.strip())
+        wrong = next((page for page in pages if not page.startswith(("https://", "http://"))), "")
+        self.show_error("pages", self._language("assistant.error.page", page=wrong[:80]) if wrong else "")
+        if not name or model is None or wrong:
+            return None
+        return replace(
+            self._agent,
+            name=name,
+            role=self.role.text().strip(),
+            provider=model[0],
+            model=model[1],
+            description=self.description.text().strip(),
+            instructions=self.instructions.text(),
+            tools=self.tools.chosen(),
+            sub_agents=self.sub_agents.chosen(),
+            mcp_servers=self.servers.chosen(),
+            max_depth=self.deep.value(),
+            max_steps=self.steps.value(),
+            pages=pages,
+            enabled=self.enabled.isChecked(),
+            busy=self.busy.busy(),
+        )
+
+    def show_error(self, field: str, text: str) -> None:
+        """Say beside a field of `TEXTS` what is wrong with it; nothing when the text is empty."""
+        self.errors[field].setText(text)
+        self.errors[field].setVisible(bool(text))
+
+    def fit(self, width: int) -> None:
+        """Stand side by side what has room for that in `width` pixels.
+
+        Its own width would not do: what stands side by side keeps it wide.
+        """
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        for row in (self._pair, self._trio):
+            row.setDirection(down if width < tall(NARROW) else across)
+
+    def _lay_out(self) -> None:
+        for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):
+            self._pair.addLayout(self._field(name, role), 3 if name == "model" else 2)
+        self._pair.setSpacing(14)
+        limits = QHBoxLayout()
+        limits.setSpacing(6)
+        for widget in (self._at_most, self.deep, self._deep_label, self.steps, self._each):
+            limits.addWidget(widget)
+        limits.addStretch(1)
+        boxes = (
+            ("tools", self.tools, self._tools_hint),
+            ("sub_agents", self.sub_agents, limits),
+            ("servers", self.servers, self._servers_hint),
+        )
+        for name, chips, under in boxes:
+            self._trio.addLayout(self._box(name, chips, under), 1)
+        self._trio.setSpacing(14)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        column.addLayout(self._pair)
+        column.addLayout(self._field("description", self.description))
+        column.addLayout(self._field("instructions", self.instructions))
+        column.addLayout(self._trio)
+        column.addLayout(self._field("pages", self.pages))
+        busy = QVBoxLayout()
+        busy.setSpacing(5)
+        busy.addWidget(self._labels["busy"])
+        busy.addWidget(self.busy)
+        column.addLayout(busy)
+        column.addWidget(self.enabled)
+        column.addStretch(1)
+
+    def _field(self, name: str, widget: QWidget) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(5)
+        column.addWidget(self._labels[name])
+        column.addWidget(widget)
+        column.addWidget(self.errors[name])
+        self._labels[name].setBuddy(widget)
+        return column
+
+    def _box(self, name: str, chips: ChipList, under: QWidget | QHBoxLayout) -> QVBoxLayout:
+        frame = QFrame()
+        frame.setProperty("kind", "card")
+        inside = QVBoxLayout(frame)
+        inside.setContentsMargins(12, 11, 12, 11)
+        inside.setSpacing(9)
+        inside.addWidget(chips)
+        if isinstance(under, QWidget):
+            inside.addWidget(under)
+        else:
+            inside.addLayout(under)
+        column = QVBoxLayout()
+        column.setSpacing(5)
+        column.addWidget(self._labels[name])
+        column.addWidget(frame)
+        column.addStretch(1)
+        return column
+
+    def _connect(self) -> None:
+        for field in (self.name, self.role, self.description):
+            field.textChanged.connect(lambda _text: self.changed.emit())
+        for box in (self.instructions, self.pages):
+            box.textChanged.connect(self.changed)
+        for chips in (self.tools, self.sub_agents, self.servers):
+            chips.changed.connect(self.changed)
+            chips.drawn.connect(self._put_in_order)
+        for number in (self.deep, self.steps):
+            number.valueChanged.connect(lambda _value: self.changed.emit())
+        self.model.changed.connect(self.changed)
+        self.busy.changed.connect(self.changed)
+        self.role.textEdited.connect(lambda role: self.busy.show_role(role))
+        self.enabled.toggled.connect(lambda _on: self.changed.emit())
+
+    def _put_in_order(self) -> None:
+        """Let Tab go from the top to the bottom, through chips that came later too."""
+        stops: tuple[QWidget, ...] = (
+            *(self.name, self.role, self.model, self.description, self.instructions),
+            *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
+            *(self.pages, self.busy.strategy, self.busy.number, self.busy.places, self.enabled),
+        )
+        for before, after in pairwise(stops):
+            QWidget.setTabOrder(before, after)
+
+    def _show_chips(self) -> None:
+        agent, fixed = self._agent, self._fixed
+        self._offer()
+        self.tools.show_chosen(agent.tools, fixed=fixed)
+        self.sub_agents.show_chosen(agent.sub_agents, fixed=fixed)
+        self.servers.show_chosen(agent.mcp_servers, fixed=fixed)
+
+    def _offer(self) -> None:
+        words, choices = self._language, self._choices
+        self.tools.set_offers(_tool_offers(choices.tools, words))
+        self.sub_agents.set_offers(
+            [
+                Offer(agent.id, agent.name, agent.description)
+                for agent in choices.agents
+                if agent.id != self._agent.id
+            ]
+        )
+        offers = []
+        for status in choices.servers:
+            text, tone = server_state(status, words)
+            name = status.server.name
+            offers.append(
+                Offer(name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone)
+            )
+        self.servers.set_offers(offers)
+
+    def _show_hints(self) -> None:
+        """Say in empty fields what belongs there, where it can be written."""
+        for box, name in (
+            (self.role, "role"),
+            (self.description, "description"),
+            (self.instructions, "instructions"),
+            (self.pages, "pages"),
+        ):
+            hint = "" if self._fixed else self._language(f"assistant.hint.{name}")
+            box.setPlaceholderText(hint)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        for name, label in self._labels.items():
+            label.setText(words(f"assistant.field.{name}"))
+        for field, name in (
+            (self.name, "name"),
+            (self.role, "role"),
+            (self.model, "model"),
+            (self.description, "description"),
+            (self.instructions, "instructions"),
+            (self.pages, "pages"),
+        ):
+            field.setAccessibleName(words(f"assistant.field.{name}"))
+        self._show_hints()
+        for chips, name in (
+            (self.tools, "tools"),
+            (self.sub_agents, "sub_agents"),
+            (self.servers, "servers"),
+        ):
+            chips.set_words(words(f"assistant.field.{name}"), words(f"assistant.none.{name}"))
+        self._tools_hint.setText(words("assistant.tools.text"))
+        self._servers_hint.setText(words("assistant.servers.text"))
+        self._at_most.setText(words("assistant.at_most"))
+        self._deep_label.setText(words("assistant.depth"))
+        self._each.setText(words("assistant.steps"))
+        self.deep.setAccessibleName(words("assistant.depth.name"))
+        self.steps.setAccessibleName(words("assistant.steps.name"))
+        self.enabled.setText(words("assistant.enabled"))
+        self.set_choices(self._choices)
+
+
+def _line(name: str, most: int) -> QLineEdit:
+    field = QLineEdit()
+    field.setObjectName(name)
+    field.setMaxLength(most)
+    return field
+
+
+def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[Offer]:
+    """Return the allow-list as people read it, each set of tools before its own.
+
+    The tool tip begins with the name models know.
+    """
+    offers: list[Offer] = []
+    for name in dict.fromkeys(tool.group for tool in tools):
+        title = _known(f"tool.group.{name}", words) or name
+        members = [tool for tool in tools if tool.group == name]
+        if name and len(members) > 1:
+            keys = ", ".join(tool.key for tool in members)
+            offers.append(Offer(name, words("assistant.tools.all", group=title), keys, title, "accent"))
+        elif name:
+            # A set of one is that tool; a definition may name either.
+            offers.append(Offer(name, title, members[0].key, "", "accent"))
+        for tool in members:
+            text = _known(f"tool.{tool.key}.name", words) or tool.key
+            told = _known(f"tool.{tool.key}.help", words) or tool.description
+            offers.append(Offer(tool.key, text, f"{tool.key}: {told}", title, "accent"))
+    return offers
+
+
+def _known(key: str, words: Language) -> str:
+    return words(key) if key in words.texts else ""

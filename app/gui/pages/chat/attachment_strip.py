@@ -1,0 +1,87 @@
+"""The attachments of a message that is being written: a chip each, to be taken off again."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
+
+from app.core.message import Attachment
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.files.attachments import is_image
+from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.label import ElidedLabel
+
+HEIGHT = 40
+CHIP_WIDTH = 200
+
+
+class AttachmentStrip(QScrollArea):
+    """Shows attachments in a row that scrolls sideways; hidden while there are none.
+
+    Signals: changed(), removed(attachment, place) when the user took one off.
+    """
+
+    changed = Signal()
+    removed = Signal(object, int)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self._look = look
+        self._attachments: tuple[Attachment, ...] = ()
+        self.setObjectName("attachments")
+        self.setWidgetResizable(True)
+        self.setFixedHeight(HEIGHT)
+        self.hide()
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Return what is to be given along, in order."""
+        return self._attachments
+
+    def show_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Show these instead."""
+        if tuple(attachments) == self._attachments:
+            return
+        self._attachments = tuple(attachments)
+        body = QWidget()
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 2, 0, 2)
+        row.setSpacing(6)
+        for place, attachment in enumerate(self._attachments):
+            row.addWidget(self._chip(place, attachment))
+        row.addStretch(1)
+        self.setWidget(body)
+        self.setVisible(bool(self._attachments))
+        self.changed.emit()
+
+    def add(self, attachments: Sequence[Attachment]) -> None:
+        """Show these as well."""
+        self.show_attachments((*self._attachments, *attachments))
+
+    def _chip(self, place: int, attachment: Attachment) -> QFrame:
+        chip = QFrame()
+        chip.setProperty("kind", "card")
+        chip.setMaximumWidth(CHIP_WIDTH)
+        name = ElidedLabel("meta")
+        name.setText(attachment.name)
+        icon = icon_button(self._look, "image" if is_image(attachment) else "file-text")
+        icon.setFixedSize(20, 20)
+        icon.setEnabled(False)
+        remove = icon_button(self._look, "x", f"attachment_remove_{place + 1}")
+        remove.setFixedSize(22, 22)
+        name_button(remove, self._language("chat.attachment.remove", name=attachment.name))
+        remove.clicked.connect(lambda: self._on_remove(place))
+        row = QHBoxLayout(chip)
+        row.setContentsMargins(6, 3, 4, 3)
+        row.setSpacing(4)
+        row.addWidget(icon)
+        row.addWidget(name, 1)
+        row.addWidget(remove)
+        name.setMinimumWidth(min(name.sizeHint().width(), CHIP_WIDTH - 70))
+        return chip
+
+    def _on_remove(self, place: int) -> None:
+        gone = self._attachments[place]
+        self.show_attachments(self._attachments[:place] + self._attachments[place + 1 :])
+        self.removed.emit(gone, place)

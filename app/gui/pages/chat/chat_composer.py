@@ -1,0 +1,298 @@
+"""The composer of a chat: attachments, the assistant with its tools, the editing of what was said, Stop."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+
+from app.core.agent import Agent
+from app.core.message import Attachment
+from app.core.text import exact
+from app.core.texts import has_hangul
+from app.core.tool import ASKING, ServerStatus
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.pages.chat.message_box import MessageBox
+from app.gui.pages.chat.reading_strip import ReadingStrip
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.menu_button import MenuButton
+
+MARGINS = 40
+LONGEST_NAME = 24
+
+
+class ChatComposer(Composer):
+    """Writes to an assistant; keeps no session's state, shows what it is told.
+
+    Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
+    image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
+    assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() when
+    what is to be sent has to wait for a file, settings_mode_chosen(on).
+    """
+
+    message_submitted = Signal(str, object)
+    attach_requested = Signal()
+    files_given = Signal(object)
+    image_given = Signal(object)
+    long_text_given = Signal(str)
+    stop_requested = Signal()
+    edit_cancelled = Signal()
+    assistant_chosen = Signal(str)
+    servers_requested = Signal()
+    reading_cancelled = Signal(int)
+    send_waited = Signal()
+    settings_mode_chosen = Signal(bool)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self._language = language
+        self._busy = self._held = self._english_only = False
+        self.strip = AttachmentStrip(language, look)
+        self.readings = ReadingStrip(language, look)
+        self.message_box = MessageBox()
+        self._limit = Paragraph("warn")
+        self._waits = Paragraph("hint")
+        super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
+        self.setAcceptDrops(True)
+        self._editing = QFrame()
+        self._editing_text = ElidedLabel("meta")
+        self._editing_cancel = button("link", "edit_cancel")
+        self.attach = icon_button(look, "paperclip", "attach_button")
+        self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
+        self.group = MenuButton(look, "users", "group_button", chevron=True)
+        self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
+        self.stop = button("", "stop_button")
+        self.stop.dress(look, "square", "text")
+        # One line for two menus: a group's tools are its members'.
+        self.settings_mode = QAction(self)
+        self.settings_mode.setCheckable(True)
+        self._assistant_id = ""
+        self._in_group, self._stops = False, True
+        self._lay_out()
+        self._connect()
+        self.set_busy(False)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Return what is to be given along."""
+        return self.strip.attachments()
+
+    def show_readings(self, names: Mapping[int, str], *, sends: bool) -> None:
+        """Say which files are being read, and with `sends` that all is sent once they are."""
+        self.readings.show_readings(names)
+        self._waits.setVisible(sends and bool(names))
+        self._show_send()
+
+    def submit(self) -> None:
+        """Send what is written, as Enter does."""
+        self._on_submitted()
+
+    def hold(self, held: bool) -> None:
+        """Send nothing for now: what is written stays."""
+        self._held = held
+        self._on_text_changed()
+
+    def set_english_only(self, english_only: bool) -> None:
+        """Say so under what is written in Korean: whoever answers would not understand it."""
+        self._english_only = english_only
+        self._show_limit()
+
+    def set_busy(self, busy: bool) -> None:
+        """Offer Stop while the assistant works; what is sent then waits in the queue."""
+        if not busy and self.stop.hasFocus():
+            self.box.setFocus()
+        self._busy = busy
+        # A group's Stop stands in the orchestrator's box.
+        self.stop.setVisible(busy and self._stops)
+        self._fit_hint()
+
+    def show_editing(self, editing: bool) -> None:
+        """Say that an earlier message is being rewritten, with the way out of it."""
+        self._editing.setVisible(editing)
+
+    def show_assistants(self, agents: Sequence[Agent], chosen: Agent | None, name: str) -> None:
+        """Offer these assistants; `name` is shown where the chosen one is gone."""
+        self._assistant_id = chosen.id if chosen else ""
+        shown = " ".join((chosen.name if chosen else name).split())
+        self.assistant.show_words(short_name(shown))
+        self.assistant.setAccessibleName(self._language("chat.assistant.of", name=shown))
+        menu = self.assistant.choices
+        menu.clear()
+        for agent in agents:
+            action = QAction(unmarked(agent.name), menu)
+            action.setCheckable(True)
+            action.setChecked(agent.id == self._assistant_id)
+            action.triggered.connect(
+                lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
+            )
+            menu.addAction(action)
+
+    def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
+        """Show a group instead of the assistants, its menu and an @ calling members; no name ends that.
+
+        With `stops` its Stop stands here.
+        """
+        self._in_group = bool(name)
+        self._stops = stops or not name
+        self.group.show_words(short_name(name))
+        self.group.setAccessibleName(self._language("chat.group.of", name=name))
+        self.group.choices.clear()
+        for member in members:
+            words = self._language("member.write", name=unmarked(member))
+            action = self.group.choices.addAction(words)
+            action.triggered.connect(
+                lambda _checked=False, called=member: self.message_box.begin_with(called)
+            )
+        self.group.choices.addSeparator()
+        self.group.choices.addAction(self.settings_mode)
+        self.message_box.set_names(tuple(members))
+        self.assistant.setVisible(not name)
+        self.group.setVisible(bool(name))
+        self.tools.setVisible(not name)
+        self.set_busy(self._busy)
+
+    def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
+        """Say how many tools the assistant may use, and how its MCP servers are."""
+        words = self._language
+        count = len(tools) + sum(len(one.tools) for one in servers)
+        self.tools.show_words(words("chat.tools", count=count))
+        asks = any(one.state == ASKING for one in servers)
+        self.tools.setProperty("tone", "warn" if asks else "")
+        self.tools.style().polish(self.tools)
+        menu = self.tools.choices
+        menu.clear()
+        for key in tools:
+            name = f"tool.{key}.name"
+            menu.addAction(unmarked(words(name) if name in words.texts else key)).setEnabled(False)
+        if not tools:
+            menu.addAction(words("chat.tools.none")).setEnabled(False)
+        if servers:
+            menu.addSection(words("chat.servers"))
+        for status in servers:
+            state = words(f"server.state.{status.state}")
+            text = words("chat.server", name=exact(status.server.name), state=state)
+            menu.addAction(unmarked(text), self.servers_requested.emit)
+        menu.addSeparator()
+        menu.addAction(self.settings_mode)
+        self._fit_hint()
+
+    def retranslate(self, placeholder: str, send: str) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self.set_words(placeholder, words("discussion.hint"), send)
+        self._editing_text.setText(words("chat.editing"))
+        self._limit.setText(words("chat.not_english"))
+        self._waits.setText(words("chat.reading.sends"))
+        self._editing_cancel.setText(words("dialog.cancel"))
+        self.settings_mode.setText(words("chat.settings_mode"))
+        self.stop.setText(words("discussion.stop"))
+        name_button(self.stop, words("chat.stop"), "Esc")
+        name_button(self.attach, words("chat.attach"))
+        self._fit_hint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_hint()
+
+    def _fit_hint(self) -> None:
+        """Show the hint where all of it has room: half a hint teaches nothing."""
+        parts = (self.attach, self.assistant, self.group, self.tools, self.send, self.stop)
+        taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts if not part.isHidden())
+        self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.message_box.canInsertFromMimeData(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.message_box.insertFromMimeData(event.mimeData())
+        event.acceptProposedAction()
+
+    def _lay_out(self) -> None:
+        editing = QHBoxLayout(self._editing)
+        editing.setContentsMargins(2, 0, 0, 0)
+        editing.addWidget(self._editing_text, 1)
+        editing.addWidget(self._editing_cancel)
+        self._editing.hide()
+        files = QHBoxLayout()
+        files.setSpacing(6)
+        files.addWidget(self.strip, 1)
+        files.addWidget(self.readings, 1)
+        self.column.insertLayout(0, files)
+        self.column.insertWidget(0, self._editing)
+        self.column.insertWidget(self.column.count() - 1, self._limit)
+        self.column.insertWidget(self.column.count() - 1, self._waits)
+        self._limit.hide()
+        self._waits.hide()
+        self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.foot.setContentsMargins(0, 0, 0, 0)
+        # The hint is whole or not there: it shares no room with the space before it.
+        self.foot.setStretchFactor(self._hint, 0)
+        choices = (self.attach, self.assistant, self.group, self.tools)
+        for place, widget in enumerate(choices):
+            self.foot.insertWidget(place, widget)
+        # On a narrow page they shorten their words rather than stand past its edge.
+        for widget in (self.assistant, self.group, self.tools):
+            widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.group.hide()
+        self.foot.insertStretch(len(choices), 1)
+        self.foot.insertWidget(self.foot.count() - 1, self.stop)
+        # Tab goes as the eye does: the box, then what stands under it.
+        before: QWidget = self.box
+        for widget in (*choices, self.stop, self.send):
+            QWidget.setTabOrder(before, widget)
+            before = widget
+
+    def _connect(self) -> None:
+        self.attach.clicked.connect(self.attach_requested)
+        self.stop.clicked.connect(self.stop_requested)
+        self._editing_cancel.clicked.connect(self.edit_cancelled)
+        self.settings_mode.triggered.connect(self.settings_mode_chosen)
+        self.strip.changed.connect(self._on_text_changed)
+        self.readings.cancelled.connect(self.reading_cancelled)
+        for given, emitted in (
+            (self.message_box.files_given, self.files_given),
+            (self.message_box.image_given, self.image_given),
+            (self.message_box.long_text_given, self.long_text_given),
+        ):
+            given.connect(emitted)
+        self.message_box.escaped.connect(self._on_escaped)
+
+    def _on_escaped(self) -> None:
+        if not self._editing.isHidden():
+            self.edit_cancelled.emit()
+        elif self._busy:
+            self.stop_requested.emit()
+
+    def _on_submitted(self) -> None:
+        text, attachments = self.box.text(), self.attachments()
+        if self.readings and self.send.isEnabled():
+            self.send_waited.emit()
+        elif (text or attachments) and self.send.isEnabled():
+            self.box.clear()
+            self.strip.show_attachments(())
+            self.message_submitted.emit(text, attachments)
+
+    def _on_text_changed(self) -> None:
+        self._show_send()
+        self._show_limit()
+        self.text_changed.emit()
+
+    def _show_send(self) -> None:
+        something = self.box.text() or self.attachments() or self.readings
+        self.send.setEnabled(bool(something) and not self._held)
+
+    def _show_limit(self) -> None:
+        self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
+
+
+def short_name(name: str) -> str:
+    """Return a name as a button shows it: not too long of it, and no mark of a key."""
+    return unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME))
+
+
+def unmarked(text: str) -> str:
+    """Return a text for a button or menu line, which would read & as the mark of a key."""
+    return text.replace("&", "&&")

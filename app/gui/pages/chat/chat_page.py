@@ -1,0 +1,450 @@
+"""A chat in the main area: its messages, the questions that wait, the queue, and the box to write."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.draft import Draft, Rewriting
+from app.core.events import (
+    CallsStreamed,
+    MessageFinished,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from app.core.message import APPROVAL, PAGE, USER, Attachment, Author, Message
+from app.core.session import RUNNING, WAITING, Chat, ChatSession
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.chat.chat_composer import ChatComposer
+from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.chat.state_line import StateLine
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.transcript.row_style import MAX_COLUMN, WIDE
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
+from app.gui.widgets.label import Paragraph
+from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.prompt_card import PromptCard
+from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.queue_strip import QueueStrip
+
+NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
+Versions = Mapping[str, tuple[int, int]]
+
+
+class ChatPage(ConversationView):
+    """Shows one chat, or an empty page to begin one; requests carry the session's id, "" for a new one.
+
+    Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
+    attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
+    message_action_requested(session, message, action), version_requested(session, turn, step),
+    stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
+    hand_over_requested(session, message, arguments) where the user changed what is handed over.
+    """
+
+    KIND = ChatSession
+
+    send_requested = Signal(str, str, object)
+    edit_requested = Signal(str, str, str, object)
+    answer_requested = Signal(str, str, str)
+    dismiss_requested = Signal(str, str)
+    message_action_requested = Signal(str, str, str)
+    version_requested = Signal(str, str, int)
+    stop_turn_requested = Signal(str, str)
+    stop_requested = Signal(str)
+    resume_requested = Signal(str)
+    hand_over_requested = Signal(str, str, str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self.chat_composer = ChatComposer(language, look)
+        names = ("transcript", "composer", "send_button")
+        super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
+        self._session: ChatSession | None = None
+        self._name = self._group = self._estimate = ""
+        self._asks = self._local = self._steps = False
+        self._turns: set[str] = set()
+        self._last_turn = ""
+        self._said: list[str] = []
+        self._speaker: Author | None = None
+        self._running_calls: set[str] = set()
+        self._editing = ""
+        self._set_aside = Draft()
+        self._answers: dict[str, str] = {}
+        self._queued: dict[str, str] = {}
+        self._empty = Paragraph("lead", self, centred=True)
+        self.queue = QueueStrip(language, look)
+        self.state_line = StateLine(language)
+        self.queue.after = self.state_line.resume
+        self.box = OrchestratorBox(language, look)
+        self._foot = QWidget()
+        self._lay_out()
+        self._connect()
+        self.transcript.set_card_factory(self._make_card)
+        self.transcript.set_retry_allowed(True)
+        self.transcript.show_session(NOBODY, ())
+        self._retranslate()
+
+    @property
+    def session(self) -> ChatSession | None:
+        """The chat shown, None on a page for a new one."""
+        return self._session
+
+    def show_new(self) -> None:
+        """Show an empty page to begin a chat on."""
+        self._session, self._read_only = None, False
+        self.transcript.clear_speaking()
+        self.transcript.show_session(NOBODY, ())
+        self._follow(())
+        self.state_line.show_session(None, read_only=False, damaged=0)
+        self._show_state()
+
+    def show_session(
+        self,
+        session: ChatSession,
+        messages: Sequence[Message],
+        *,
+        read_only: bool = False,
+        damaged: int = 0,
+    ) -> None:
+        self._follow(messages)
+        super().show_session(session, messages, read_only=read_only, damaged=damaged)
+        self.state_line.show_session(session, read_only=read_only, damaged=damaged)
+        self._show_state()
+
+    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+        super().prepend(messages, read_only=read_only, damaged=damaged)
+        self._turns.update(message.turn_id for message in messages)
+        self._said[:0] = _said_in(messages)
+        self.state_line.show_session(self._session, read_only=read_only, damaged=damaged)
+        self._show_state()
+
+    def show_versions(self, versions: Versions) -> None:
+        """Say of turns that have several versions which one is shown."""
+        self.transcript.set_versions(versions)
+
+    def reload(self, messages: Sequence[Message], versions: Versions) -> None:
+        """Show another version of the conversation; what is read stays where it is."""
+        self._follow(messages)
+        self.transcript.reload(messages, versions)
+        self._show_state()
+
+    def clear(self) -> None:
+        super().clear()
+        self.show_new()
+
+    def stands_at(self, head: str) -> bool:
+        """Say whether the last turn shown is the one a chat stands at."""
+        return head == self._last_turn
+
+    def show_change(self, session: ChatSession) -> None:
+        super().show_change(session)
+        self.transcript.session_changed(session)
+        self.state_line.show_change(session)
+        if session.status != RUNNING:
+            self._quiet()
+        self._show_state()
+
+    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        self.state_line.end_retry()
+        if event.parent_turn_id is None:
+            self._speaker = event.author
+            self._running_calls.clear()
+            words = self._language("transcript.starting_model") if starting and self._local else ""
+            self.transcript.set_speaking(event.author, "", words)
+
+    def show_message(self, message: Message) -> None:
+        self.state_line.end_retry()
+        if self._takes(message):
+            if message.parent_turn_id is None:
+                self.transcript.clear_speaking()
+            super().show_message(message)
+            self._show_empty()
+
+    def show_finished(self, event: MessageFinished) -> None:
+        if self._takes(event.message):
+            super().show_finished(event)
+            self._said += _said_in((event.message,))
+            self.chat_composer.message_box.set_said(self._said)
+            self._show_empty()
+
+    def show_calls(self, event: CallsStreamed) -> None:
+        """Show the calls of a message as they come in."""
+        self.transcript.calls_streamed(event)
+
+    def show_tool_started(self, event: ToolStarted) -> None:
+        """Show that a tool runs."""
+        self._running_calls.add(event.tool_call_id)
+        self.transcript.tool_started(event)
+
+    def show_tool_finished(self, event: ToolFinished) -> None:
+        """Show how a tool ended; once none runs any more, the model is at work again."""
+        self.transcript.tool_finished(event)
+        self._running_calls.discard(event.tool_call_id)
+        running = self._session is not None and self._session.status == RUNNING
+        if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
+            self.transcript.set_speaking(self._speaker, "", "")
+
+    def show_turn_finished(self, event: TurnFinished) -> None:
+        """Let a turn rest."""
+        self.transcript.turn_finished(event)
+        if event.turn_id == self._last_turn:
+            self._quiet()
+
+    def show_retry(self, event: RetryScheduled) -> None:
+        self.state_line.show_retry(event)
+
+    def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
+        """Say whom one writes to, and where its model runs; while it asks, what is written is the answer."""
+        self._name, self._asks, self._local = name, asks, on_this_computer
+        self._retranslate()
+
+    def show_group(self, name: str, members: Sequence[str], *, steps: bool = False) -> None:
+        """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant.
+
+        With `steps` it is a workflow, in which one steps in.
+        """
+        self._group, self._steps = name, steps
+        self.chat_composer.show_group(name, members, stops=steps)
+        if not name:
+            self.box.hide()
+        self._retranslate()
+
+    def show_estimate(self, text: str) -> None:
+        """Say what the first message to a group will use."""
+        if text != self._estimate:
+            self._estimate = text
+            self._retranslate()
+
+    @property
+    def in_group_mode(self) -> bool:
+        """Whether one writes to a group."""
+        return bool(self._group)
+
+    @property
+    def in_settings_mode(self) -> bool:
+        """Whether those written to only read and plan (row S8)."""
+        return self.chat_composer.settings_mode.isChecked()
+
+    def begin_editing(self, message: Message) -> None:
+        """Let the user rewrite what they said; what was being written is kept aside."""
+        written = Rewriting(message_id=message.id, text=message.content, attachments=message.attachments)
+        self.change_draft(replace(self.draft, rewriting=written))
+        self.composer.box.setFocus()
+
+    def take_focus(self) -> None:
+        """Put the cursor where one answers, else where one writes; whoever writes is not interrupted."""
+        box = self.composer.box
+        card = next((one for one in self.transcript.findChildren(PromptCard) if one.isVisible()), None)
+        if card is not None and not box.toPlainText() and not box.composing:
+            card.setFocus()
+        else:
+            super().take_focus()
+
+    @property
+    def draft(self) -> Draft:
+        text, attachments = self.composer.box.toPlainText(), self.chat_composer.attachments()
+        if self._editing:
+            written = Rewriting(message_id=self._editing, text=text, attachments=attachments)
+            draft = replace(self._set_aside, rewriting=written)
+        else:
+            draft = Draft(text=text, attachments=attachments)
+        return replace(draft, answers=dict(self._answers), queued=dict(self._queued))
+
+    def change_draft(self, draft: Draft) -> None:
+        """Show another draft for this session, and keep it."""
+        self.set_draft(draft)
+        self.draft_changed.emit(self.session_id, draft)
+
+    def _show_draft(self, draft: Draft) -> None:
+        self._editing = draft.rewriting.message_id if draft.rewriting else ""
+        self._set_aside = replace(draft, rewriting=None)
+        self._answers, self._queued = dict(draft.answers), dict(draft.queued)
+        written = draft.rewriting or draft
+        self.chat_composer.show_editing(bool(self._editing))
+        self.chat_composer.strip.show_attachments(written.attachments)
+        self._write(written.text)
+        for card in self.transcript.findChildren(QuestionCard):
+            card.write(self._answers.get(card.message.id, ""))
+        self.queue.write(self._queued)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_empty()
+        self.box.set_room(self.height() * 2 // 5 - 40)
+
+    # What is shown
+
+    def _follow(self, messages: Sequence[Message]) -> None:
+        """Take note of the turns shown, so that those of other versions are told apart."""
+        self._turns = {message.turn_id for message in messages}
+        roots = [message.turn_id for message in messages if message.parent_turn_id is None]
+        self._last_turn = roots[-1] if roots else ""
+        self._running_calls.clear()
+        self._said = _said_in(messages)
+
+    def _takes(self, message: Message) -> bool:
+        """Say whether a message belongs to the version shown."""
+        if message.turn_id in self._turns:
+            return True
+        if message.parent_turn_id in self._turns:
+            self._turns.add(message.turn_id)
+            return True
+        if message.parent_turn_id is None and (message.follows or "") == self._last_turn:
+            self._turns.add(message.turn_id)
+            self._last_turn = message.turn_id
+            return True
+        return False
+
+    def _quiet(self) -> None:
+        self._speaker = None
+        self.transcript.clear_speaking()
+
+    def _show_state(self) -> None:
+        session = self._session
+        status = session.status if session else ""
+        composer = self.chat_composer
+        if self._read_only and composer.box.hasFocus():
+            self.transcript.setFocus()
+        composer.setVisible(not self._read_only)
+        composer.set_busy(status in (RUNNING, WAITING))
+        self.queue.show_queue(session.chat.queue if session else ())
+        self.queue.write(self._queued)
+        composer.message_box.set_said(self._said)
+        self._retranslate()
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        self._empty.setVisible(not self._turns)
+        self._place_empty()
+
+    def _place_empty(self) -> None:
+        room = self.transcript.geometry()
+        width = min(520, max(80, room.width() - 80))
+        height = self._empty.heightForWidth(width)
+        self._empty.setGeometry(
+            room.center().x() - width // 2, room.top() + (room.height() - height) * 2 // 5, width, height
+        )
+        self._empty.raise_()
+
+    def _make_card(self, message: Message) -> PromptCard:
+        assert message.prompt is not None
+        card = self._new_card(message)
+        card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
+        card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
+        for done in (card.answered, card.dismissed):
+            done.connect(lambda *_: self._leave_card(card))
+        if isinstance(card, QuestionCard):
+            card.write(self._answers.get(message.id, ""))
+            card.written.connect(lambda text: self._on_written(self._answers, message.id, text or None))
+            for done in (card.answered, card.dismissed):
+                done.connect(lambda *_: self._on_written(self._answers, message.id, None))
+        # The first time only: scrolled into sight again, it takes the focus from nobody.
+        card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
+        return card
+
+    def _leave_card(self, card: PromptCard) -> None:
+        """Go on to the next question, else to where one writes: who has answered is done here."""
+        others = (one for one in self.transcript.findChildren(PromptCard) if one is not card)
+        following = next((one for one in others if one.isVisible()), None)
+        (following or self.composer.box).setFocus()
+
+    def _new_card(self, message: Message) -> PromptCard:
+        if is_hand_over(message):
+            card = HandOverCard(self._language, self._look, message)
+            card.changed_and_allowed.connect(
+                lambda arguments: self.hand_over_requested.emit(self.session_id, message.id, arguments)
+            )
+            return card
+        asks_leave = message.prompt is not None and message.prompt.type == APPROVAL
+        if message.prompt.reason == PAGE:
+            # Told by who asked, never by what the page looks like.
+            page = PageCard(self._language, self._look, message)
+            page.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
+            return page
+        return (ApprovalCard if asks_leave else QuestionCard)(self._language, self._look, message)
+
+    def _on_card_came(self) -> None:
+        # Also while another window is in front: who comes back finds the question.
+        if self.window().focusWidget() is self.composer.box:
+            self.take_focus()
+
+    # Wiring
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.find_bar)
+        column.addWidget(self.transcript, 1)
+        self._foot.setMaximumWidth(MAX_COLUMN + 56)
+        foot = QVBoxLayout(self._foot)
+        foot.setContentsMargins(28, 10, 28, 20)
+        foot.setSpacing(8)
+        for widget in (self.state_line, self.box, self.queue, self.composer):
+            foot.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self._foot, 1000)
+        row.addStretch(1)
+        column.addLayout(row)
+        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def _connect(self) -> None:
+        composer, transcript = self.chat_composer, self.transcript
+        composer.message_submitted.connect(self._on_submitted)
+        composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        composer.edit_cancelled.connect(self._leave_editing)
+        self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.box.member_called.connect(composer.message_box.begin_with)
+        self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
+        self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        transcript.action_requested.connect(
+            lambda message_id, action: self.message_action_requested.emit(self.session_id, message_id, action)
+        )
+        transcript.version_requested.connect(
+            lambda turn_id, step: self.version_requested.emit(self.session_id, turn_id, step)
+        )
+        transcript.stop_turn_requested.connect(
+            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
+        )
+        self._language.changed.connect(self._retranslate)
+
+    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        message_id = self._editing
+        if not message_id:
+            self.send_requested.emit(self.session_id, text, attachments)
+            return
+        self._leave_editing()
+        self.edit_requested.emit(self.session_id, message_id, text, attachments)
+
+    def _leave_editing(self) -> None:
+        self.change_draft(replace(self.draft, rewriting=None))
+
+    def _on_written(self, kept: dict[str, str], message_id: str, text: str | None) -> None:
+        """Keep what is half-written; None where nothing is, or it was given."""
+        if text is not None:
+            kept[message_id] = text
+        else:
+            kept.pop(message_id, None)
+        self._on_text_changed()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        key = "chat.placeholder.workflow" if self._steps else "chat.placeholder"
+        key = "chat.placeholder.waiting" if self._asks else key
+        placeholder = words(key, name=self._name if self._asks else self._group or self._name)
+        self.chat_composer.retranslate(placeholder, words("discussion.send"))
+        empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
+        text = words(empty, name=self._group or self._name)
+        self._empty.setText(f"{text} {self._estimate}" if self._group else text)
+        self._place_empty()
+
+
+def _said_in(messages: Sequence[Message]) -> list[str]:
+    """Return what the user wrote by themselves; answers to questions are not theirs to say again."""
+    return [one.content for one in messages if one.role == USER and one.content and one.answers is None]

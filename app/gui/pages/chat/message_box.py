@@ -1,0 +1,146 @@
+"""The box of a chat's composer: takes files and pictures as well as text, remembers what was said, and
+completes the name of whom an @ calls.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
+
+from app.gui.files.attachments import LONG_PASTE
+from app.gui.markdown.utf16 import Utf16Places, units
+from app.gui.pages.chat.name_list import NameList
+from app.gui.widgets.composer import ENTER, TextBox
+
+
+class MessageBox(TextBox):
+    """A text box that hands on what is no text to write, and brings back earlier messages with Up.
+
+    Signals: files_given(paths), image_given(picture), long_text_given(text), escaped() when Escape
+    has nothing to do here.
+    """
+
+    files_given = Signal(object)
+    image_given = Signal(object)
+    long_text_given = Signal(str)
+    escaped = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: list[str] = []
+        self._back = 0
+        self._names: tuple[str, ...] = ()
+        self._name_list = NameList(self)
+        self._name_list.name_chosen.connect(self._complete)
+        self.textChanged.connect(self._offer_names)
+        self.cursorPositionChanged.connect(self._offer_names)
+
+    def set_names(self, names: tuple[str, ...]) -> None:
+        """Know whom an @ at the beginning may call."""
+        self._names = names
+        self._offer_names()
+
+    def begin_with(self, name: str) -> None:
+        """Let the message begin with a call to someone, before what is written already."""
+        self._complete(name)
+        self.setFocus()
+
+    def set_said(self, texts: list[str]) -> None:
+        """Know the user's own messages, oldest first."""
+        # Told again and again while a chat runs: who is looking back keeps their place.
+        if texts != self._said:
+            self._said = list(texts)
+            self._back = 0
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        paths = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+        if paths:
+            self.files_given.emit(paths)
+        elif source.hasImage() and isinstance(image := source.imageData(), QImage):
+            self.image_given.emit(image)
+        elif len(source.text()) > LONG_PASTE:
+            self.long_text_given.emit(source.text())
+        else:
+            super().insertFromMimeData(source)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
+        plain = not event.modifiers()
+        if self._take_name_key(event, step) or (step and plain and self._recall(step)):
+            event.accept()
+        elif event.key() == Qt.Key.Key_Escape and not self.composing:
+            self.escaped.emit()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def _recall(self, step: int) -> bool:
+        """Show an earlier or later message, while the box is empty or shows one as it was said."""
+        shown = self.toPlainText()
+        recalling = self._back > 0 and shown == self._said[-self._back]
+        if self.composing or (shown and not recalling):
+            return False
+        back = (self._back if recalling else 0) + step
+        if not 0 <= back <= len(self._said):
+            return recalling
+        self._back = back
+        self.setPlainText(self._said[-back] if back else "")
+        self.moveCursor(self.textCursor().MoveOperation.End)
+        return True
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._name_list.hide()
+
+    def _take_name_key(self, event: QKeyEvent, step: int) -> bool:
+        """Do what a key means while names are offered; return whether it means anything."""
+        if not self._name_list.isVisible() or self.composing:
+            return False
+        if step:
+            self._name_list.step(-step)
+        elif event.key() == Qt.Key.Key_Escape:
+            self._name_list.hide()
+        elif event.key() in (*ENTER, Qt.Key.Key_Tab) and not event.modifiers():
+            self._complete(self._name_list.chosen)
+        else:
+            return False
+        return True
+
+    def _offer_names(self) -> None:
+        """Offer the names that go on as what stands behind the @, up to the cursor."""
+        text = self.toPlainText()
+        written = text[: self._cursor_in(text)]
+        begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
+        fitting = [
+            name
+            for name in self._names
+            if begun is not None and name.casefold().startswith(begun) and name.casefold() != begun.rstrip()
+        ]
+        self._name_list.offer(fitting)
+
+    def _complete(self, name: str) -> None:
+        """Put a name behind the @ with which the message begins, or will begin."""
+        text = self.toPlainText()
+        rest = text[self._cursor_in(text) :] if text.startswith("@") else text
+        if text.startswith("@"):
+            rest = self._without_name(text) if self._named(text) else rest
+        self.setPlainText(f"@{name} {rest.lstrip()}")
+        cursor = self.textCursor()
+        cursor.setPosition(units(name) + 2)
+        self.setTextCursor(cursor)
+        self._name_list.hide()
+
+    def _cursor_in(self, text: str) -> int:
+        """Return how many characters of the text stand before the cursor."""
+        return Utf16Places(text).from_qt(self.textCursor().position())
+
+    def _named(self, text: str) -> str:
+        """Return the name a message begins to call, "" for none."""
+        found = [name for name in self._names if text[1:].casefold().startswith(name.casefold())]
+        return max(found, key=len, default="")
+
+    def _without_name(self, text: str) -> str:
+        return text[1 + len(self._named(text)) :]

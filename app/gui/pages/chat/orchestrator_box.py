@@ -1,0 +1,377 @@
+"""The box over a group's composer (row G10): one line of where the work stands, which unfolds to the plan
+and the members.
+"""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.core.plan import Plan
+from app.core.session import ERROR, PAUSED, RUNNING, WAITING, GroupSession
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import state_of
+from app.gui.display.style import Look
+from app.gui.pages.chat.group_work import GroupWork
+from app.gui.pages.chat.member_list import MemberList
+from app.gui.widgets.controls import (
+    TickBox,
+    button,
+    icon_button,
+    name_button,
+    put_in_tab_order,
+    scrolling,
+)
+from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
+from app.gui.widgets.plan_list import PlanList
+
+HEAD = 44
+NARROW = 560
+TIGHT = 340
+BAR_WIDTH = 90
+META = 200
+LEAST_BODY = 84
+_DOTS = {RUNNING: "ok", WAITING: "warn", PAUSED: "warn", ERROR: "error"}
+
+
+class Gauge(QWidget):
+    """A thin bar that fills with what is done, or with `dot` a round mark in a colour."""
+
+    def __init__(self, look: Look, *, dot: bool) -> None:
+        super().__init__()
+        self._look = look
+        self._dot = dot
+        self._tone = "text_3"
+        self._done = self._count = 0
+        self.setFixedSize(*((8, 8) if dot else (BAR_WIDTH, 4)))
+        look.changed.connect(self.update)
+
+    def show_tone(self, tone: str) -> None:
+        """Take the colour of a token."""
+        self._tone = tone
+        self.update()
+
+    def show_done(self, done: int, count: int) -> None:
+        """Fill up to `done` of `count`."""
+        self._done, self._count = done, count
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        tokens, room = self._look.tokens, QRectF(self.rect())
+        if self._dot:
+            painter.setBrush(QColor(getattr(tokens, self._tone)))
+            painter.drawEllipse(room)
+            return
+        painter.setBrush(QColor(tokens.line))
+        painter.drawRoundedRect(room, 2, 2)
+        if self._done:
+            painter.setBrush(QColor(tokens.accent))
+            painter.drawRoundedRect(QRectF(0, 0, room.width() * self._done / self._count, 4), 2, 2)
+
+
+class Head(QWidget):
+    """The box's line; a click on it, beside its buttons, folds and unfolds. Emits `clicked`."""
+
+    clicked = Signal()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+
+class OrchestratorBox(QFrame):
+    """Shows a group at work and lets the user steer it.
+
+    Signals: pause_requested(), again for at once, stop_requested(), unfolded(on), plan_requested(plan), item_removed(item, place),
+    asking_chosen(on) for hand-overs, member_called(name), given_up().
+    """
+
+    pause_requested = Signal()
+    stop_requested = Signal()
+    unfolded = Signal(bool)
+    plan_requested = Signal(object)
+    item_removed = Signal(object, int)
+    asking_chosen = Signal(bool)
+    member_called = Signal(str)
+    given_up = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("orchestrator_box")
+        self.setProperty("kind", "composer")
+        self._language = language
+        self._session: GroupSession | None = None
+        self._work = GroupWork()
+        self._colours: Mapping[str, int] = {}
+        self._spent = ""
+        self._room = 240
+        self._silent = self._pausing = False
+        self._editable = True
+        self._dot = Gauge(look, dot=True)
+        self._bar = Gauge(look, dot=False)
+        self._title = ElidedLabel("value")
+        self._group = ElidedLabel("meta")
+        self._done = plain_label("hint")
+        self._meta = ElidedLabel("meta")
+        self._whole = plain_label("meta", wrap=True)
+        self.pause = button("", "orchestrator_pause")
+        self.pause.dress(look, "pause", "text")
+        self.stop = button("", "orchestrator_stop")
+        self.stop.dress(look, "square", "text")
+        self.without = button("link", "orchestrator_without")
+        self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle")
+        self._look = look
+        self.plan = PlanList(language, look, "orchestrator_plan")
+        self.members = MemberList(language, look)
+        self.asks = TickBox(look)
+        self.asks.setObjectName("ask_before_hand_over")
+        self._body = QFrame()
+        self._between = QFrame()
+        self._between.setProperty("kind", "line")
+        self._between.setMinimumSize(1, 1)
+        self._plan_title = plain_label("section")
+        self._members_title = plain_label("section")
+        self._lay_out()
+        self._connect()
+        self.unfold(False)
+        self.hide()
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether plan and members are shown."""
+        return not self._body.isHidden()
+
+    def unfold(self, on: bool) -> None:
+        """Show or hide plan and members."""
+        focus = self.window().focusWidget()
+        if not on and focus is not None and self._body.isAncestorOf(focus):  # type: ignore[redundant-expr]
+            self.toggle.setFocus()
+        self._body.setVisible(on)
+        self.toggle.set_icon("chevron-down" if on else "chevron-up")
+        self._retranslate()
+        self._fit()
+
+    def show_work(
+        self, session: GroupSession, work: GroupWork, colours: Mapping[str, int], *, editable: bool
+    ) -> None:
+        """Show how a group stands; `colours` are the members' by id."""
+        self._editable = editable
+        if session.status != RUNNING or work.hands_on != self._work.hands_on:
+            self._silent = False
+        if session.status != RUNNING or self._session is None or session.id != self._session.id:
+            self._pausing = False
+        self._session, self._work, self._colours = session, work, colours
+        self.show()
+        self._retranslate()
+
+    def show_spent(self, spent: str) -> None:
+        """Say what it has cost so far."""
+        if spent != self._spent:
+            self._spent = spent
+            self._retranslate()
+
+    def show_silent(self, silent: bool) -> None:
+        """Offer to go on without the member that has said nothing for long."""
+        if silent != self._silent:
+            self._silent = silent
+            self._retranslate()
+
+    def set_room(self, height: int) -> None:
+        """Say how tall the unfolded part may become, in pixels."""
+        self._room = max(LEAST_BODY, height)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.is_unfolded:
+            self._on_toggled()
+        else:
+            super().keyPressEvent(event)
+
+    def _lay_out(self) -> None:
+        self._head = head = Head()
+        head.setFixedHeight(HEAD)
+        head.clicked.connect(self._on_toggled)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(14, 0, 8, 0)
+        row.setSpacing(9)
+        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._group.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._meta.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
+        right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
+        for part in left:
+            row.addWidget(part)
+        row.addStretch(1)
+        for part in right:
+            row.addWidget(part)
+        self._plan_area, self._members_area = scrolling(self.plan), scrolling(self.members)
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(0)
+        self._whole.setContentsMargins(14, 8, 10, 0)
+        body.addWidget(self._whole)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        body.addLayout(self._halves)
+        self._halves.setSpacing(0)
+        self._body.setProperty("kind", "box_body")
+        for title, area, extra in (
+            (self._plan_title, self._plan_area, None),
+            (self._members_title, self._members_area, self.asks),
+        ):
+            half = QVBoxLayout()
+            half.setContentsMargins(14, 10, 10, 10)
+            half.setSpacing(5)
+            half.addWidget(title)
+            half.addWidget(area)
+            if extra is not None:
+                half.addWidget(extra)
+            half.addStretch(1)
+            if area is self._members_area:
+                self._halves.addWidget(self._between)
+            self._halves.addLayout(half, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(self._body)
+
+    def _connect(self) -> None:
+        self.toggle.clicked.connect(self._on_toggled)
+        self.pause.clicked.connect(self._on_pause)
+        self.stop.clicked.connect(self.stop_requested)
+        self.without.clicked.connect(self.given_up)
+        self.plan.plan_requested.connect(self.plan_requested)
+        self.plan.item_removed.connect(self.item_removed)
+        self.members.member_called.connect(self.member_called)
+        self.members.given_up.connect(self.given_up)
+        self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
+        self.plan.stops_changed.connect(self._order_stops)
+        self.members.stops_changed.connect(self._order_stops)
+        self._language.changed.connect(self._retranslate)
+
+    def _order_stops(self) -> None:
+        """Let Tab go as the eye does."""
+        head = (self.without, self.pause, self.stop, self.toggle)
+        put_in_tab_order((*head, *self.plan.stops(), *self.members.rows(), self.asks))
+
+    def _on_toggled(self) -> None:
+        self.unfold(not self.is_unfolded)
+        self.unfolded.emit(self.is_unfolded)
+
+    def _on_pause(self) -> None:
+        self._pausing = True
+        self._retranslate()
+        self.pause_requested.emit()
+
+    def _retranslate(self) -> None:
+        words, session, work = self._language, self._session, self._work
+        self._plan_title.setText(words("box.plan"))
+        self._members_title.setText(words("box.members"))
+        name_button(self.stop, words("box.stop"))
+        name_button(self.pause, words("box.pause_now" if self._pausing else "box.pause"))
+        name_button(self.toggle, words("box.fold" if self.is_unfolded else "box.unfold"))
+        self.asks.setText(words("box.ask"))
+        self.asks.setToolTip(words("box.ask.hint"))
+        if session is None:
+            return
+        plan = session.plan or Plan()
+        done, count = len(plan.items) - len(plan.open), len(plan.items)
+        self._dot.show_tone(_DOTS.get(session.status, "text_3"))
+        self._bar.show_done(done, count)
+        self._title.setText(words("group.orchestrator"))
+        self._group.setText(session.group.name)
+        self._done.setText(words("box.done", done=done, count=count) if count else "")
+        turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)
+        meta = " · ".join(filter(None, (turns, self._spent)))
+        self._meta.setText(meta)
+        # What has no room in the line is told in whole below it, and by its tip.
+        state = state_of(session, words)[0]
+        self._whole.setText(f"{state} · {meta}")
+        self._head.setToolTip(plain_tip(f"{state} · {meta}"))
+        active = session.status in (RUNNING, WAITING)
+        runs = session.status == RUNNING and self._editable
+        if (not active and self.stop.hasFocus()) or (not runs and self.pause.hasFocus()):
+            self.toggle.setFocus()
+        self.pause.setVisible(runs)
+        self.stop.setVisible(active)
+        waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
+        self.without.setText(words("member.without", name=waited.replace("&", "&&")))
+        self.without.setVisible(self._silent and bool(waited))
+        self.plan.show_plan(session.plan, editable=self._editable)
+        self.asks.setEnabled(self._editable)
+        self.members.show_work(work, self._colours)
+        self.asks.setChecked(session.group.ask_before_hand_over)
+        self.setAccessibleName(words("box.name", name=words("group.orchestrator"), group=session.group.name))
+        doing = [row.accessibleName() for row in self.members.rows() if row.chip.text()]
+        self._describe(". ".join(filter(None, (state, self._done.text(), meta, *doing))))
+        self._fit()
+
+    def _describe(self, text: str) -> None:
+        """Let a screen reader say how it stands, once each time that is something new."""
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+            event = QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
+            QAccessible.updateAccessibility(event)
+
+    def _fit(self) -> None:
+        """Give up what has no room: first the meta text, then the bar, then the group's name."""
+        pausing = self._language("discussion.pause_now" if self._pausing else "discussion.pause")
+        # Where there is little room their signs must do.
+        self.pause.setText("" if self.width() < NARROW else pausing)
+        self.stop.setText("" if self.width() < TIGHT else self._language("discussion.stop"))
+        room = self.width() - 60
+        for part in (self.pause, self.stop, self.without):
+            room -= 0 if part.isHidden() else part.sizeHint().width() + 9
+        title = self._title.sizeHint().width()
+        room -= title + 9 + 8 + 9
+        self._title.setMinimumWidth(title if room >= 0 else 0)
+        count = bool(self._done.text())
+        for widget, wanted in (
+            (self._done, count),
+            (self._meta, True),
+            (self._bar, count),
+            (self._group, True),
+        ):
+            least = min(widget.sizeHint().width() if widget is not self._bar else BAR_WIDTH, META) + 9
+            fits = wanted and room >= least
+            widget.setVisible(fits)
+            if widget is self._group:
+                # However long its name is: what stands beside it is read whole.
+                widget.setMaximumWidth(max(0, room - 9))
+            room -= least if fits else 0
+        narrow = self.width() < NARROW
+        self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
+        directions = QBoxLayout.Direction
+        self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        self._whole.setVisible(self._meta.isHidden() or self._meta.sizeHint().width() > META)
+        most = self._room // 2 if narrow else self._room
+        for area, beside in ((self._plan_area, 40), (self._members_area, 70)):
+            _set_height(area, min(max(30, most - beside), _wanted(area)))
+
+
+def _wanted(area: QScrollArea) -> int:
+    body = area.widget()
+    body.ensurePolished()
+    return body.sizeHint().height() + 2
+
+
+def _set_height(area: QScrollArea, height: int) -> None:
+    if area.height() != height or area.minimumHeight() != height:
+        area.setFixedHeight(height)

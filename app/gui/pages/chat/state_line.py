@@ -1,0 +1,127 @@
+"""What holds a chat up, in one line over its composer, with the one thing that helps."""
+
+import math
+import time
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout
+
+from app.core.events import RetryScheduled
+from app.core.reasons import LIMITS, reason_code
+from app.core.session import ERROR, IDLE, PAUSED, RUNNING, ChatSession
+from app.gui.display.i18n import Language
+from app.gui.display.session_state import waits_its_turn
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+
+class StateLine(QFrame):
+    """Says why a chat does not go on; hidden while it does.
+
+    Signals: resume_requested(), let_go_requested() of an assistant that is held back.
+    """
+
+    resume_requested = Signal()
+    let_go_requested = Signal()
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self.setObjectName("chat_state")
+        self.setProperty("kind", "banner")
+        self._language = language
+        self._session: ChatSession | None = None
+        self._read_only = False
+        self._damaged = 0
+        self._held = False
+        self._retry: tuple[str, str, float] | None = None
+        self._text = plain_label(wrap=True)
+        self.resume = button("", "chat_resume")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 7, 8, 7)
+        row.addWidget(self._text, 1)
+        row.addWidget(self.resume)
+        self._countdown = QTimer(self)
+        self._countdown.setInterval(500)
+        self._countdown.timeout.connect(self._refresh)
+        self.resume.clicked.connect(self._on_clicked)
+        language.changed.connect(self._refresh)
+        self._refresh()
+
+    def show_session(self, session: ChatSession | None, *, read_only: bool, damaged: int) -> None:
+        """Say how this chat stands."""
+        self._session, self._read_only, self._damaged = session, read_only, damaged
+        self._retry = None
+        self._refresh()
+
+    def show_change(self, session: ChatSession) -> None:
+        """Say how the chat stands now."""
+        if session.status != RUNNING:
+            self._retry = None
+        self._session = session
+        self._refresh()
+
+    def show_held(self, held: bool) -> None:
+        """Say whether the assistant is held back: nothing else keeps a chat waiting without an end."""
+        if held != self._held:
+            self._held = held
+            self._refresh()
+
+    def show_retry(self, event: RetryScheduled) -> None:
+        """Count down to the next try."""
+        self._retry = (event.author.name, event.reason, time.monotonic() + event.seconds)
+        self._refresh()
+
+    def end_retry(self) -> None:
+        """Stop counting down: it goes on."""
+        if self._retry is not None:
+            self._retry = None
+            self._refresh()
+
+    def _refresh(self) -> None:
+        tone, text = self._words()
+        paused = self._session is not None and self._session.status == PAUSED
+        self.resume.setText(self._language("queue.go_on" if self._is_held_up else "chat.resume"))
+        self.resume.setVisible((paused or self._is_held_up) and not self._read_only)
+        self._text.setText(text)
+        self.setVisible(bool(text))
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            for widget in (self, self._text):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+        if self._retry is None:
+            self._countdown.stop()
+        elif not self._countdown.isActive():
+            self._countdown.start()
+
+    @property
+    def _is_held_up(self) -> bool:
+        return self._held and self._session is not None and waits_its_turn(self._session)
+
+    def _on_clicked(self) -> None:
+        (self.let_go_requested if self._is_held_up else self.resume_requested).emit()
+
+    def _words(self) -> tuple[str, str]:
+        words, session = self._language, self._session
+        if session is None:
+            return "warn", ""
+        if self._read_only:
+            return "warn", words("chat.read_only")
+        if self._retry is not None:
+            name, reason, at = self._retry
+            left = max(0, math.ceil(at - time.monotonic()))
+            return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
+        if self._is_held_up:
+            return "warn", words("notice.held_back", name=session.chat.assistant_name)
+        reason = words.reason(session.reason)
+        if session.status == PAUSED:
+            return "warn", words.paused(session.reason) or words("chat.paused")
+        if session.status == IDLE and reason_code(session.reason) in LIMITS:
+            return "warn", reason
+        if session.status == ERROR:
+            return "error", reason or words("status.error")
+        if session.status == RUNNING and reason:
+            return "accent", reason
+        if self._damaged:
+            return "warn", words("chat.damaged", count=self._damaged)
+        return "warn", ""

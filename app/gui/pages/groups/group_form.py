@@ -1,0 +1,234 @@
+"""The fields of a group: its name, its members in their order, and its orchestrator."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+
+from app.core.agent import Agent, Group, Leader
+from app.gui.display.assistant_display import colours_of
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
+from app.gui.pages.assistants.assistant_cards import CARD_HEIGHT, GAP, AssistantCards
+from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import NumberBox, TickBox, button
+from app.gui.widgets.label import plain_label, plain_tip
+from app.gui.widgets.model_choice import ModelChoice
+
+MOST_NAME = 60
+MOST_TURNS = 200
+ERRORS = ("name", "members", "orchestrator")
+
+
+class GroupForm(QWidget):
+    """Shows a group for editing; emits `changed` with every change the user makes.
+
+    `member_chosen` carries the id of the member the user goes to, `member_removed` the id and the place of
+    one that was taken out.
+    """
+
+    changed = Signal()
+    member_chosen = Signal(str)
+    member_removed = Signal(str, int)
+    new_member_requested = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._group = Group(id="", name="")
+        self._choices = Choices()
+        self._built_in: frozenset[str] = frozenset()
+        self.members: tuple[str, ...] = ()
+        self._titles = {name: plain_label("field") for name in ("name", "members", "orchestrator")}
+        self.errors = {name: plain_label("error", wrap=True) for name in ERRORS}
+        self.name = QLineEdit()
+        self.name.setObjectName("group_name")
+        self.name.setMaxLength(MOST_NAME)
+        self.cards = AssistantCards(language, look, "member_cards", "group.remove")
+        self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._add = button("", "group_add_member")
+        self._add.dress(look, "plus", "text")
+        self._offers = QMenu(self._add)
+        self._add.setMenu(self._offers)
+        self.model = ModelChoice(language, look)
+        self.model.setObjectName("group_model")
+        self.turns = NumberBox("group_turns", 1, MOST_TURNS)
+        self._at_most, self._turns_label = plain_label("hint"), plain_label("hint")
+        self.ask = TickBox(look)
+        self.ask.setObjectName("group_ask")
+        self._instructions_label = plain_label("field")
+        self.instructions = TextBox(lines=4, most=10, submits=False)
+        self.instructions.setObjectName("group_instructions")
+        self._lay_out()
+        self.cards.chosen.connect(self.member_chosen)
+        self.cards.delete_requested.connect(self.remove)
+        self.cards.order_chosen.connect(self._on_order)
+        self._offers.aboutToShow.connect(self._offer)
+        self.name.textChanged.connect(lambda _text: self.changed.emit())
+        self.instructions.textChanged.connect(self.changed)
+        self.model.changed.connect(self.changed)
+        self.turns.valueChanged.connect(lambda _value: self.changed.emit())
+        self.ask.toggled.connect(lambda _on: self.changed.emit())
+        language.changed.connect(self._retranslate)
+        look.changed.connect(self._fit_cards)
+        self._retranslate()
+
+    def show_group(self, group: Group, chosen: str) -> None:
+        """Show a group, one of its members chosen."""
+        self._group = group
+        self.members = group.members
+        # Signals are for what the user does.
+        self.blockSignals(True)
+        self.name.setText(group.name)
+        self.name.setCursorPosition(0)
+        self.model.show_model(group.orchestrator.provider, group.orchestrator.model)
+        self.turns.setValue(group.turns_limit)
+        self.ask.setChecked(group.ask_before_hand_over)
+        self.instructions.setPlainText(group.instructions)
+        for name in ERRORS:
+            self.show_error(name, "")
+        self.blockSignals(False)
+        self.show_members(chosen)
+
+    def show_members(self, chosen: str) -> None:
+        """Show the members' cards, one of them chosen; those whose assistant is gone are marked."""
+        known = {agent.id: agent for agent in self._choices.agents}
+        gone = {member for member in self.members if member not in known}
+        marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
+        marks |= dict.fromkeys(gone, self._language("group.member.gone"))
+        agents = [known.get(member, Agent(id=member, name=member, enabled=False)) for member in self.members]
+        colours = colours_of(self._choices.agents)
+        self.cards.show_assistants(agents, self._choices.tools, marks, chosen, colours=colours)
+        self._fit_cards()
+        self.cards.setVisible(bool(agents))
+
+    def _fit_cards(self) -> None:
+        self.cards.setFixedHeight(self.cards.count() * (tall(CARD_HEIGHT) + GAP))
+
+    def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
+        """Say who can be a member, and what models there are."""
+        self._choices, self._built_in = choices, built_in
+        self.blockSignals(True)
+        self.model.set_providers(choices.providers)
+        self.blockSignals(False)
+
+    def group(self) -> Group | None:
+        """Return the group as written; None where a field is wrong, which is then said beside it."""
+        name, model = self.name.text().strip(), self.model.chosen()
+        self.show_error("name", "" if name else self._language("assistant.error.name"))
+        self.show_error("orchestrator", "" if model is not None else self._language("assistant.error.model"))
+        self.show_error("members", "")
+        if not name or model is None:
+            return None
+        return replace(
+            self._group,
+            name=name,
+            members=self.members,
+            orchestrator=Leader(provider=model[0], model=model[1]),
+            turns_limit=self.turns.value(),
+            ask_before_hand_over=self.ask.isChecked(),
+            instructions=self.instructions.text(),
+        )
+
+    def add(self, agent_id: str) -> None:
+        """Take an assistant in as the last member and go to it."""
+        if agent_id not in self.members:
+            self.members = (*self.members, agent_id)
+            self.show_members(agent_id)
+            self.changed.emit()
+            self.member_chosen.emit(agent_id)
+
+    def remove(self, agent_id: str) -> None:
+        """Take a member out; the one after it is gone to."""
+        place = self.members.index(agent_id)
+        self.members = tuple(member for member in self.members if member != agent_id)
+        near = self.members[min(place, len(self.members) - 1)] if self.members else ""
+        self.show_members(near)
+        self.changed.emit()
+        self.member_removed.emit(agent_id, place)
+        self.member_chosen.emit(near)
+        if near:
+            self.cards.setFocus()
+        else:
+            self._add.setFocus()
+
+    def show_error(self, field: str, text: str) -> None:
+        """Say beside a field of `ERRORS` what is wrong with it; nothing when the text is empty."""
+        self.errors[field].setText(text)
+        self.errors[field].setVisible(bool(text))
+
+    def offers(self) -> Sequence[Agent]:
+        """Return the assistants that can be taken in."""
+        return [agent for agent in self._choices.agents if agent.id not in self.members]
+
+    def _offer(self) -> None:
+        self._offers.clear()
+        for agent in self.offers():
+            action = self._offers.addAction(agent.name, partial(self.add, agent.id))
+            action.setToolTip(plain_tip(agent.description or agent.role))
+        self._offers.addSeparator()
+        self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
+
+    def _lay_out(self) -> None:
+        add = QHBoxLayout()
+        add.addWidget(self._add)
+        add.addStretch(1)
+        turns = QHBoxLayout()
+        turns.setSpacing(6)
+        for widget in (self._at_most, self.turns, self._turns_label):
+            turns.addWidget(widget)
+        turns.addStretch(1)
+        leader = QFrame()
+        leader.setProperty("kind", "card")
+        inside = QVBoxLayout(leader)
+        inside.setContentsMargins(12, 11, 12, 11)
+        inside.setSpacing(9)
+        inside.addWidget(self.model)
+        inside.addWidget(self.errors["orchestrator"])
+        inside.addLayout(turns)
+        inside.addWidget(self.ask)
+        inside.addWidget(self._instructions_label)
+        inside.addWidget(self.instructions)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(7)
+        column.addWidget(self._titles["name"])
+        column.addWidget(self.name)
+        column.addWidget(self.errors["name"])
+        column.addSpacing(8)
+        column.addWidget(self._titles["members"])
+        column.addWidget(self.cards)
+        column.addWidget(self.errors["members"])
+        column.addLayout(add)
+        column.addSpacing(10)
+        column.addWidget(self._titles["orchestrator"])
+        column.addWidget(leader)
+        column.addStretch(1)
+        self._titles["name"].setBuddy(self.name)
+        self._instructions_label.setBuddy(self.instructions)
+
+    def _on_order(self, members: tuple[str, ...]) -> None:
+        self.members = members
+        self.changed.emit()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self._titles["name"].setText(words("assistant.field.name"))
+        self._titles["members"].setText(words("group.members"))
+        self._titles["orchestrator"].setText(words("group.orchestrator"))
+        self._instructions_label.setText(words("assistant.field.instructions"))
+        self._add.setText(words("group.add_member"))
+        self._at_most.setText(words("assistant.at_most"))
+        self._turns_label.setText(words("group.turns"))
+        self.ask.setText(words("group.ask"))
+        self.ask.setToolTip(words("group.ask.text"))
+        self.name.setAccessibleName(words("assistant.field.name"))
+        self.cards.setAccessibleName(words("group.members"))
+        self.model.setAccessibleName(words("group.orchestrator.model"))
+        self.turns.setAccessibleName(words("group.turns.name"))
+        self.instructions.setAccessibleName(words("group.instructions"))
+        self.instructions.setPlaceholderText(words("group.instructions.hint"))
+        self.show_members(self.cards.current_id())

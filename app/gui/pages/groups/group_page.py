@@ -1,0 +1,227 @@
+"""The page of a group in the main area: members and orchestrator at the left, the chosen member's editor."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.agent import Agent, Group
+from app.gui.display.assistant_display import colours_of
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
+from app.gui.pages.assistants.assistant_editor import AssistantEditor
+from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.pages.groups.group_form import GroupForm
+from app.gui.widgets.controls import button, name_button, scrolling
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.save_state import SaveState
+
+COLUMN_WIDTH = 330
+NARROW_COLUMN = 284
+WIDE = 860
+NARROW = 600
+ANY_WIDTH = 16_777_215  # what Qt takes for no limit
+
+
+class GroupPage(QWidget):
+    """Shows a group; emits `save_requested` with it as it is written, a moment after a change.
+
+    `tools` are the buttons that belong into the bar over the page. Where there is no room for the
+    editor, a member that is to be edited is asked for by `member_requested`.
+    """
+
+    save_requested = Signal(object)
+    chat_requested = Signal(str)
+    share_requested = Signal(str)
+    renamed = Signal()
+    member_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("group_page")
+        self._language = language
+        self._group: Group | None = None
+        self._agents: dict[str, Agent] = {}
+        self._built_in: frozenset[str] = frozenset()
+        # What stands at the top is made first: Tab goes in that order.
+        self._share = button("", "group_share")
+        self._share.dress(look, "share", "text")
+        self._chat = button("primary", "group_chat")
+        self.form = GroupForm(language, look)
+        self.editor = AssistantEditor(language, look, embedded=True)
+        self.state = SaveState(language, "group_state")
+        self.tools = QWidget()
+        self._column = QFrame()
+        self._column.setProperty("kind", "cards")
+        self._empty = QWidget()
+        self._empty_title = plain_label("page_title", wrap=True)
+        self._empty_text = Paragraph("card_text")
+        self._lay_out()
+        self.state.due.connect(self.save_now)
+        self.form.changed.connect(self._on_changed)
+        self.form.member_chosen.connect(lambda _member: self._show_member())
+        self.form.cards.edit_requested.connect(self._on_edit)
+        self._share.clicked.connect(lambda: self.share_requested.emit(self.group_id))
+        self._chat.clicked.connect(lambda: self.chat_requested.emit(self.group_id))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    @property
+    def group_id(self) -> str:
+        """The id of the group that is shown, "" for none."""
+        return self._group.id if self._group is not None else ""
+
+    def title(self) -> str:
+        """Return the group's name as it is written now."""
+        return self.form.name.text().strip() or (self._group.name if self._group else "")
+
+    def set_assistants(self, choices: Choices, built_in: frozenset[str]) -> None:
+        """Say who there is and what they can be made of, as it is now."""
+        self._agents = {agent.id: agent for agent in choices.agents}
+        self._built_in = built_in
+        self.editor.set_choices(choices)
+        self.form.set_choices(choices, built_in)
+        self.form.show_members(self.form.cards.current_id())
+        self._show_member()
+
+    def show_group(self, group: Group, member: str = "") -> None:
+        """Show a group and one of its members; the same group again keeps what is being written."""
+        if self._group is not None and self._group.id == group.id:
+            if self._differs(group) and not (self.state.unsaved or self.state.saving):
+                self._group = group
+                kept = member or self.form.cards.current_id()
+                self.form.show_group(group, kept if kept in group.members else _first(group))
+            elif member:
+                self.form.show_members(member)
+        else:
+            self.save_now()
+            self._group = group
+            self.state.start_over()
+            self.form.show_group(group, member or _first(group))
+        self._show_member()
+
+    def name_it(self) -> None:
+        """Go to the name, ready to be written over."""
+        self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.form.name.selectAll()
+
+    def save_now(self) -> None:
+        """Ask for what is written to be saved, where anything is."""
+        if not self.state.take() or self._group is None:
+            return
+        written = self.form.group()
+        if written is None:
+            self.state.show_failed()
+        elif self._differs(written):
+            self.state.saving = True
+            self.save_requested.emit(written)
+        else:
+            self.state.show_saved()
+
+    def show_saved(self, group: Group) -> None:
+        """Take note that this is on the disk now."""
+        if group.id == self.group_id:
+            self._group = group
+            self.state.show_saved()
+
+    def show_failure(self, group_id: str, text: str, field: str) -> None:
+        """Say beside a field why it could not be saved."""
+        if group_id == self.group_id:
+            self.form.show_error(field, text)
+            self.state.show_failed()
+
+    def forget(self) -> None:
+        """Hold no group any more: it was deleted."""
+        self._group = None
+        self.state.start_over()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.save_now()
+        self.editor.save_now()
+
+    def _fit(self) -> None:
+        """Give the editor the room there is: beside the members, or none where it could not be used."""
+        wanted = COLUMN_WIDTH if self.width() >= tall(WIDE) else NARROW_COLUMN
+        self._column.setMinimumWidth(wanted)
+        self._column.setMaximumWidth(wanted if self.width() >= tall(NARROW) else ANY_WIDTH)
+        self._name_tools()
+        self._show_member()
+
+    def _name_tools(self) -> None:
+        """Name the buttons in the bar, in a word where the bar is narrow."""
+        words, roomy = self._language, self.width() >= tall(NARROW)
+        self._share.setText(words("group.share") if roomy else "")
+        name_button(self._share, words("group.share"))
+        self._chat.setText(words("group.chat" if roomy else "assistant.chat_with"))
+        name_button(self._chat, words("group.chat"))
+
+    def _differs(self, group: Group) -> bool:
+        assert self._group is not None
+        return replace(group, version=self._group.version) != self._group
+
+    def _show_member(self) -> None:
+        """Show the chosen member in the editor, or say why there is none."""
+        member = self.form.cards.current_id()
+        roomy = self.width() >= tall(NARROW)
+        agent = self._agents.get(member)
+        self.editor.setVisible(roomy and agent is not None)
+        self._empty.setVisible(roomy and agent is None)
+        self._chat.setEnabled(any(one in self._agents for one in self.form.members))
+        if agent is not None:
+            colour = colours_of(tuple(self._agents.values()))[agent.id]
+            self.editor.show_assistant(agent, colour, built_in=agent.id in self._built_in)
+        else:
+            words = self._language
+            self._empty_title.setText(words("group.gone" if member else "group.nobody"))
+            self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text"))
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout(self.tools)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(8)
+        for widget in (self.state, self._share, self._chat):
+            bar.addWidget(widget)
+        column = QVBoxLayout(self._column)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(scrolling(self.form, keeps_bar=True))
+        empty = QVBoxLayout(self._empty)
+        empty.setContentsMargins(24, 20, 24, 20)
+        empty.setSpacing(8)
+        empty.addWidget(self._empty_title)
+        empty.addWidget(self._empty_text)
+        empty.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._column)
+        row.addWidget(self.editor, 1)
+        row.addWidget(self._empty, 1)
+
+    def _on_changed(self) -> None:
+        self.state.touch()
+        self._chat.setEnabled(any(one in self._agents for one in self.form.members))
+        self.renamed.emit()
+
+    def _on_edit(self, member: str) -> None:
+        if member not in self._agents:
+            return
+        if self.width() < tall(NARROW):
+            self.member_requested.emit(member)
+        else:
+            self.form.show_members(member)
+            self._show_member()
+            self.editor.form.name.setFocus()
+
+    def _retranslate(self) -> None:
+        self._name_tools()
+        self._show_member()
+
+
+def _first(group: Group) -> str:
+    return group.members[0] if group.members else ""

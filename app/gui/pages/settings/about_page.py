@@ -1,0 +1,85 @@
+"""About Moot in the settings: its version, its licence, and what of others' it is made of."""
+
+import platform
+
+from PySide6.QtCore import Qt, qVersion
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import __version__
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.label import Paragraph, plain_label
+
+MARK = 56
+LICENCE = "MIT"
+PARTS = (
+    ("Qt, PySide6", "LGPL-3.0"),
+    ("LiteLLM, pydantic", "MIT"),
+    ("keyring, platformdirs, pyromark", "MIT"),
+    ("qasync", "BSD"),
+    ("MCP SDK, ddgs", "MIT"),
+    ("trafilatura", "Apache-2.0"),
+    ("llama.cpp, xllamacpp", "MIT"),
+    ("SmolLM2 135M (Hugging Face)", "Apache-2.0"),
+    ("Pretendard", "SIL OFL 1.1"),
+    ("Lucide", "ISC, MIT"),
+)
+
+
+class AboutPage(QWidget):
+    """Shows what this Moot is."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        mark = QLabel()
+        mark.setPixmap(look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
+        self._name, self.version = plain_label("page_title"), plain_label("card_text", wrap=True)
+        self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text, self._parts = Paragraph("card_text"), plain_label("field")
+        head = QHBoxLayout()
+        head.setSpacing(16)
+        head.addWidget(mark)
+        words = QVBoxLayout()
+        words.addStretch(1)
+        words.addWidget(self._name)
+        words.addWidget(self.version)
+        words.addStretch(1)
+        head.addLayout(words, 1)
+        card = QFrame()
+        card.setProperty("kind", "card")
+        lines = QVBoxLayout(card)
+        lines.setContentsMargins(14, 8, 14, 8)
+        lines.setSpacing(6)
+        for name, licence in PARTS:
+            line, left, right = QHBoxLayout(), plain_label("card_text"), plain_label("hint")
+            left.setText(name)
+            right.setText(licence)
+            line.addWidget(left, 1)
+            line.addWidget(right)
+            lines.addLayout(line)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addLayout(head)
+        column.addWidget(self._text)
+        column.addWidget(self._parts)
+        column.addWidget(card)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._name.setText(words("app.name"))
+        self.version.setText(
+            words(
+                "about.version",
+                version=__version__,
+                qt=qVersion(),
+                python=platform.python_version(),
+                system=platform.platform(terse=True),
+            )
+        )
+        self._text.setText(words("about.text", licence=LICENCE))
+        self._parts.setText(words("about.parts"))

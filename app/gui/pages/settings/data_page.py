@@ -1,0 +1,424 @@
+"""The data in the settings: where it is and how large, backups, import and export, the bin, faulty files."""
+
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.errors import MootError
+from app.core.stored_data import Backup, BackupContents, PartSize, Thrown
+from app.engine.engine import Engine
+from app.engine.importing.sessions import Arrival
+from app.gui.controllers.shared_files import ask_for_file, ask_where
+from app.gui.controllers.tasks import Tasks
+from app.gui.dialogs.confirm_dialog import ConfirmDialog
+from app.gui.dialogs.import_dialog import ImportDialog
+from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.display.file_sizes import size_text
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.kept_list import KeptList
+from app.gui.pages.settings.work_line import WorkLine
+from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.label import Paragraph, plain_label
+
+Found = TypeVar("Found")
+
+ZIP = "ZIP (*.zip)"
+FOREIGN = "JSON, ZIP (*.json *.zip)"
+AT_ONCE = 20
+MOST_NAMED = 3
+
+
+class DataPage(QWidget):
+    """Shows what is kept and where; `refresh` reads it anew. Emits `restored` when documents came back."""
+
+    restored = Signal()
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
+        super().__init__()
+        self._language = language
+        self._look = look
+        self._engine = engine
+        self._tasks = tasks
+        self._data_dir = data_dir
+        self._kept: tuple[Backup, ...] = ()
+        self._thrown: tuple[Thrown, ...] = ()
+        self._parts: tuple[PartSize, ...] = ()
+        self._gone = False
+        self._lead = Paragraph("card_text")
+        self._path = plain_label("value", wrap=True)
+        self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._open_folder = button("", "data_open_folder")
+        self._sizes = plain_label("hint", wrap=True)
+        self._line = WorkLine(language, "data")
+        self.said = self._line.said
+        self._enough = False
+        self.backups = KeptList(
+            look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
+        )
+        self.bin = KeptList(look, "data_bin", (("restore", True), ("remove", True), ("empty", True)))
+        self._away_title = plain_label("field")
+        self._away = plain_label("hint", wrap=True)
+        self._import = button("", "data_import")
+        self._export_all = button("", "data_export_all")
+        self._problems_title = plain_label("field")
+        self._problems = plain_label("hint", wrap=True)
+        self._lay_out()
+        self._open_folder.clicked.connect(self._on_open_folder)
+        self._import.clicked.connect(self._on_import)
+        self._export_all.clicked.connect(self._on_export_all)
+        self.backups.asked.connect(self._on_backups)
+        self.bin.asked.connect(self._on_bin)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Read what is kept anew."""
+        if not self._gone:
+            self._tasks.replace("data page", self._read())
+
+    def leave(self) -> None:
+        """Show nothing more: the dialog is closing, whatever is still under way."""
+        self._gone = True
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("settings.data.text"))
+        self._path.setText(str(self._data_dir))
+        self._open_folder.setText(words("settings.data.open"))
+        self.backups.set_words(
+            words("data.backups"),
+            words("data.backups.text"),
+            words("data.backups.none"),
+            (words("data.restore"), words("data.back_up"), words("data.restore_file")),
+        )
+        self.bin.set_words(
+            words("data.bin"),
+            words("data.bin.text"),
+            words("data.bin.none"),
+            (words("data.bin.restore"), words("data.bin.remove"), words("data.bin.empty")),
+        )
+        self._away_title.setText(words("data.away"))
+        self._away.setText(words("data.away.text"))
+        self._import.setText(words("data.import"))
+        self._export_all.setText(words("data.export_all"))
+        problems = [words.file_problem(problem) for problem in self._engine.problems()]
+        self._problems_title.setText(words("settings.data.problems"))
+        self._problems.setText("\n".join(problems))
+        self._problems_title.setVisible(bool(problems))
+        self._problems.setVisible(bool(problems))
+        if self._parts:
+            self._show_kept()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        place = QHBoxLayout()
+        place.setSpacing(10)
+        place.addWidget(self._path, 1)
+        place.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignTop)
+        away = QHBoxLayout()
+        away.setSpacing(8)
+        away.addWidget(self._import)
+        away.addWidget(self._export_all)
+        away.addStretch(1)
+        body = QWidget()
+        inner = QVBoxLayout(body)
+        inner.setContentsMargins(22, 20, 22, 14)
+        inner.setSpacing(10)
+        inner.addWidget(self._lead)
+        inner.addLayout(place)
+        inner.addWidget(self._sizes)
+        inner.addWidget(self._problems_title)
+        inner.addWidget(self._problems)
+        inner.addSpacing(8)
+        inner.addWidget(self.backups)
+        inner.addSpacing(8)
+        inner.addWidget(self._away_title)
+        inner.addWidget(self._away)
+        inner.addLayout(away)
+        inner.addSpacing(8)
+        inner.addWidget(self.bin)
+        inner.addStretch(1)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(22, 4, 22, 0)
+        foot.addWidget(self._line, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scrolling(body, keeps_bar=True), 1)
+        column.addLayout(foot)
+
+    async def _read(self) -> None:
+        try:
+            archive = self._engine.archive
+            self._kept, self._thrown, self._parts = (
+                await archive.backups(),
+                await archive.thrown(),
+                await archive.sizes(),
+            )
+        except MootError as error:
+            self._say_problem(error)
+            return
+        if not self._gone:
+            self._show_kept()
+
+    def _show_kept(self) -> None:
+        """Show what was read, in the language of now."""
+        words = self._language
+        whole = size_text(sum(part.size for part in self._parts))
+        parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in self._parts)
+        self._sizes.setText(words("data.size", whole=whole, parts=parts))
+        self.backups.show_rows(
+            [
+                (one.path, words.day_and_time(one.made_at), f"{self._why(one.why)} · {size_text(one.size)}")
+                for one in self._kept
+            ]
+        )
+        self.bin.show_rows(
+            [
+                (
+                    one.file,
+                    one.title,
+                    words(
+                        "data.bin.row",
+                        kind=self._kind(one.kind),
+                        day=words.day_and_time(one.thrown_at),
+                        left=words("data.bin.left", count=one.days_left),
+                        size=size_text(one.size),
+                    ),
+                )
+                for one in self._thrown
+            ]
+        )
+
+    def _why(self, why: str) -> str:
+        key = f"data.why.{why}"
+        return self._language(key) if key in self._language.texts else why
+
+    def _kind(self, kind: str) -> str:
+        key = f"data.kind.{kind}"
+        return self._language(key if key in self._language.texts else "data.part.other")
+
+    def _on_open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
+
+    # Backups
+
+    def _on_backups(self, what: str, path: str) -> None:
+        if what == "restore":
+            self._tasks.start("look into backup", self._look_into(path))
+        elif what == "from_file":
+            ask_for_file(
+                self,
+                self._language("data.restore_file"),
+                lambda chosen: self._tasks.start("look into backup", self._look_into(str(chosen))),
+                ZIP,
+            )
+        else:
+            self._ask_where(
+                self._language("data.back_up"),
+                "moot-backup",
+                lambda chosen: self._tasks.start("back up", self._back_up(chosen)),
+            )
+
+    async def _back_up(self, path: Path) -> None:
+        self._begin(cancel=lambda: self._tasks.cancel("back up"))
+        words = self._language
+        try:
+            work = self._engine.archive.back_up(str(path), self._count)
+            await self._do(work, words("data.backed_up", name=path.name))
+        except CancelledError:
+            self._say(words("data.cancelled"))
+            raise
+
+    async def _look_into(self, path: str) -> None:
+        contents = await self._looked_at(self._engine.archive.contents(path))
+        if contents is None:
+            return
+        dialog = RestoreDialog(self._language, self._look, contents, self)
+        dialog.agreed.connect(
+            lambda: self._tasks.start(
+                "restore",
+                self._restore(
+                    contents, dialog.sessions(), documents=dialog.documents(), replace=dialog.replace()
+                ),
+            )
+        )
+        dialog.open()
+
+    async def _restore(
+        self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
+    ) -> None:
+        words = self._language
+        self._begin(len(sessions))
+        try:
+            back = await self._engine.archive.restore(
+                contents.backup.path,
+                sessions,
+                documents=documents,
+                replace=replace,
+                progress=lambda done: self._count(done, len(sessions)),
+            )
+        except MootError as error:
+            self._say_problem(error)
+        else:
+            counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
+            said = words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
+            self._say(self._with_unapproved(said, len(back.unapproved)))
+            if back.documents:
+                self.restored.emit()
+        self.refresh()
+
+    # What comes from elsewhere, and goes there
+
+    def _on_import(self) -> None:
+        ask_for_file(
+            self,
+            self._language("data.import"),
+            lambda chosen: self._tasks.start("look at import", self._look_at(str(chosen))),
+            FOREIGN,
+        )
+
+    async def _look_at(self, path: str) -> None:
+        arrivals = await self._looked_at(self._engine.archive.look_at(path))
+        if arrivals is None:
+            return
+        dialog = ImportDialog(self._language, self._look, arrivals, self)
+        dialog.agreed.connect(lambda chosen: self._tasks.start("import", self._bring_in(chosen)))
+        dialog.open()
+
+    async def _bring_in(self, chosen: list[Arrival]) -> None:
+        self._enough = False
+        self._begin(len(chosen), cancel=self._stop_bringing_in)
+        kept = 0
+        try:
+            while kept < len(chosen) and not self._enough:
+                await self._engine.archive.bring_in(chosen[kept : kept + 1])
+                kept += 1
+                self._count(kept, len(chosen))
+        except MootError as error:
+            self._say_problem(error)
+        else:
+            dropped = sum(one.unapproved for one in chosen[:kept])
+            self._say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
+        self.refresh()
+
+    def _with_unapproved(self, text: str, count: int) -> str:
+        """Add to a text in how many sessions permissions or open tool calls were not taken over."""
+        return f"{text} {self._language('data.unapproved', count=count)}" if count else text
+
+    def _stop_bringing_in(self) -> None:
+        """Bring in what is being brought in, and nothing more."""
+        self._enough = True
+
+    def _on_export_all(self) -> None:
+        self._ask_where(
+            self._language("data.export_all"),
+            "moot-sessions",
+            lambda chosen: self._tasks.start("export all", self._export_everything(chosen)),
+        )
+
+    async def _export_everything(self, path: Path) -> None:
+        total = len(self._engine.sessions())
+        self._begin(total)
+        try:
+            left_out = await self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
+        except MootError as error:
+            self._say_problem(error)
+        else:
+            said = self._language("export.done", name=path.name)
+            if left_out:
+                more = ", …" if len(left_out) > MOST_NAMED else ""
+                titles = ", ".join(title[:60] for title in left_out[:MOST_NAMED]) + more
+                said += " " + self._language("data.left_out", count=len(left_out), titles=titles)
+            self._say(said, "error" if left_out else "hint")
+        self.refresh()
+
+    # The bin
+
+    def _on_bin(self, what: str, file: str) -> None:
+        words = self._language
+        if what == "restore":
+            self._tasks.start("restore from bin", self._take_out(file))
+            return
+        thrown = [one for one in self._thrown if what != "remove" or one.file == file]
+        files = [one.file for one in thrown]
+        title = " ".join(thrown[0].title.split())[:80] if thrown else ""
+        dialog = ConfirmDialog(
+            words,
+            words("data.bin.remove_now"),
+            words("data.bin.sure", count=len(files), title=title),
+            words("data.bin.remove_now"),
+            self,
+        )
+        dialog.agreed.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
+        dialog.open()
+
+    async def _take_out(self, file: str) -> None:
+        thrown = next((one for one in self._thrown if one.file == file), None)
+        if thrown is not None:
+            await self._do(
+                self._engine.archive.take_out(file), self._language("data.bin.back", title=thrown.title)
+            )
+            if thrown.kind == "provider":
+                self.restored.emit()
+
+    async def _remove(self, files: list[str]) -> None:
+        self._begin(len(files))
+        await self._do(self._remove_all(files), self._language("data.bin.removed", count=len(files)))
+
+    async def _remove_all(self, files: list[str]) -> None:
+        for start in range(0, len(files), AT_ONCE):
+            await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
+            self._count(min(start + AT_ONCE, len(files)), len(files))
+
+    # What all have in common
+
+    async def _do(self, work: Awaitable[object], done: str) -> None:
+        """Await a change, say how it went, and show what is kept then."""
+        try:
+            await work
+        except MootError as error:
+            self._say_problem(error)
+        else:
+            self._say(done)
+        self.refresh()
+
+    async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
+        """Await a look into a file; None where it failed, which is said, or where the page is gone."""
+        self._say(self._language("data.looking"))
+        try:
+            found = await work
+        except MootError as error:
+            self._say_problem(error)
+            return None
+        self._say("")
+        return None if self._gone else found
+
+    def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
+        ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
+
+    def _begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
+        if not self._gone:
+            self._line.begin(total, cancel)
+
+    def _count(self, done: int, total: int) -> None:
+        if not self._gone:
+            self._line.show_count(done, total)
+
+    def _say(self, text: str, kind: str = "hint") -> None:
+        if not self._gone:
+            self._line.say(text, kind)
+
+    def _say_problem(self, error: MootError) -> None:
+        self._say(self._language.problem(error.code, **error.details), "error")

@@ -1,0 +1,94 @@
+"""The assistants, groups or workflows in the settings: what there is, and the way to where each is edited."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.engine.engine import Engine
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph
+
+ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
+
+
+class PartnersPage(QWidget):
+    """Lists what there is of a kind; emits opened(id) for one of them, and opened("") for a new one."""
+
+    opened = Signal(str)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, kind: str) -> None:
+        super().__init__()
+        self._language, self._engine, self._kind = language, engine, kind
+        self._lead, self._none = Paragraph("card_text"), Paragraph("hint")
+        self.list = QListWidget()
+        self.list.setObjectName(f"settings_{kind}_list")
+        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._edit = button("", f"settings_{kind}_edit")
+        self._new = button("link", f"settings_{kind}_new")
+        self._new.dress(look, "plus", "accent")
+        foot = QHBoxLayout()
+        foot.addWidget(self._new)
+        foot.addStretch(1)
+        foot.addWidget(self._edit)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 14, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addWidget(self._none)
+        column.addWidget(self.list, 1)
+        column.addStretch(0)
+        column.addLayout(foot)
+        self.list.itemActivated.connect(lambda _item: self._open())
+        self.list.itemSelectionChanged.connect(
+            lambda: self._edit.setEnabled(self.list.currentItem() is not None)
+        )
+        self._edit.clicked.connect(self._open)
+        self._new.clicked.connect(lambda: self.opened.emit(""))
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Show what there is now."""
+        row = max(0, self.list.currentRow())
+        self.list.clear()
+        for name, about, one in self._found():
+            item = QListWidgetItem(f"{name}\n{' '.join(about.split())}")
+            item.setData(Qt.ItemDataRole.UserRole, one)
+            self.list.addItem(item)
+        self.list.setCurrentRow(min(row, self.list.count() - 1))
+        self.list.setVisible(self.list.count() > 0)
+        self._none.setVisible(self.list.count() == 0)
+        self._edit.setEnabled(self.list.count() > 0)
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words, kind = self._language, self._kind
+        self._lead.setText(words(f"settings.{kind}.text"))
+        self._none.setText(words(f"settings.{kind}.none"))
+        self.list.setAccessibleName(words(f"settings.{kind}"))
+        self._edit.setText(words("settings.edit"))
+        self._new.setText(words(f"settings.{kind}.new"))
+        self.refresh()
+
+    def _found(self) -> list[tuple[str, str, str]]:
+        """Return name, what is said of it, and id of each."""
+        engine, words = self._engine, self._language
+        if self._kind == GROUPS:
+            return [
+                (one.name, words("settings.groups.count", count=len(one.members)), one.id)
+                for one in engine.groups.all()
+            ]
+        if self._kind == WORKFLOWS:
+            return [
+                (one.name, words("settings.workflows.count", count=len(one.steps)), one.id)
+                for one in engine.workflows.all()
+            ]
+        return [(one.name, one.description or one.model, one.id) for one in engine.assistants.all()]
+
+    def _open(self) -> None:
+        item = self.list.currentItem()
+        if item is not None:
+            self.opened.emit(str(item.data(Qt.ItemDataRole.UserRole)))

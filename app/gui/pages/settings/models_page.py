@@ -1,0 +1,273 @@
+"""The models in the settings: those of every provider, which of them are offered, and which comes first."""
+
+import asyncio
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED
+from app.core.errors import MootError
+from app.core.provider import ProviderStatus
+from app.engine.engine import Engine
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.model_rows import MODEL, NOTE, PROVIDER, TICKED, ModelRows
+from app.gui.widgets.controls import Choice, SearchBox, button
+from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+
+
+class ModelsPage(QWidget):
+    """Lists the models of the enabled providers.
+
+    Signals: changed() once another choice was saved, undo_offered(text, what takes it back) after a removal.
+    """
+
+    changed = Signal()
+    undo_offered = Signal(str, object)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._engine, self._tasks = language, engine, tasks
+        self._lead = Paragraph("card_text")
+        self.search = SearchBox(look, "models_search")
+        self._refresh = button("", "models_refresh")
+        self._refresh.dress(look, "refresh-cw")
+        self.list = ModelRows(look)
+        self._nothing = plain_label("hint")
+        self.result = plain_label("hint", wrap=True)
+        self.result.setObjectName("models_result")
+        self._first = button("", "models_first")
+        self._remove = button("link", "models_remove")
+        self._own_label = plain_label("field")
+        self._provider = Choice(look)
+        self._provider.setObjectName("models_provider")
+        self.own = QLineEdit()
+        self.own.setObjectName("models_own")
+        self._add = button("", "models_add")
+        self._lay_out()
+        self.search.textChanged.connect(lambda _text: self._filter())
+        self.list.ticked.connect(self._on_ticked)
+        self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
+        self.list.itemActivated.connect(lambda _item: self._on_first())
+        self._refresh.clicked.connect(self._on_refresh)
+        self._first.clicked.connect(self._on_first)
+        self._remove.clicked.connect(self._on_remove)
+        self._add.clicked.connect(self._on_add)
+        self.own.returnPressed.connect(self._on_add)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Another page may have changed what there is.
+        self.refresh()
+        super().showEvent(event)
+
+    def refresh(self) -> None:
+        """Show the models as they are now, at the row and the place one was at."""
+        chosen, place = self._chosen(), self.list.verticalScrollBar().value()
+        self.list.blockSignals(True)
+        self.list.clear()
+        for status in self._statuses():
+            self._add_provider(status)
+        for row in range(self.list.count()):
+            if self._pair(self.list.item(row)) == chosen:
+                self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self.list.verticalScrollBar().setValue(place)
+        own = self._provider.currentData()
+        self._provider.clear()
+        for status in self._statuses():
+            if status.config.kind != EMBEDDED:
+                self._provider.addItem(self._language.provider(status), status.config.id)
+        self._provider.setCurrentIndex(max(0, self._provider.findData(own)))
+        self._filter()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("models.text"))
+        self.search.setPlaceholderText(words("models.search"))
+        self.search.setAccessibleName(words("models.search"))
+        self._refresh.setText(words("models.refresh"))
+        self.list.setAccessibleName(words("settings.models"))
+        self._nothing.setText(words("models.nothing"))
+        self._first.setText(words("models.first"))
+        self._remove.setText(words("provider.remove"))
+        self._own_label.setText(words("models.own"))
+        self._provider.setAccessibleName(words("models.provider"))
+        self.own.setPlaceholderText(words("models.own.hint"))
+        self.own.setAccessibleName(words("models.own"))
+        self._add.setText(words("models.add"))
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.search, 1)
+        top.addWidget(self._refresh)
+        acts = QHBoxLayout()
+        acts.addWidget(self.result, 1)
+        acts.addWidget(self._remove)
+        acts.addWidget(self._first)
+        own = QHBoxLayout()
+        own.addWidget(self._provider)
+        own.addWidget(self.own, 1)
+        own.addWidget(self._add)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addLayout(top)
+        column.addWidget(self.list, 1)
+        column.addWidget(self._nothing)
+        column.addLayout(acts)
+        column.addWidget(self._own_label)
+        column.addLayout(own)
+
+    def _statuses(self) -> list[ProviderStatus]:
+        return [status for status in self._engine.providers() if status.config.enabled]
+
+    def _add_provider(self, status: ProviderStatus) -> None:
+        words = self._language
+        fetched = self._engine.connections.list_of(status.config.id)
+        heading = QListWidgetItem(words.provider(status))
+        heading.setData(PROVIDER, status.config.id)
+        heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        if fetched is not None:
+            age = words.day_and_time(fetched.fetched_at)
+            heading.setData(NOTE, words("models.fetched", count=len(fetched.models), age=age))
+        self.list.addItem(heading)
+        listed = fetched.models if fetched else ()
+        for model in dict.fromkeys((*status.models, *listed)):
+            self._add_model(status, model, own=bool(fetched) and model not in listed)
+
+    def _add_model(self, status: ProviderStatus, model: str, *, own: bool) -> None:
+        words = self._language
+        ticked = model in status.models
+        notes = [words("models.is_first")] if model == status.default_model else []
+        notes += [words("models.is_own")] if own and model in status.config.models else []
+        item = QListWidgetItem(model)
+        item.setData(PROVIDER, status.config.id)
+        item.setData(MODEL, model)
+        item.setData(NOTE, " · ".join(notes))
+        item.setData(TICKED, ticked)
+        state = words("models.offered" if ticked else "models.not_offered")
+        heard = ", ".join([model, words.provider(status), state, *notes])
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, heard)
+        item.setToolTip(plain_tip(model))
+        self.list.addItem(item)
+
+    def _filter(self) -> None:
+        """Show the models that hold every word searched for, in their name or their provider's."""
+        wanted = self.search.text().casefold().split()
+        heading: QListWidgetItem | None = None
+        any_shown = False
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            if not item.data(MODEL):
+                heading = item
+                heading.setHidden(bool(wanted))
+                continue
+            provider = heading.text() if heading is not None else ""
+            text = f"{provider} {item.text()}".casefold()
+            shown = all(word in text for word in wanted)
+            item.setHidden(not shown)
+            if shown and heading is not None:
+                heading.setHidden(False)
+                any_shown = True
+        self._nothing.setVisible(not any_shown)
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        provider, model = self._chosen()
+        status = next((one for one in self._statuses() if one.config.id == provider), None)
+        free = bool(model) and status is not None and status.config.kind != EMBEDDED
+        self._first.setEnabled(free and status is not None and model != status.default_model)
+        fetched = self._engine.connections.list_of(provider)
+        mine = status is not None and model in status.config.models
+        self._remove.setVisible(free and mine and fetched is not None and model not in fetched.models)
+
+    def _chosen(self) -> tuple[str, str]:
+        row = self.list.currentRow()
+        return self._pair(self.list.item(row)) if row >= 0 and not self.list.isRowHidden(row) else ("", "")
+
+    @staticmethod
+    def _pair(item: QListWidgetItem) -> tuple[str, str]:
+        return str(item.data(PROVIDER) or ""), str(item.data(MODEL) or "")
+
+    def _on_ticked(self, item: QListWidgetItem) -> None:
+        provider, model = self._pair(item)
+        if not model:
+            return
+        connections = self._engine.connections
+        ticked = bool(item.data(TICKED))
+        work = connections.withdraw_model if ticked else connections.offer_model
+        self._tasks.start(f"model {provider} {model}", self._do(work(provider, model)))
+
+    def _on_first(self) -> None:
+        provider, model = self._chosen()
+        if model and self._first.isEnabled():
+            work = self._engine.connections.offer_model(provider, model, first=True)
+            self._tasks.start("default model", self._do(work))
+
+    def _on_remove(self) -> None:
+        provider, model = self._chosen()
+        self._tasks.start(f"model {provider} {model}", self._do(self._withdraw(provider, model)))
+
+    async def _withdraw(self, provider: str, model: str) -> None:
+        undo = await self._engine.connections.withdraw_model(provider, model)
+        self.undo_offered.emit(self._language("models.removed", name=model), undo)
+
+    def _on_add(self) -> None:
+        provider, model = self._provider.currentData(), self.own.text().strip()
+        if provider and model:
+            self._tasks.start("add model", self._take_in(str(provider), model))
+
+    async def _take_in(self, provider: str, model: str) -> None:
+        await self._do(self._engine.connections.offer_model(provider, model))
+        self.search.clear()
+        self.own.clear()
+        for row in range(self.list.count()):
+            if self._pair(self.list.item(row)) == (provider, model):
+                self.list.setCurrentRow(row)
+                self.list.scrollToItem(self.list.item(row))
+
+    async def _do(self, work: object) -> None:
+        """Await a change of the engine's, say what went wrong, and show the models as they are then."""
+        try:
+            await work  # type: ignore[misc]
+        except MootError as error:
+            self._say("error", self._language.problem(error.code, **error.details))
+        else:
+            self._say("hint", "")
+            self.changed.emit()
+        self.refresh()
+
+    def _on_refresh(self) -> None:
+        self._tasks.start("fetch models", self._fetch())
+
+    async def _fetch(self) -> None:
+        words = self._language
+        statuses = [one for one in self._statuses() if one.ready]
+        self._refresh.setEnabled(False)
+        self._say("hint", words("models.fetching", count=len(statuses)))
+        try:
+            results = await asyncio.gather(
+                *(self._engine.connections.fetch(status.config.id) for status in statuses)
+            )
+        finally:
+            self._refresh.setEnabled(True)
+        self.refresh()
+        failed = [
+            f"{words.provider(status)}: {words.failure(result.failure)}"
+            for status, result in zip(statuses, results, strict=True)
+            if not result.ok
+        ]
+        self._say("error" if failed else "ok", "\n".join(failed) or words("models.refreshed"))
+
+    def _say(self, kind: str, text: str) -> None:
+        self.result.setProperty("kind", kind)
+        self.result.style().unpolish(self.result)
+        self.result.style().polish(self.result)
+        self.result.setText(text)

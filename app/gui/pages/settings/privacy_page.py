@@ -1,0 +1,112 @@
+"""Privacy in the settings: what leaves this computer and when, read from what is set up now."""
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED
+from app.core.provider import ProviderStatus
+from app.core.text import exact
+from app.core.tool import ASKING, ServerStatus
+from app.engine.engine import Engine
+from app.engine.provider_list import on_this_computer
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_line
+from app.gui.display.style import Look
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+
+ICON = 17
+
+
+class PrivacyPage(QWidget):
+    """Says of every provider, of the web and of every server what it is sent, and when."""
+
+    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+        super().__init__()
+        self._language, self._look, self._engine = language, look, engine
+        self.lead = Paragraph("card_text")
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(self.lead)
+        column.addLayout(self._cards)
+        language.changed.connect(self.retranslate)
+        look.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Another page may have changed what there is.
+        self.retranslate()
+        super().showEvent(event)
+
+    def retranslate(self) -> None:
+        """Say it as it is now."""
+        words, engine = self._language, self._engine
+        providers = [one for one in engine.providers() if one.ready]
+        away = [one for one in providers if not self._stays(one)]
+        self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
+        while (item := self._cards.takeAt(0)) is not None:
+            if widget := item.widget():
+                widget.deleteLater()
+        for provider in sorted(providers, key=self._stays):
+            self._add_provider(provider)
+        search = engine.settings().search_engine
+        name = search if search.startswith("http") else words(f"limits.engine.{search}")
+        self._add("globe", words("privacy.web"), name, words("privacy.web.text"))
+        for server in engine.servers():
+            self._add_server(server)
+        self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
+
+    def facts(self) -> list[str]:
+        """Return every sentence that is said."""
+        return [label.text() for label in self.findChildren(QLabel)] + [
+            text.text() for text in self.findChildren(Paragraph)
+        ]
+
+    def _stays(self, status: ProviderStatus) -> bool:
+        """Say whether what a provider is sent stays on this computer: by its address, whatever it is called."""
+        return status.config.kind == EMBEDDED or on_this_computer(status.base_url)
+
+    def _add_provider(self, status: ProviderStatus) -> None:
+        words, name = self._language, self._language.provider(status)
+        if status.config.kind == EMBEDDED:
+            self._add("lock", name, "", words("privacy.embedded"))
+        elif self._stays(status):
+            self._add("lock", name, status.base_url, words("privacy.local"))
+        else:
+            self._add("plug", name, status.base_url, words("privacy.provider", name=name))
+
+    def _add_server(self, status: ServerStatus) -> None:
+        server, words = status.server, self._language
+        if server.disabled or status.state == ASKING:
+            return
+        text = words("privacy.server.web" if server.url else "privacy.server")
+        self._add("wrench", exact(server.name), server_line(server), text)
+
+    def _add(self, icon: str, title: str, where: str, text: str) -> None:
+        card = QFrame()
+        card.setProperty("kind", "card")
+        picture = QLabel()
+        picture.setPixmap(self._look.picture(icon, "text_2", ICON, self.devicePixelRatioF()))
+        picture.setFixedWidth(ICON + 4)
+        head, said = plain_label("card_title"), Paragraph("card_text")
+        head.setText(title)
+        said.setText(text)
+        words = QVBoxLayout()
+        words.setSpacing(3)
+        words.addWidget(head)
+        if where:
+            place = ElidedLabel("meta")
+            place.setText(where)
+            words.addWidget(place)
+        words.addWidget(said)
+        row = QHBoxLayout(card)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(10)
+        side = QVBoxLayout()
+        side.addWidget(picture)
+        side.addStretch(1)
+        row.addLayout(side)
+        row.addLayout(words, 1)
+        self._cards.addWidget(card)

@@ -1,0 +1,345 @@
+"""One provider in the settings: on or off, address, models, key, and the Test button (row A1)."""
+
+import time
+from collections.abc import Awaitable, Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED, provider_kind
+from app.core.errors import MootError, StorageError
+from app.core.provider import ProviderConfig, ProviderStatus
+from app.engine.engine import Engine
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.label import Paragraph, plain_label
+
+MODELS_SHOWN = 6
+# What the keyring has not done yet, but may still do.
+PENDING = ("waiting", "stopped")
+BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
+
+
+class ProviderPage(QWidget):
+    """The settings of one provider.
+
+    Signals: changed() once something was saved, removed(), undo_offered(text, what takes it back) after a removal.
+    """
+
+    changed = Signal()
+    removed = Signal()
+    undo_offered = Signal(str, object)
+
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
+    ) -> None:
+        super().__init__()
+        self._language = language
+        self._engine = engine
+        self._status = status
+        self._tasks = tasks
+        self._asked_at = 0.0
+        self._title = plain_label("page_title")
+        self._about = plain_label("card_text", wrap=True)
+        self.enabled = TickBox(look)
+        self.enabled.setObjectName("provider_enabled")
+        self._labels = {name: plain_label("field") for name in ("base_url", "models", "key")}
+        self.base_url = QLineEdit()
+        self.base_url.setObjectName("provider_base_url")
+        self.models = QLineEdit()
+        self.models.setObjectName("provider_models")
+        self.key = QLineEdit()
+        self.key.setObjectName("provider_key")
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._key_source = Paragraph("hint")
+        self._save_key = button("", "provider_save_key")
+        self._remove_key = button("link", "provider_remove_key")
+        self._unlock = button("link", "provider_unlock")
+        self._save = button("primary", "provider_save")
+        self._test = button("", "provider_test")
+        self._remove = button("link", "provider_remove")
+        self.result = plain_label("hint", wrap=True)
+        self.result.setObjectName("provider_result")
+        self._pending = False
+        self._clock = QTimer(self)
+        self._clock.setInterval(500)
+        self._clock.timeout.connect(self._on_clock)
+        self._lay_out()
+        self._fill()
+        self._retranslate()
+        self.enabled.toggled.connect(lambda _on: self._on_save())
+        self._save.clicked.connect(self._on_save)
+        self._save_key.clicked.connect(self._on_save_key)
+        self.key.returnPressed.connect(self._on_save_key)
+        self._remove_key.clicked.connect(self._on_remove_key)
+        self._unlock.clicked.connect(self._on_unlock)
+        self._test.clicked.connect(self._on_test)
+        self._remove.clicked.connect(self._on_remove)
+        language.changed.connect(self._retranslate)
+
+    @property
+    def provider_id(self) -> str:
+        """The provider's id."""
+        return self._status.config.id
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is waited for that will be shown here."""
+        return not self._test.isEnabled()
+
+    def config(self) -> ProviderConfig:
+        """Return the provider as it is written here."""
+        models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
+        known = self._status.config
+        return ProviderConfig(
+            id=known.id,
+            kind=known.kind,
+            label=known.label,
+            base_url=self.base_url.text().strip(),
+            models=models,
+            enabled=self.enabled.isChecked(),
+        )
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(7)
+        for widget in (self._title, self._about, self.enabled):
+            column.addWidget(widget)
+        column.addSpacing(5)
+        for name, field in (("base_url", self.base_url), ("models", self.models)):
+            column.addWidget(self._labels[name])
+            column.addWidget(field)
+        column.addWidget(self._labels["key"])
+        keys = QHBoxLayout()
+        keys.addWidget(self.key, 1)
+        keys.addWidget(self._save_key)
+        column.addLayout(keys)
+        source = QHBoxLayout()
+        source.addWidget(self._key_source, 1, Qt.AlignmentFlag.AlignVCenter)
+        source.addWidget(self._unlock)
+        source.addWidget(self._remove_key)
+        column.addLayout(source)
+        column.addSpacing(5)
+        column.addWidget(self.result)
+        column.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addWidget(self._remove)
+        foot.addStretch(1)
+        foot.addWidget(self._test)
+        foot.addWidget(self._save)
+        column.addLayout(foot)
+
+    def _fill(self) -> None:
+        config = self._status.config
+        self.enabled.setChecked(config.enabled)
+        self.base_url.setText(config.base_url)
+        self.models.setText(", ".join(config.models))
+        embedded = config.kind == EMBEDDED
+        for widget in (
+            self.base_url,
+            self.models,
+            self.key,
+            self._save,
+            self._save_key,
+            *self._labels.values(),
+        ):
+            widget.setVisible(not embedded)
+        self._key_source.setVisible(not embedded)
+        self._about.setVisible(embedded)
+        self._remove.setVisible(config.id not in BUILT_IN)
+
+    def _say(self, kind: str, text: str) -> None:
+        self.result.setProperty("kind", kind)
+        self.result.style().unpolish(self.result)
+        self.result.style().polish(self.result)
+        self.result.setText(text)
+
+    def _say_error(self, error: MootError) -> None:
+        self._say("error", self._language.problem(error.code, **error.details))
+
+    async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run one change of the engine's; say what went wrong where it was asked for."""
+        try:
+            await work()
+        except MootError as error:
+            self._say_error(error)
+        # Also where the keyring refused: what it was asked may have been done in part.
+        self.refresh()
+        self.changed.emit()
+
+    def refresh(self) -> None:
+        """Show the provider as it stands now; what is being written stays."""
+        known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
+        if known:
+            self._status = known[0]
+            self._retranslate()
+
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile; that it is waited for is no longer true."""
+        if self._pending and not self.busy:
+            self._pending = False
+            self._say("hint", "")
+        self.refresh()
+
+    def _change(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.start(f"{name} {self.provider_id}", self._do(lambda: self._held(work)))
+
+    async def _held(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something that asks the keyring, which may take its time; nothing else can be begun until then."""
+        waiting = self._language("provider.asking_keyring")
+        focus: QWidget | None = self.window().focusWidget()
+        self._say("hint", waiting)
+        self._hold(True)
+        try:
+            await work()
+        finally:
+            self._hold(False)
+            now: QWidget | None = self.window().focusWidget()
+            if focus is not None and self.isAncestorOf(focus) and (now is None or self.isAncestorOf(now)):
+                focus.setFocus()
+            if self.result.text() == waiting:
+                self._say("hint", "")
+
+    def _hold(self, held: bool) -> None:
+        for widget in (
+            self.enabled,
+            self.key,
+            self._save,
+            self._save_key,
+            self._unlock,
+            self._remove_key,
+            self._remove,
+        ):
+            widget.setEnabled(not held)
+        self._test.setEnabled(not held)
+
+    def _on_save(self) -> None:
+        self._change("save provider", self._save_config)
+
+    async def _save_config(self) -> None:
+        await self._engine.save_provider(self.config())
+        await self._keep_key()
+        if self.result.property("kind") == "hint":
+            self._say("ok", self._language("provider.saved"))
+
+    def _on_save_key(self) -> None:
+        self._change("save key", self._keep_key)
+
+    async def _keep_key(self) -> None:
+        """Keep the key that was typed, where one was."""
+        key = self.key.text().strip()
+        if not key:
+            return
+        kept = await self._engine.set_key(self.provider_id, key)
+        self.key.clear()
+        if kept:
+            self._say("ok", self._language("provider.saved"))
+        else:
+            problem = self._engine.keys.problem
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.{problem}"))
+
+    def _on_unlock(self) -> None:
+        self._change("unlock the keyring", self._unlock_keyring)
+
+    async def _unlock_keyring(self) -> None:
+        await self._engine.keys.unlock()
+        if problem := self._engine.keys.unread:
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.unread_{problem}"))
+
+    def _on_remove_key(self) -> None:
+        self._change("remove key", self._forget_key)
+
+    async def _forget_key(self) -> None:
+        try:
+            undo = await self._engine.remove_key(self.provider_id)
+        except StorageError:
+            self._pending = self._engine.keys.problem in PENDING
+            raise
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("provider.key.removed", name=name), undo)
+
+    def _on_remove(self) -> None:
+        self._change("remove provider", self._forget)
+
+    async def _forget(self) -> None:
+        undo = await self._engine.remove_provider(self.provider_id)
+        self.removed.emit()
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("history.deleted", title=name), undo)
+
+    def _on_test(self) -> None:
+        self._tasks.start(f"test {self.provider_id}", self._do(self._try))
+
+    async def _try(self) -> None:
+        words = self._language
+        if self._status.config.kind != EMBEDDED:
+            await self._held(self._save_config)
+            self.refresh()
+            self.changed.emit()
+        self._asked_at = time.monotonic()
+        self._test.setEnabled(False)
+        self._clock.start()
+        self._on_clock()
+        try:
+            result = await self._engine.test_provider(self.provider_id)
+        finally:
+            self._clock.stop()
+            self._test.setEnabled(True)
+        if result.ok:
+            models = ", ".join(result.models[:MODELS_SHOWN]) + (
+                ", …" if len(result.models) > MODELS_SHOWN else ""
+            )
+            seconds = f"{result.seconds:.1f}"
+            self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
+            return
+        reason = words.failure(result.failure)
+        key = (
+            "provider.test.detail"
+            if result.detail and result.detail not in reason
+            else "provider.test.failed"
+        )
+        self._say("error", words(key, reason=reason, detail=result.detail))
+
+    def _on_clock(self) -> None:
+        seconds = int(time.monotonic() - self._asked_at)
+        self._say(
+            "hint",
+            self._language("provider.testing", name=self._language.provider(self._status), seconds=seconds),
+        )
+
+    def _retranslate(self) -> None:
+        words, status = self._language, self._status
+        kind = provider_kind(status.config.kind)
+        self._title.setText(words.provider(status))
+        self._about.setText(words("provider.embedded.text"))
+        self.enabled.setText(words("provider.enabled"))
+        for name, label in self._labels.items():
+            label.setText(words(f"provider.{name}"))
+        for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
+            field.setAccessibleName(words(f"provider.{name}"))
+        if kind is not None:
+            address, models = kind.base_url, ", ".join(kind.models)
+            self.base_url.setPlaceholderText(
+                words("provider.base_url.placeholder", url=address) if address else ""
+            )
+            self.models.setPlaceholderText(
+                words("provider.models.placeholder", models=models) if models else ""
+            )
+        self.key.setPlaceholderText(words("provider.key.placeholder"))
+        locked = status.problem == "keyring_locked"
+        unread = status.problem if status.problem.startswith("keyring_") else "none"
+        source = status.key_source or (unread if status.needs_key else "not_needed")
+        self._key_source.setText(words(f"provider.key.{source}"))
+        self._save_key.setText(words("provider.key.save"))
+        self._unlock.setText(words("keyring.unlock"))
+        self._unlock.setVisible(locked)
+        self._remove_key.setText(words("provider.key.remove"))
+        self._remove_key.setVisible(status.key_source in ("keyring", "session"))
+        self._save.setText(words("provider.save"))
+        self._test.setText(words("provider.test"))
+        self._remove.setText(words("provider.remove"))

@@ -1,0 +1,186 @@
+"""The providers in the settings: a list of them with their states, and the page of the one that is chosen."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
+from app.engine.engine import Engine
+from app.gui.controllers.tasks import Tasks
+from app.gui.dialogs.connect_dialog import ConnectDialog
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.provider_page import ProviderPage
+from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph
+from app.gui.widgets.server_offers import ServerOffers
+
+SERVER_KIND = "openai-compatible"
+
+
+class ProvidersPage(QWidget):
+    """Lists the providers and shows one of them.
+
+    Signals: changed() once something was saved, undo_offered(text, what takes it back) after a removal.
+    """
+
+    changed = Signal()
+    undo_offered = Signal(str, object)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self._lead = Paragraph("card_text")
+        self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
+        self._found: tuple[FoundServer, ...] = ()
+        self.list = QListWidget()
+        self.list.setObjectName("settings_providers")
+        self.list.setFixedWidth(200)
+        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._pages = QStackedWidget()
+        self._add = button("link", "settings_add_server")
+        self._add.dress(look, "plus", "accent")
+        left = QVBoxLayout()
+        left.addWidget(self.list, 1)
+        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout()
+        row.setSpacing(18)
+        row.addLayout(left)
+        row.addWidget(self._pages, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 14, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addWidget(self.offers)
+        column.addLayout(row, 1)
+        self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self.offers.use_requested.connect(self._on_use)
+        self._add.clicked.connect(lambda: tasks.start("add server", self._add_server()))
+        language.changed.connect(self.retranslate)
+        self.refresh()
+        self.retranslate()
+        tasks.start("look for servers", self._find())
+
+    def page(self) -> ProviderPage:
+        """Return the page of the provider that is shown."""
+        page = self._pages.currentWidget()
+        assert isinstance(page, ProviderPage)
+        return page
+
+    def show_provider(self, provider_id: str) -> None:
+        """Show a provider."""
+        for row in range(self.list.count()):
+            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == provider_id:
+                self.list.setCurrentRow(row)
+
+    def look_again(self) -> None:
+        """Show what another may have changed: the providers there are, and how they stand."""
+        there = [status.config.id for status in self._engine.providers()]
+        pages = [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
+        if sorted(page.provider_id for page in pages) != sorted(there):
+            shown = self.page().provider_id
+            self.refresh()
+            self.show_provider(shown)
+        else:
+            for page in pages:
+                page.refresh()
+            self._mark()
+
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile."""
+        for page in self.findChildren(ProviderPage):
+            page.show_keys()
+        self._mark()
+
+    def refresh(self) -> None:
+        """Show the providers there are now."""
+        busy: dict[str, ProviderPage] = {}
+        while self._pages.count():
+            page = self._pages.widget(0)
+            assert isinstance(page, ProviderPage)
+            self._pages.removeWidget(page)
+            if page.busy:
+                busy[page.provider_id] = page
+            else:
+                page.deleteLater()
+        self.list.clear()
+        for status in self._engine.providers():
+            item = QListWidgetItem(status.label)
+            item.setData(Qt.ItemDataRole.UserRole, status.config.id)
+            self.list.addItem(item)
+            # What a page waits for comes to its end, and finds it still there.
+            known = status.config.id in busy
+            self._pages.addWidget(busy.pop(status.config.id) if known else self._new_page(status))
+        for page in busy.values():
+            page.deleteLater()
+        self.list.setCurrentRow(0)
+        self._mark()
+
+    def _new_page(self, status: ProviderStatus) -> ProviderPage:
+        page = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
+        page.changed.connect(self._on_changed)
+        page.removed.connect(self._on_removed)
+        page.undo_offered.connect(self.undo_offered)
+        return page
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self.list.setAccessibleName(words("settings.providers"))
+        self._lead.setText(words("settings.providers.text"))
+        self._add.setText(words("provider.add"))
+        self._mark()
+
+    def _mark(self) -> None:
+        """Say of each provider how it stands."""
+        for row, status in enumerate(self._engine.providers()):
+            if row < self.list.count():
+                state = self._language(f"provider.{status.problem or 'ready'}")
+                self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
+
+    async def _find(self) -> None:
+        """Offer the servers that run on this computer and are none of the providers yet."""
+        self._found = await self._engine.connections.offers()
+        self.offers.show_servers(self._found)
+
+    def _on_use(self, server: FoundServer) -> None:
+        if server.needs_key:
+            dialog = ConnectDialog(
+                self._language, self._look, self._engine, self._found, self.window(), server
+            )
+            dialog.added.connect(self._on_added)
+            dialog.open()
+        else:
+            self._tasks.start("use server", self._use(server))
+
+    async def _use(self, server: FoundServer) -> None:
+        config = await self._engine.connections.use(server)
+        self._on_added(config.id)
+
+    def _on_added(self, provider_id: str) -> None:
+        self.refresh()
+        self.show_provider(provider_id)
+        self.changed.emit()
+        self._tasks.start("look for servers", self._find())
+
+    async def _add_server(self) -> None:
+        taken = {status.config.id for status in self._engine.providers()}
+        number = next(number for number in range(1, 1_000) if f"server-{number}" not in taken)
+        label = f"Server {number}"
+        config = ProviderConfig(id=f"server-{number}", kind=SERVER_KIND, label=label, enabled=False)
+        await self._engine.save_provider(config)
+        self.refresh()
+        self.show_provider(config.id)
+        self.changed.emit()
+
+    def _on_removed(self) -> None:
+        row = self.list.currentRow()
+        self.refresh()
+        self.list.setCurrentRow(min(row, self.list.count() - 1))
+        # The button that was pressed is gone.
+        self.list.setFocus()
+
+    def _on_changed(self) -> None:
+        self._mark()
+        self.changed.emit()

@@ -1,0 +1,301 @@
+"""The MCP servers in the settings: their state, what exactly each runs, and what it may."""
+
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.errors import MootError
+from app.core.events import Event, ServersChanged
+from app.core.server_secrets import parted
+from app.core.text import exact
+from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
+from app.engine.engine import Engine
+from app.gui.controllers.tasks import Tasks
+from app.gui.dialogs.consent_dialog import ConsentDialog
+from app.gui.dialogs.server_dialog import ServerDialog
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_line, server_state, server_trouble
+from app.gui.display.style import Look
+from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+
+TOOLS_SHOWN = 12
+
+
+class ServersPage(QWidget):
+    """Lists the servers and shows one of them; `refresh` shows them as they are now.
+
+    Signal: undo_offered(text, undo) when one was removed; `undo` brings it back, and says whether for good.
+    """
+
+    undo_offered = Signal(str, object)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language = language
+        self._engine = engine
+        self._tasks = tasks
+        self._status: ServerStatus | None = None
+        self._gone = False
+        self._unsubscribe = engine.bus.subscribe(self._on_events)
+        self._lead = Paragraph("card_text")
+        self.list = QListWidget()
+        self.list.setObjectName("settings_servers")
+        self.list.setFixedWidth(190)
+        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._add = button("link", "settings_add_mcp")
+        self._add.dress(look, "plus", "accent")
+        self._name = ElidedLabel("page_title")
+        self._state = Chip(look)
+        self._label = plain_label("field")
+        self.line = QPlainTextEdit()
+        self.line.setObjectName("server_exact")
+        self.line.setReadOnly(True)
+        self.line.setTabChangesFocus(True)
+        self.line.setFixedHeight(64)
+        self._detail = plain_label("hint", wrap=True)
+        self._tools = plain_label("hint", wrap=True)
+        self._changed = plain_label("warn", wrap=True)
+        self._plain = plain_label("warn", wrap=True)
+        self._plain.setObjectName("server_plain")
+        self.enabled = TickBox(look)
+        self.enabled.setObjectName("server_enabled")
+        self.allow = button("primary", "server_allow")
+        self._restart = button("", "server_restart")
+        self._edit = button("", "server_edit")
+        self._remove = button("link", "server_remove")
+        self.result = plain_label("hint", wrap=True)
+        self.result.setObjectName("server_result")
+        self._shown = QWidget()
+        self._lay_out()
+        self.list.currentRowChanged.connect(lambda _row: self._show())
+        self._add.clicked.connect(self._on_add)
+        self.enabled.clicked.connect(self._on_enabled)
+        self.allow.clicked.connect(self._on_allow)
+        self._restart.clicked.connect(self._on_restart)
+        self._edit.clicked.connect(self._on_edit)
+        self._remove.clicked.connect(self._on_remove)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def leave(self) -> None:
+        """Stop listening: the dialog is closing, whatever is still under way."""
+        if not self._gone:
+            self._gone = True
+            self._unsubscribe()
+
+    def refresh(self) -> None:
+        """Show the servers and their state as they are now."""
+        if self._gone:
+            return
+        chosen = self._status.server.name if self._status is not None else ""
+        statuses = self._engine.servers()
+        self.list.blockSignals(True)
+        self.list.clear()
+        for row, status in enumerate(statuses):
+            item = QListWidgetItem(f"{exact(status.server.name)}\n{server_state(status, self._language)[0]}")
+            item.setData(Qt.ItemDataRole.UserRole, status.server.name)
+            self.list.addItem(item)
+            if status.server.name == chosen or row == 0:
+                self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self.list.setVisible(bool(statuses))
+        self._show()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("server.text"))
+        self.list.setAccessibleName(words("settings.servers"))
+        self._add.setText(words("server.add"))
+        self.enabled.setText(words("server.enabled"))
+        self.allow.setText(words("server.allow"))
+        self._restart.setText(words("server.restart"))
+        self._edit.setText(words("server.edit"))
+        self._remove.setText(words("provider.remove"))
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._name, 1)
+        head.addWidget(self._state)
+        foot = QHBoxLayout()
+        foot.addWidget(self._remove)
+        foot.addStretch(1)
+        foot.addWidget(self._edit)
+        foot.addWidget(self._restart)
+        foot.addWidget(self.allow)
+        right = QVBoxLayout(self._shown)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(8)
+        right.addLayout(head)
+        for widget in (
+            self._label,
+            self.line,
+            self._changed,
+            self._plain,
+            self._detail,
+            self._tools,
+            self.enabled,
+        ):
+            right.addWidget(widget)
+        right.addStretch(1)
+        right.addLayout(foot)
+        left = QVBoxLayout()
+        left.addWidget(self.list, 1)
+        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
+        left.addStretch(0)
+        row = QHBoxLayout()
+        row.setSpacing(18)
+        row.addLayout(left)
+        row.addWidget(self._shown, 1)
+        row.addStretch(0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 14, 22, 14)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        column.addLayout(row, 1)
+        column.addWidget(self.result)
+
+    def _show(self) -> None:
+        """Show the server that is chosen in the list."""
+        words, name = self._language, self._name_at(self.list.currentRow())
+        statuses = [one for one in self._engine.servers() if one.server.name == name]
+        self._status = status = statuses[0] if statuses else None
+        self._shown.setVisible(status is not None)
+        if status is None:
+            return
+        server = status.server
+        self._name.setText(exact(server.name))
+        self._state.set_text(*server_state(status, words))
+        self._label.setText(words("server.address" if server.url else "server.command"))
+        self.line.setAccessibleName(self._label.text())
+        self.line.setPlainText(server_line(server))
+        self._say(self._detail, server_trouble(status, words))
+        tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
+        self._say(self._tools, words("server.tools", tools=tools) if tools else "")
+        changed = ", ".join(status.changed)
+        self._say(self._changed, words("server.changed", tools=changed) if changed else "")
+        plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
+        self._say(self._plain, words("server.plain", names=plain) if plain else "")
+        self.enabled.setChecked(not server.disabled)
+        self.allow.setVisible(status.state == ASKING or server.disabled)
+        self._restart.setVisible(status.state in (CONNECTED, DOWN))
+
+    def _name_at(self, row: int) -> str:
+        return str(self.list.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""
+
+    def _say(self, label: QLabel, text: str) -> None:
+        label.setText(text)
+        label.setVisible(bool(text))
+
+    def _on_restart(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            self._tasks.start(f"restart server {server}", self._do(self._engine.restart_server(server)))
+
+    async def _do(self, work: Awaitable[object]) -> bool:
+        """Await a change of the engine's, say what went wrong, and show the servers as they are then."""
+        try:
+            kept = await work
+        except MootError as error:
+            self._answer(self._language.problem(error.code, **error.details))
+            return False
+        else:
+            problem = self._engine.keys.problem
+            self._answer(self._language(f"keyring.{problem}") if kept is False else "")
+            return True
+        finally:
+            self.refresh()
+
+    def _answer(self, text: str) -> None:
+        if not self._gone:
+            self.result.setText(text)
+
+    async def _keep(self, *servers: McpServer) -> bool:
+        """Save these in place of those of their names, and all others as they are."""
+        fresh = {server.name: server for server in servers}
+        kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers()]
+        return await self._engine.save_servers((*kept, *fresh.values()))
+
+    def _on_events(self, events: tuple[Event, ...]) -> None:
+        if any(isinstance(event, ServersChanged) for event in events):
+            self.refresh()
+
+    def _on_add(self) -> None:
+        dialog = ServerDialog(self._language, self)
+        dialog.given.connect(lambda servers: self._tasks.start("add MCP servers", self._take_in(servers)))
+        dialog.open()
+
+    async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
+        if await self._do(self._keep(*servers)):
+            self._go_to(servers[0].name)
+
+    def _go_to(self, server: str) -> None:
+        if self._gone:
+            return
+        for row in range(self.list.count()):
+            if self._name_at(row) == server:
+                self.list.setCurrentRow(row)
+
+    def _on_edit(self) -> None:
+        if self._status is not None:
+            server = self._status.server
+            dialog = ServerDialog(self._language, self, server)
+            dialog.given.connect(
+                lambda given: self._tasks.start(
+                    f"edit server {server.name}", self._change(server.name, given[0])
+                )
+            )
+            dialog.open()
+
+    async def _change(self, name: str, server: McpServer) -> None:
+        if await self._do(self._engine.mcp.replace(name, server)):
+            self._go_to(server.name)
+
+    def _on_enabled(self) -> None:
+        if self._status is not None:
+            server = replace(self._status.server, disabled=not self.enabled.isChecked())
+            self._tasks.start(f"switch server {server.name}", self._do(self._switch(server)))
+
+    async def _switch(self, server: McpServer) -> bool:
+        kept = await self._keep(server)
+        if not server.disabled:
+            # One that has been allowed before connects, so that it is seen to work.
+            await self._engine.attach((server.name,))
+        return kept
+
+    def _on_allow(self) -> None:
+        if self._status is not None:
+            status = self._status
+            dialog = ConsentDialog(self._language, status, self)
+            name = f"allow server {status.server.name}"
+            dialog.allowed.connect(lambda: self._tasks.start(name, self._do(self._engine.mcp.allow(status))))
+            dialog.open()
+
+    def _on_remove(self) -> None:
+        if self._status is not None:
+            self._tasks.start("remove server", self._forget(self._status.server))
+
+    async def _forget(self, server: McpServer) -> None:
+        try:
+            undo = await self._engine.mcp.remove(server.name)
+        except MootError as error:
+            self._answer(self._language.problem(error.code, **error.details))
+        else:
+            self._answer("")
+            self.undo_offered.emit(self._language("server.removed", name=exact(server.name)), undo)
+        self.refresh()

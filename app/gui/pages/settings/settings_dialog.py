@@ -1,0 +1,394 @@
+"""The settings: a page for each thing there is to set up, and a search over all of them.
+
+A page is made when it is first shown; what is chosen on it counts at once.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.errors import MootError
+from app.core.events import Notice
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.commands import all_commands
+from app.gui.controllers.tasks import Tasks
+from app.gui.dialogs.palette_entry import fits
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, tall
+from app.gui.pages.settings.about_page import AboutPage
+from app.gui.pages.settings.data_page import DataPage
+from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
+from app.gui.pages.settings.limits_page import LimitsPage
+from app.gui.pages.settings.models_page import ModelsPage
+from app.gui.pages.settings.privacy_page import PrivacyPage
+from app.gui.pages.settings.provider_page import ProviderPage
+from app.gui.pages.settings.providers_page import ProvidersPage
+from app.gui.pages.settings.servers_page import ServersPage
+from app.gui.pages.settings.settings_rows import SettingsRows, settings_of
+from app.gui.pages.settings.shortcuts_page import ShortcutsPage
+from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.widgets.controls import SearchBox, button, scrolling
+from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.toast import Toast, Toasts
+
+# Every page with its icon, in the order of the list.
+PAGES = {
+    "providers": "plug",
+    "models": "cpu",
+    ASSISTANTS: "message-circle",
+    GROUPS: "users",
+    WORKFLOWS: "spline",
+    "servers": "wrench",
+    "limits": "gauge",
+    "usage": "coins",
+    "appearance": "sun",
+    "shortcuts": "keyboard",
+    "data": "database",
+    "privacy": "lock",
+    "about": "info",
+}
+# The pages whose rows can be gone to, and be made as they were at first.
+RowPage = LimitsPage | SettingsRows | ShortcutsPage
+SIDE_WIDTH = 208
+SIZE = QSize(940, 660)
+FRAME = QSize(40, 40)  # what is left of the window around the dialog
+# Takes back what was removed; false where a key came back for this run only.
+Undo = Callable[[], Awaitable[bool]]
+PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+
+
+class SettingsDialog(QDialog):
+    """Shows the settings; `settings` returns those that count now.
+
+    Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
+    partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one),
+    undo_left(text, what takes it back) for each undo that is still offered when the dialog closes.
+    """
+
+    providers_changed = Signal()
+    settings_chosen = Signal(object)
+    partner_requested = Signal(str, str)
+    undo_left = Signal(str, object)
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        engine: Engine,
+        data_dir: Path,
+        settings: Callable[[], Settings],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("settings_dialog")
+        self._language, self._look, self._engine, self._data_dir = language, look, engine, data_dir
+        self._settings = settings
+        self.tasks = Tasks(self._on_task_failed)
+        self._made: dict[str, QWidget] = {}
+        self._places: dict[str, int] = {}
+        self._shown = ""
+        self.search = SearchBox(look, "settings_search")
+        self.pages = QListWidget()
+        self.pages.setObjectName("settings_pages")
+        self.pages.setIconSize(QSize(16, 16))
+        self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._title = ElidedLabel("page_title")
+        self._reset = button("link", "settings_reset")
+        keeps_its_place = self._reset.sizePolicy()
+        keeps_its_place.setRetainSizeWhenHidden(True)
+        self._reset.setSizePolicy(keeps_its_place)
+        self._side, self._stack = QFrame(), QStackedWidget()
+        self._close = button("", "settings_close")
+        self._toasts = Toasts(self)
+        self._undos: list[tuple[Toast, Undo]] = []
+        self._lay_out()
+        self.search.textChanged.connect(lambda _text: self._list_pages())
+        self.search.returnPressed.connect(self._on_found)
+        self.pages.currentItemChanged.connect(lambda item, _before: self._on_item(item))
+        self._reset.clicked.connect(self._on_reset)
+        self._close.clicked.connect(self.accept)
+        self.finished.connect(self._on_finished)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+        for name, act in (("undo", self._toasts.undo), ("notice", self._toasts.take_focus)):
+            keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
+            QShortcut(keys, self, act)
+        language.changed.connect(self._retranslate)
+        look.changed.connect(self._list_pages)
+        self._retranslate()
+        self.resize(SIZE.boundedTo(parent.size() - FRAME))
+
+    def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
+        """Go to a page of `PAGES`, and there to a provider or a setting."""
+        self.search.clear()
+        self.pages.setCurrentRow(list(PAGES).index(page))
+        if provider_id:
+            providers = self.page("providers")
+            assert isinstance(providers, ProvidersPage)
+            providers.show_provider(provider_id)
+        self._go_to(page, row)
+
+    def page(self, page: str) -> QWidget:
+        """Return a page of `PAGES`, made now where it has not been shown yet."""
+        if page not in self._made:
+            self._made[page], holder = self._make(page)
+            self._places[page] = self._stack.addWidget(holder)
+        return self._made[page]
+
+    def provider_page(self) -> ProviderPage:
+        """Return the page of the provider that is shown."""
+        providers = self.page("providers")
+        assert isinstance(providers, ProvidersPage)
+        return providers.page()
+
+    def offer_undo(self, text: str, undo: Undo) -> None:
+        """Say that something is gone, and offer to bring it back; also after the dialog was closed."""
+
+        def act() -> None:
+            self.tasks.start(f"undo {id(undo)}", self._undo(undo))
+
+        self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
+
+    def show_providers(self) -> None:
+        """Show on every page the providers and models there are now."""
+        for page in self._made.values():
+            if isinstance(page, ProvidersPage):
+                page.look_again()
+            elif isinstance(page, ModelsPage):
+                page.refresh()
+
+    def show_keys(self) -> None:
+        """Show what the keyring has answered meanwhile."""
+        if "providers" in self._made:
+            providers = self.page("providers")
+            assert isinstance(providers, ProvidersPage)
+            providers.show_keys()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Say here what the keyring has answered late: the window is behind the dialog."""
+        if notice.code.startswith("key_"):
+            self._toasts.show_toast(self._language.problem(notice.code, **notice.details))
+
+    async def _undo(self, undo: Undo) -> None:
+        if not await undo():
+            self._toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
+        self._on_providers_changed()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Enter ends what is written in a box; a dialog would take it for a click on some button.
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Let the list be as wide as larger texts need, but leave the pages most of the room."""
+        self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
+
+    def _make(self, page: str) -> tuple[QWidget, QWidget]:
+        """Return a new page, and what holds it: most scroll where they do not fit."""
+        language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
+        match page:
+            case "providers":
+                providers = ProvidersPage(language, look, engine, tasks)
+                providers.changed.connect(self.providers_changed)
+                providers.undo_offered.connect(self.offer_undo)
+                return providers, providers
+            case "models":
+                models = ModelsPage(language, look, engine, tasks)
+                models.changed.connect(self.providers_changed)
+                models.undo_offered.connect(self.offer_undo)
+                return models, models
+            case "servers":
+                servers = ServersPage(language, look, engine, tasks)
+                servers.undo_offered.connect(self.offer_undo)
+                self.finished.connect(servers.leave)
+                return servers, servers
+            case "usage":
+                usage = UsagePage(language, look, engine, tasks)
+                usage.chosen.connect(self.settings_chosen)
+                return usage, usage
+            case "data":
+                data = DataPage(language, look, engine, tasks, self._data_dir)
+                data.restored.connect(self._on_providers_changed)
+                # The settings may be others than those the window goes by.
+                data.restored.connect(lambda: self.settings_chosen.emit({}))
+                self.finished.connect(data.leave)
+                return data, data
+            case "limits":
+                return self._scrolled(LimitsPage(language, look, self._settings))
+            case "appearance":
+                return self._scrolled(SettingsRows(language, look, self._settings, "appearance"))
+            case "shortcuts":
+                return self._scrolled(ShortcutsPage(language, look, self._settings))
+            case "privacy":
+                privacy = PrivacyPage(language, look, engine)
+                return privacy, scrolling(_with_margins(privacy), keeps_bar=True)
+            case "about":
+                about = AboutPage(language, look)
+                return about, scrolling(_with_margins(about), keeps_bar=True)
+            case kind:
+                partners = PartnersPage(language, look, engine, kind)
+                partners.opened.connect(lambda one: self._on_partner(kind, one))
+                return partners, partners
+
+    def _scrolled(self, page: RowPage) -> tuple[QWidget, QWidget]:
+        page.chosen.connect(self.settings_chosen)
+        return page, scrolling(_with_margins(page), keeps_bar=True)
+
+    def _lay_out(self) -> None:
+        self._side.setProperty("kind", "side")
+        side_column = QVBoxLayout(self._side)
+        side_column.setContentsMargins(10, 14, 10, 8)
+        side_column.setSpacing(8)
+        side_column.addWidget(self.search)
+        side_column.addWidget(self.pages)
+        head = QHBoxLayout()
+        head.setContentsMargins(22, 16, 22, 0)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._reset)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(22, 0, 22, 14)
+        foot.addStretch(1)
+        foot.addWidget(self._close)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addLayout(head)
+        right.addWidget(self._stack, 1)
+        right.addSpacing(8)
+        right.addLayout(foot)
+        body = QHBoxLayout(self)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(0)
+        body.addWidget(self._side)
+        body.addLayout(right, 1)
+
+    def _list_pages(self) -> None:
+        """List the pages, or what of them has the words that are searched for."""
+        words, typed = self._language, self.search.text().strip()
+        self.pages.blockSignals(True)
+        self.pages.clear()
+        for page, icon in PAGES.items():
+            title = words(f"settings.{page}")
+            if fits(f"{title} {words(f'settings.{page}.find')}", typed):
+                self._add_item(title, icon, page)
+            for row, name in self._rows_of(page) if typed else ():
+                if fits(name, typed):
+                    self._add_item(name, icon, page, row)
+        self.pages.blockSignals(False)
+        if not typed:
+            self.pages.setCurrentRow(list(PAGES).index(self._shown or "providers"))
+
+    def _rows_of(self, page: str) -> list[tuple[str, str]]:
+        """Return the rows of a page that can be gone to: their names, and their words."""
+        words = self._language
+        if page == "shortcuts":
+            return [(one.name, words(f"palette.{one.name}")) for one in all_commands()]
+        return [(name, words(f"setting.{name}")) for name in settings_of(page)]
+
+    def _add_item(self, text: str, icon: str, page: str, row: str = "") -> None:
+        item = QListWidgetItem(self._look.icon(icon, side=16), text)
+        item.setData(PAGE, page)
+        item.setData(ROW, row)
+        self.pages.addItem(item)
+
+    def _on_found(self) -> None:
+        """Go to the first that was found."""
+        if self.pages.count():
+            self.pages.setCurrentRow(0)
+            self._on_item(self.pages.item(0))
+
+    def _order_stops(self) -> None:
+        """Let Tab come to Close after what is on the page, which may have been made later."""
+        last = self.previousInFocusChain()
+        while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            last = last.previousInFocusChain()
+        if last is not None and last is not self._close:
+            QWidget.setTabOrder(last, self._close)
+
+    def _on_item(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        page, row = str(item.data(PAGE)), str(item.data(ROW))
+        made = self.page(page)
+        self._shown = page
+        self._stack.setCurrentIndex(self._places[page])
+        self._order_stops()
+        self._title.setText(self._language(f"settings.{page}"))
+        self._reset.setVisible(isinstance(made, RowPage))
+        self._stack.currentWidget().setAccessibleName(self._title.text())
+        self._go_to(page, row)
+
+    def _go_to(self, page: str, row: str) -> None:
+        made = self.page(page)
+        if row and isinstance(made, RowPage):
+            made.take_focus(row)
+
+    def _on_reset(self) -> None:
+        page = self.page(self._shown)
+        assert isinstance(page, RowPage)
+        before = page.reset()
+        if before:
+            words, choose = self._language, page.choose
+            self._toasts.show_toast(words("settings.was_reset"), words("toast.undo"), lambda: choose(before))
+
+    def _on_providers_changed(self) -> None:
+        self.show_providers()
+        self.providers_changed.emit()
+
+    def _on_partner(self, kind: str, partner_id: str) -> None:
+        self.accept()
+        self.partner_requested.emit(kind, partner_id)
+
+    def _on_finished(self) -> None:
+        # What a page has begun comes to its end, and then finds the page still there.
+        self.setObjectName("settings_dialog_away")
+        for toast, undo in self._undos:
+            if toast.here:
+                self.undo_left.emit(toast.text, undo)
+        self.tasks.when_done(self.deleteLater)
+
+    def _on_task_failed(self, _name: str, error: MootError) -> None:
+        self._toasts.show_toast(self._language.problem(error.code, **error.details))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self.setWindowTitle(words("settings.title"))
+        self.search.setPlaceholderText(words("settings.search"))
+        self.search.setAccessibleName(words("settings.search"))
+        self.pages.setAccessibleName(words("settings.title"))
+        self._reset.setText(words("settings.reset"))
+        self._close.setText(words("settings.close"))
+        self._list_pages()
+        if self._shown:
+            self._title.setText(words(f"settings.{self._shown}"))
+
+
+def _with_margins(page: QWidget) -> QWidget:
+    body = QWidget()
+    column = QVBoxLayout(body)
+    column.setContentsMargins(22, 14, 12, 20)
+    column.addWidget(page)
+    column.addStretch(1)
+    return body

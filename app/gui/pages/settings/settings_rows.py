@@ -1,0 +1,186 @@
+"""The settings of a page as rows, made from the rules of `core/settings.py`: a new field is a new row.
+
+Its words are `setting.<name>`, where it helps `setting.<name>.hint`, and `setting.<name>.<choice>`.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.settings import Rule, Settings, rules
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
+from app.gui.widgets.label import Paragraph
+
+NUMBER_WIDTH = 120
+MONEY_PLACES = 2
+
+
+def settings_of(page: str) -> list[str]:
+    """Return the names of the settings that are chosen on a page, in their order."""
+    return [name for name, rule in rules().items() if rule.page == page]
+
+
+def defaults_of(page: str) -> dict[str, object]:
+    """Return what the settings of a page are before anything is chosen."""
+    return {one.name: one.default for one in fields(Settings) if one.name in settings_of(page)}
+
+
+class AmountBox(QDoubleSpinBox):
+    """A number with its unit; the wheel scrolls the page, not the number."""
+
+    def __init__(self, rule: Rule, *, whole: bool) -> None:
+        super().__init__()
+        self.setDecimals(0 if whole else MONEY_PLACES)
+        self.setRange(rule.least, rule.most)
+        self.setSingleStep(rule.step)
+        self.setKeyboardTracking(False)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setFixedWidth(NUMBER_WIDTH)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class SettingRow(QWidget):
+    """One setting: its name, a sentence where it needs one, and at the right what it is."""
+
+    changed = Signal(str, object)
+
+    def __init__(self, language: Language, look: Look, name: str, rule: Rule, value: object) -> None:
+        super().__init__()
+        self.name = name
+        self._language, self._rule, self._value = language, rule, value
+        self._title, self._hint = Paragraph("setting"), Paragraph("hint")
+        self.control: Choice | TickBox | AmountBox
+        if isinstance(value, bool):
+            self.control = TickBox(look)
+            self.control.toggled.connect(self._on_chosen)
+        elif rule.choices:
+            self.control = choice = Choice(look)
+            choice.activated.connect(lambda _row: self._on_chosen(choice.currentData()))
+        else:
+            whole = isinstance(value, int)
+            self.control = AmountBox(rule, whole=whole)
+            self.control.valueChanged.connect(
+                lambda number: self._on_chosen(int(number) if whole else number)
+            )
+        self.control.setObjectName(f"setting_{name}")
+        text = QVBoxLayout()
+        text.setSpacing(2)
+        text.addStretch(1)
+        text.addWidget(self._title)
+        text.addWidget(self._hint)
+        text.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(18)
+        row.addLayout(text, 1)
+        row.addWidget(self.control, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.retranslate()
+
+    def show_value(self, value: object) -> None:
+        """Show what the setting is now."""
+        self._value = value
+        self.control.blockSignals(True)
+        if isinstance(self.control, TickBox):
+            self.control.setChecked(bool(value))
+        elif isinstance(self.control, Choice):
+            self.control.setCurrentIndex(max(0, self.control.findData(value)))
+            self.control.updateGeometry()
+        else:
+            self.control.setValue(float(str(value)))
+        self.control.blockSignals(False)
+
+    def take_focus(self) -> None:
+        """Let the setting be chosen with the keyboard."""
+        self.control.setFocus(Qt.FocusReason.OtherFocusReason)
+        bring_into_sight(self)
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words, key = self._language, f"setting.{self.name}"
+        hint = words(f"{key}.hint") if f"{key}.hint" in words.texts else ""
+        self._title.setText(words(key))
+        self._hint.setText(hint)
+        self._hint.setVisible(bool(hint))
+        self.control.setAccessibleName(words(key))
+        self.control.setAccessibleDescription(hint)
+        if isinstance(self.control, Choice):
+            self.control.clear()
+            for choice in self._rule.choices:
+                self.control.addItem(words(f"{key}.{choice}"), choice)
+        elif isinstance(self.control, AmountBox):
+            self.control.setSuffix(" " + words(f"unit.{self._rule.unit}") if self._rule.unit else "")
+            self.control.setSpecialValueText(words("setting.no_limit") if self._rule.least == 0 else "")
+        self.show_value(self._value)
+
+    def _on_chosen(self, value: object) -> None:
+        if value != self._value:
+            self._value = value
+            self.changed.emit(self.name, value)
+
+
+class SettingsRows(QFrame):
+    """The settings of a page in a card; emits chosen({name: value}) with every change.
+
+    `settings` returns those that count now; `refresh` shows them.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings], page: str) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._settings = settings
+        self._page = page
+        self.rows: dict[str, SettingRow] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for name in settings_of(page):
+            if self.rows:
+                line = QFrame()
+                line.setProperty("kind", "line")
+                line.setFixedHeight(1)
+                column.addWidget(line)
+            row = SettingRow(language, look, name, rules()[name], getattr(settings(), name))
+            row.changed.connect(lambda changed, value: self.chosen.emit({changed: value}))
+            self.rows[name] = row
+            column.addWidget(row)
+        language.changed.connect(self.retranslate)
+
+    def refresh(self) -> None:
+        """Show the settings as they are now."""
+        for name, row in self.rows.items():
+            row.show_value(getattr(self._settings(), name))
+
+    def reset(self) -> dict[str, object]:
+        """Make every setting here what it was at first, and return what each was that differed."""
+        before = {
+            name: getattr(self._settings(), name)
+            for name, value in defaults_of(self._page).items()
+            if getattr(self._settings(), name) != value
+        }
+        if before:
+            self.choose({name: defaults_of(self._page)[name] for name in before})
+        return before
+
+    def take_focus(self, name: str) -> None:
+        """Go to a setting."""
+        self.rows[name].take_focus()
+
+    def choose(self, values: dict[str, object]) -> None:
+        """Make settings what they are to be, and show it."""
+        for name, value in values.items():
+            self.rows[name].show_value(value)
+        self.chosen.emit(values)
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        for row in self.rows.values():
+            row.retranslate()

@@ -1,0 +1,242 @@
+"""The shortcuts in the settings: every command with its keys, which can be others."""
+
+import re
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QKeySequenceEdit, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.settings import Settings
+from app.gui.commands import PORTABLE, all_commands, chosen_keys, kept_shortcuts, written
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+
+KEYS_WIDTH = 150
+# What a text box needs for itself, whatever else these keys would do.
+WRITING = (
+    QKeySequence.StandardKey.Copy,
+    QKeySequence.StandardKey.Cut,
+    QKeySequence.StandardKey.Paste,
+    QKeySequence.StandardKey.SelectAll,
+    QKeySequence.StandardKey.Undo,
+    QKeySequence.StandardKey.Redo,
+)
+# Other keys than these write something, or mean something to what has the focus.
+COMMANDING = re.compile(r"(Ctrl|Alt|Meta)\+|^(Shift\+)?F\d+$")
+# The same everywhere: the keys, and `keys.<name>`.
+FIXED = (
+    ("Return", "send"),
+    ("Shift+Return", "line"),
+    ("Esc", "stop"),
+    ("Del", "delete"),
+    ("Alt+Up", "up"),
+    ("Alt+Down", "down"),
+)
+
+
+class KeysBox(QKeySequenceEdit):
+    """Takes down one combination of keys; Escape leaves, Backspace takes the keys away."""
+
+    given = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMaximumSequenceLength(1)
+        self.setFixedWidth(KEYS_WIDTH)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if plain and event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif plain and event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+            self.given.emit("")
+        else:
+            super().keyPressEvent(event)
+            keys = self.keySequence().toString(PORTABLE)
+            if keys:
+                self.clear()
+                self.given.emit(keys)
+
+
+class ShortcutRow(QWidget):
+    """A command and its keys; emits given(name, keys) with others."""
+
+    given = Signal(str, str)
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self._title, self.problem = ElidedLabel("name"), plain_label("error", wrap=True)
+        self.keys = button("", f"keys_{name}")
+        self.keys.setFixedWidth(KEYS_WIDTH)
+        self.box = KeysBox()
+        self.reset = icon_button(look, "rotate-ccw", f"reset_{name}")
+        self._both = QStackedWidget()
+        self._both.setFixedWidth(KEYS_WIDTH)
+        self._both.addWidget(self.keys)
+        self._both.addWidget(self.box)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self._title, 1)
+        line.addWidget(self.reset)
+        line.addWidget(self._both)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 5, 14, 5)
+        column.setSpacing(2)
+        column.addLayout(line)
+        column.addWidget(self.problem)
+        self.problem.hide()
+        self.keys.clicked.connect(self._on_asked)
+        self.box.left.connect(self.leave)
+        self.box.given.connect(lambda keys: self.given.emit(self.name, keys))
+        self.box.editingFinished.connect(self.leave)
+
+    def show_keys(self, words: Language, keys: str, *, first: bool) -> None:
+        """Show the keys of now; `first` where they are those the command has from the beginning."""
+        title = words(f"palette.{self.name}")
+        self._title.setText(title)
+        self.keys.setText(written(keys) or words("keys.none"))
+        self.keys.setAccessibleName(words("keys.of", command=title, keys=self.keys.text()))
+        self.keys.setToolTip(words("keys.change"))
+        self.box.setAccessibleName(words("keys.press"))
+        name_button(self.reset, words("keys.reset", command=title))
+        self.reset.setVisible(not first)
+
+    def say(self, text: str) -> None:
+        """Say why keys were not taken."""
+        self.problem.setText(text)
+        self.problem.setVisible(bool(text))
+
+    def leave(self) -> None:
+        """Show the keys again in place of the box."""
+        if self._both.currentWidget() is self.box:
+            had_focus = self.box.hasFocus()
+            self._both.setCurrentWidget(self.keys)
+            if had_focus:
+                self.keys.setFocus()
+
+    def _on_asked(self) -> None:
+        self.say("")
+        self.box.clear()
+        self._both.setCurrentWidget(self.box)
+        self.box.setFocus()
+
+
+class ShortcutsPage(QWidget):
+    """Lists the commands with their keys; emits chosen({"shortcuts": …}) with every change."""
+
+    chosen = Signal(object)
+
+    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
+        super().__init__()
+        self._language, self._settings = language, settings
+        self._keys = chosen_keys(settings().shortcuts)
+        self._lead = Paragraph("card_text")
+        self.rows = {one.name: ShortcutRow(look, one.name) for one in all_commands()}
+        self._fixed_title = plain_label("field")
+        self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self._lead)
+        card, lines = _card()
+        for row in self.rows.values():
+            lines.addWidget(row)
+            row.given.connect(self._on_given)
+            row.reset.clicked.connect(lambda _on=False, name=row.name: self._on_reset(name))
+        column.addWidget(card)
+        column.addSpacing(6)
+        column.addWidget(self._fixed_title)
+        card, lines = _card()
+        for label, keys in self._fixed.values():
+            line = QHBoxLayout()
+            line.setContentsMargins(14, 4, 14, 4)
+            line.addWidget(label, 1)
+            line.addWidget(keys)
+            lines.addLayout(line)
+        column.addWidget(card)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Show the keys as they are now."""
+        self._keys = chosen_keys(self._settings().shortcuts)
+        self.retranslate()
+
+    def reset(self) -> dict[str, object]:
+        """Give every command its first keys, and return what was chosen before."""
+        before = self._settings().shortcuts
+        if before:
+            self.choose({"shortcuts": ()})
+        return {"shortcuts": before} if before else {}
+
+    def choose(self, values: dict[str, object]) -> None:
+        """Make the shortcuts what they are to be, and show it."""
+        lines = values["shortcuts"]
+        assert isinstance(lines, tuple)
+        self._keys = chosen_keys(lines)
+        for row in self.rows.values():
+            row.say("")
+        self.retranslate()
+        self.chosen.emit(values)
+
+    def take_focus(self, name: str) -> None:
+        """Go to a command."""
+        self.rows[name].keys.setFocus(Qt.FocusReason.OtherFocusReason)
+        bring_into_sight(self.rows[name])
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._lead.setText(words("keys.text"))
+        for one in all_commands():
+            keys = self._keys[one.name]
+            self.rows[one.name].show_keys(words, keys, first=keys == one.keys)
+        self._fixed_title.setText(words("keys.fixed"))
+        for keys, name in FIXED:
+            label, shown = self._fixed[name]
+            label.setText(words(f"keys.{name}"))
+            shown.setText(written(keys))
+
+    def _on_given(self, name: str, keys: str) -> None:
+        row = self.rows[name]
+        problem = self._problem(name, keys)
+        row.say(problem)
+        row.leave()
+        if not problem:
+            self._keys[name] = keys
+            self.choose({"shortcuts": kept_shortcuts(self._keys)})
+
+    def _on_reset(self, name: str) -> None:
+        keys = next(one.keys for one in all_commands() if one.name == name)
+        self._on_given(name, keys)
+        self.rows[name].keys.setFocus()
+
+    def _problem(self, name: str, keys: str) -> str:
+        """Return why a command cannot have these keys, "" where it can."""
+        words, wanted = self._language, QKeySequence(keys, PORTABLE)
+        if not keys:
+            return ""
+        other = next((one for one, taken in self._keys.items() if taken == keys and one != name), "")
+        if other:
+            return words("keys.taken", keys=written(keys), command=words(f"palette.{other}"))
+        if any(one.name == name and one.keys == keys for one in all_commands()):
+            return ""
+        own = {written(fixed) for fixed, _name in FIXED}
+        standard = any(wanted in QKeySequence.keyBindings(one) for one in WRITING)
+        if not COMMANDING.search(keys) or standard or written(keys) in own:
+            return words("keys.writing", keys=written(keys))
+        return ""
+
+
+def _card() -> tuple[QFrame, QVBoxLayout]:
+    card = QFrame()
+    card.setProperty("kind", "card")
+    lines = QVBoxLayout(card)
+    lines.setContentsMargins(0, 6, 0, 6)
+    lines.setSpacing(0)
+    return card, lines

@@ -1,0 +1,219 @@
+"""What months used and cost, in the settings: by model, by who it was, by session, and the month's limit."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.amounts import amount_text, money_text, used_text
+from app.core.errors import MootError
+from app.core.usage import Total
+from app.engine.engine import Engine
+from app.engine.usage.usage_book import MonthReport
+from app.gui.controllers.shared_files import save_whole
+from app.gui.controllers.tasks import Tasks
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.settings.settings_rows import SettingsRows
+from app.gui.pages.settings.usage_table import UsageTable
+from app.gui.widgets.controls import Choice, button, scrolling
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.used_bar import UsedBar
+
+LIMIT = "max_month_usd"
+
+
+class UsagePage(QWidget):
+    """Shows a month and the limit of one; emits chosen({setting: value}) with what was chosen."""
+
+    chosen = Signal(object)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._engine, self._tasks = language, engine, tasks
+        self._months: list[tuple[str, Total]] = []
+        self._report: MonthReport | None = None
+        self._title = plain_label("field")
+        self.month = Choice(look)
+        self.month.setObjectName("usage_month")
+        self.export = button("", "usage_export")
+        self.total = plain_label("page_title")
+        self.total.setObjectName("usage_total")
+        self._tokens = plain_label("card_text", wrap=True)
+        self._unpriced = Paragraph("hint")
+        self.limit = SettingsRows(language, look, engine.settings, "usage")
+        self._limit_usd = engine.settings().max_month_usd
+        self.bar = UsedBar(look)
+        self.used = plain_label("hint")
+        self.used.setObjectName("usage_used")
+        self.tables = {name: UsageTable(language) for name in ("models", "authors", "sessions")}
+        self._problem = plain_label("error", wrap=True)
+        self._foot = Paragraph("hint")
+        self._lay_out()
+        self.month.activated.connect(lambda _row: self._load_month())
+        self.export.clicked.connect(self._on_export)
+        self.limit.chosen.connect(self._on_limit)
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def refresh(self) -> None:
+        """Show the months and the limit as they are now."""
+        self._limit_usd = self._engine.settings().max_month_usd
+        self.limit.refresh()
+        self._load_month()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self._title.setText(words("usage.month"))
+        self.month.setAccessibleName(words("usage.month"))
+        self.export.setText(words("usage.export"))
+        self._foot.setText(words("usage.foot"))
+        self.limit.retranslate()
+        self._fill_months()
+        self._show_report()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(22, 20, 22, 14)
+        column.setSpacing(8)
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addWidget(self.month)
+        head.addStretch(1)
+        head.addWidget(self.export)
+        column.addLayout(head)
+        column.addWidget(self._problem)
+        for widget in (self.total, self._tokens, self._unpriced):
+            column.addWidget(widget)
+        column.addSpacing(6)
+        column.addWidget(self.limit)
+        column.addWidget(self.bar)
+        column.addWidget(self.used)
+        for table in self.tables.values():
+            column.addSpacing(6)
+            column.addWidget(table)
+        column.addSpacing(4)
+        column.addWidget(self._foot)
+        column.addStretch(1)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.addWidget(scrolling(body))
+
+    def _load_month(self) -> None:
+        self._tasks.replace("usage", self._told(self._load()))
+
+    async def _load(self) -> None:
+        self._months = await self._engine.usage.months()
+        self._fill_months()
+        self._report = await self._engine.usage.of(self._shown())
+        self._show_report()
+
+    async def _told(self, work: Coroutine[object, object, None]) -> None:
+        """Do something and say on the page what went wrong with it."""
+        self._problem.hide()
+        try:
+            await work
+        except MootError as error:
+            self._problem.setText(self._language.problem(error.code, **error.details))
+            self._problem.show()
+
+    def _shown(self) -> str:
+        return str(self.month.currentData() or "")
+
+    def _fill_months(self) -> None:
+        shown = self._shown()
+        self.month.clear()
+        for month, _ in self._months:
+            self.month.addItem(self._month_text(month), month)
+        self.month.setCurrentIndex(max(0, self.month.findData(shown)))
+
+    def _month_text(self, month: str) -> str:
+        year, _, number = month.partition("-")
+        return self._language("usage.month.of", year=year, month=self._language(f"month.{int(number)}"))
+
+    def _show_report(self) -> None:
+        words, report = self._language, self._report
+        total = report.total if report else Total()
+        self.total.setText(money_text(words, total))
+        self._tokens.setText(
+            words(
+                "usage.tokens",
+                count=total.calls,
+                input=used_text(total, total.input_tokens),
+                output=used_text(total, total.output_tokens),
+            )
+        )
+        notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
+        notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
+        self._unpriced.setText(" ".join(notes))
+        self._unpriced.setVisible(bool(notes))
+        self.export.setEnabled(total.calls > 0)
+        shares = (report.models, report.authors, report.sessions) if report else ((), (), ())
+        names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())
+        for (key, table), rows, name in zip(self.tables.items(), shares, names, strict=True):
+            table.show_rows(words(f"usage.{key}"), [(name(one.name), one.total) for one in rows])
+        self._show_used()
+
+    def _author(self, name: str) -> str:
+        return name or self._language("usage.moot")
+
+    def _session_names(self) -> Callable[[str], str]:
+        titles = {one.id: one.title for one in self._engine.sessions()}
+
+        def name(session_id: str) -> str:
+            gone = "usage.session.gone" if session_id else "usage.moot"
+            return titles.get(session_id) or self._language(gone)
+
+        return name
+
+    def _show_used(self) -> None:
+        this = self._months[0][1] if self._months else Total()
+        limit = self._limit_usd
+        self.bar.show_part(this.known_usd / limit if limit else 0.0)
+        for widget in (self.bar, self.used):
+            widget.setVisible(limit > 0)
+        nothing = not this.known_usd and not this.unpriced
+        spent = (
+            self._language("cost.money", amount=amount_text(0))
+            if nothing
+            else money_text(self._language, this)
+        )
+        most = amount_text(limit)
+        key = "usage.used" if this.known_usd < limit else "usage.used_up"
+        self.used.setText(self._language(key, spent=spent, limit=most))
+        self.bar.setAccessibleName(self.used.text())
+
+    def _on_limit(self, values: dict[str, object]) -> None:
+        self._limit_usd = float(str(values[LIMIT]))
+        self._show_used()
+        self.chosen.emit(values)
+
+    def _on_export(self) -> None:
+        dialog = QFileDialog(self, self._language("usage.export"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.selectFile(f"moot-{self._shown()}.csv")
+        month = self._shown()
+        dialog.fileSelected.connect(
+            lambda path: self._tasks.start("usage export", self._told(self.write(Path(path), month)))
+        )
+        dialog.open()
+
+    async def write(self, path: Path, month: str) -> None:
+        """Write a month's calls as a table. Raises MootError."""
+        text = await self._engine.usage.csv(month)
+        try:
+            # With the mark by which a spreadsheet knows that it is UTF-8.
+            await asyncio.to_thread(save_whole, path, text.encode("utf-8-sig"))
+        except OSError as error:
+            raise MootError("export_failed", name=path.name, detail=error.strerror or str(error)) from error

@@ -1,0 +1,79 @@
+"""What a page says at its foot of the work it has begun; used by the data in the settings."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.gui.display.i18n import Language
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import plain_label
+
+BEAT_MS = 1_000
+
+
+class WorkLine(QWidget):
+    """How far the work is and for how long it goes on, and Cancel where stopping half-way is safe."""
+
+    def __init__(self, words: Language, name: str) -> None:
+        """`name` begins the object names of its parts."""
+        super().__init__()
+        self._words = words
+        self._count = (0, 0)
+        self._began = 0.0
+        self._on_cancel: Callable[[], object] | None = None
+        self.said = plain_label("hint", wrap=True)
+        self.said.setObjectName(f"{name}_said")
+        self._cancel = button("", f"{name}_cancel")
+        self._cancel.hide()
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT_MS)
+        self._beat.timeout.connect(self._show)
+        self._cancel.clicked.connect(self._cancel_it)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.said, 1)
+        row.addWidget(self._cancel, 0, Qt.AlignmentFlag.AlignTop)
+
+    def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
+        """Say that work is under way, of so many parts where that is known; `cancel` ends it."""
+        self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
+        self._dress("hint")
+        self._cancel.setText(self._words("dialog.cancel"))
+        self._cancel.setVisible(cancel is not None)
+        self._beat.start()
+        self._show()
+
+    def show_count(self, done: int, total: int) -> None:
+        """Say how far the work is."""
+        if self._beat.isActive():
+            self._count = (done, total)
+            self._show()
+
+    def say(self, text: str, kind: str = "hint") -> None:
+        """Say something else, an `error` in its colour: nothing is under way any more."""
+        self._beat.stop()
+        self._on_cancel = None
+        self._cancel.hide()
+        self._dress(kind)
+        self.said.setText(text)
+
+    def _dress(self, kind: str) -> None:
+        if self.said.property("kind") != kind:
+            self.said.setProperty("kind", kind)
+            self.said.style().unpolish(self.said)
+            self.said.style().polish(self.said)
+
+    def _show(self) -> None:
+        words, (done, total) = self._words, self._count
+        parts = [words("data.progress", done=done, total=total) if total else words("data.working")]
+        minutes, seconds = divmod(int(monotonic() - self._began), 60)
+        if minutes or seconds:
+            key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+            parts.append(words(key, minutes=minutes, seconds=seconds))
+        self.said.setText(" · ".join(parts))
+
+    def _cancel_it(self) -> None:
+        if self._on_cancel is not None:
+            self._on_cancel()

@@ -1,0 +1,334 @@
+"""The page without a session: what Moot can do, and a box to ask anything in."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSpacerItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.catalog import EMBEDDED_BYTES
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.chat.chat_composer import ChatComposer, short_name
+from app.gui.widgets.controls import ShorteningButton, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+from app.gui.widgets.offer_line import OfferLine
+from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
+
+CARD_WIDTH = 292
+ANY_WIDTH = (1 << 24) - 1
+NARROW = 600
+MARGIN = 28
+SPACE = 14
+SHORT = 600
+GAPS = ((22, 10), (14, 8), (14, 8))  # above the cards, under them, and above what one writes in
+MB = 1 << 20
+EXAMPLES = ("1", "2", "3")
+PARTS = {
+    "composer": "welcome_composer",
+    "send_button": "welcome_send",
+    "attach_button": "welcome_attach",
+    "assistant_button": "welcome_assistant",
+    "group_button": "welcome_group",
+    "tools_button": "welcome_tools",
+    "stop_button": "welcome_stop",
+    "edit_cancel": "welcome_edit_cancel",
+    "attachments": "welcome_attachments",
+    "readings": "welcome_readings",
+}
+
+
+class WelcomeCard(QFrame):
+    """A card with an icon, a title, a sentence and one button."""
+
+    def __init__(self, look: Look, icon: str, colour: str, kind: str, name: str) -> None:
+        super().__init__()
+        self.setProperty("kind", "big_card")
+        self._picture = QLabel()
+        self._look, self._icon, self._colour = look, icon, colour
+        self.title = plain_label("card_title")
+        self.text = Paragraph("card_text")
+        self.button = ShorteningButton(kind, name)
+        self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 18, 18, 17)
+        column.setSpacing(8)
+        column.addWidget(self._picture)
+        column.addSpacing(3)
+        column.addWidget(self.title)
+        column.addWidget(self.text, 1)
+        column.addSpacing(5)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column = column
+        look.changed.connect(self._draw)
+        self._draw()
+
+    def least_width(self) -> int:
+        """Return the width at which its title and its button are whole."""
+        edges = self._column.contentsMargins()
+        words = max(self.title.sizeHint().width(), self.button.sizeHint().width())
+        return edges.left() + words + edges.right()
+
+    def tighten(self, tight: bool) -> None:
+        """Have less air above and below, for a low page."""
+        self._column.setContentsMargins(18, 9 if tight else 18, 18, 10 if tight else 17)
+
+    def _draw(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._picture.setPixmap(self._look.picture(self._icon, self._colour, 24, ratio))
+
+
+class WelcomePage(QWidget):
+    """Headline, cards, composer and examples; emits what the user wants.
+
+    What is written is sent as a chat; the card for debates takes it as the topic. `came` says that it is shown.
+    """
+
+    debate_requested = Signal(str)
+    group_requested = Signal(str)
+    ready_groups_requested = Signal()
+    providers_requested = Signal()
+    model_requested = Signal()
+    model_cancelled = Signal()
+    came = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._local_only = True
+        self._heading = plain_label("heading", wrap=True)
+        self._lead = plain_label("lead", wrap=True)
+        for label in (self._heading, self._lead):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._debate = WelcomeCard(look, "scale", "accent", "primary", "welcome_debate")
+        self._group = WelcomeCard(look, "users", "warn", "", "welcome_group_open")
+        self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
+        self._all_cards = (self._debate, self._group, self._connect)
+        self.composer = ChatComposer(language, look)
+        self.composer.setMaximumWidth(708)
+        self.composer.hold(True)
+        self.composer.assistant.hide()
+        self.composer.tools.hide()
+        # The pages of chats have one too: of what a name calls there is one.
+        for part in self.composer.findChildren(QWidget):
+            if part.objectName() in PARTS:
+                part.setObjectName(PARTS[part.objectName()])
+        self._examples = [ShorteningButton("pill", f"welcome_example_{number}") for number in EXAMPLES]
+        self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._example_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._look = look
+        self.offers = ServerOffers(language, look, "welcome_offer")
+        self._model = OfferLine(look, "welcome_model", "download", "accent")
+        self._missing = False
+        self._progress: tuple[int, int] | None = None
+        self._embedded_icon = QLabel()
+        self._embedded = ElidedLabel("meta")
+        self._saved = plain_label("hint")
+        self._lay_out()
+        self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.composer.box.text()))
+        self._group.button.clicked.connect(self._on_group)
+        self._connect.button.clicked.connect(lambda: self.providers_requested.emit())
+        self._model.accepted.connect(self._on_model)
+        for number, example in zip(EXAMPLES, self._examples, strict=True):
+            example.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            example.clicked.connect(lambda _checked=False, chosen=number: self._on_example(chosen))
+        self._ready = False
+        self._is_saved = True
+        self._known = False
+        self._group_id = self._group_name = ""
+        language.changed.connect(self._retranslate)
+        look.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
+        """Say what is ready: the local model, providers beside it, and whether all is on the disk."""
+        self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
+        self._known = True
+        self._retranslate()
+
+    def offer_group(self, group_id: str, name: str) -> None:
+        """Offer to open that group; with no id, to choose one of the ready-made."""
+        self._group_id, self._group_name = group_id, name
+        self._retranslate()
+
+    def offer_model(self, missing: bool) -> None:
+        """Offer to fetch the embedded model where it is missing; ends what was said of its progress."""
+        self._progress = None
+        self._missing = missing
+        self._tighten(self.height() < SHORT)
+        self._retranslate()
+
+    def show_model_progress(self, done: int, total: int) -> None:
+        """Say how much of the embedded model is there, in bytes; `total` is 0 before that is known."""
+        self._progress = (done, total)
+        self._model.show()
+        self._retranslate_model()
+
+    def _lay_out(self) -> None:
+        cards = self._cards
+        cards.setSpacing(SPACE)
+        cards.addStretch(1)
+        for card in self._all_cards:
+            cards.addWidget(card, 10)
+        cards.addStretch(1)
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(self.composer, 1000)
+        middle.addStretch(1)
+        examples = self._example_row
+        examples.setSpacing(8)
+        examples.addStretch(1)
+        for example in self._examples:
+            examples.addWidget(example)
+        examples.addStretch(1)
+        body = QWidget()
+        self._body = column = QVBoxLayout(body)
+        column.setContentsMargins(MARGIN, 14, MARGIN, 14)
+        column.addStretch(10)
+        column.addWidget(self._heading)
+        column.addSpacing(6)
+        column.addWidget(self._lead)
+        self._gaps = [QSpacerItem(0, 0) for _ in GAPS]
+        column.addItem(self._gaps[0])
+        column.addLayout(cards)
+        column.addItem(self._gaps[1])
+        lines = QVBoxLayout()
+        lines.setSpacing(6)
+        for line in (self.offers, self._model):
+            line.setMaximumWidth(708)
+            lines.addWidget(line)
+        offered = QHBoxLayout()
+        offered.addStretch(1)
+        offered.addLayout(lines, 1000)
+        offered.addStretch(1)
+        column.addLayout(offered)
+        column.addItem(self._gaps[2])
+        column.addLayout(middle)
+        column.addSpacing(20)
+        column.addLayout(examples)
+        column.addStretch(12)
+        scroll = scrolling(body)
+        foot = QFrame()
+        foot.setProperty("kind", "status")
+        foot.setFixedHeight(26)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(18, 0, 18, 0)
+        row.setSpacing(6)
+        row.addWidget(self._embedded_icon)
+        row.addWidget(self._embedded, 1)
+        row.addWidget(self._saved)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(scroll, 1)
+        page.addWidget(foot)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # No focus proxy: with one, Tab would jump over the cards before the box.
+        self.composer.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.came.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            # Its parts get the font after it.
+            QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        """Stand side by side what has room for that, whatever the size of the texts."""
+        least = [card.least_width() for card in self._all_cards]
+        narrow = not self._has_room(least)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._cards.setDirection(down if narrow else across)
+        for card, width in zip(self._all_cards, least, strict=True):
+            card.setMinimumWidth(0 if narrow else width)
+            # Above one another they are as wide as the page: a layout asks for a height at its own width.
+            card.setMaximumWidth(ANY_WIDTH if narrow else max(CARD_WIDTH, width))
+        examples = [example.sizeHint().width() for example in self._examples]
+        self._example_row.setDirection(across if self._has_room(examples) else down)
+        self._tighten(self.height() < SHORT)
+
+    def _has_room(self, widths: Sequence[int]) -> bool:
+        needed = sum(width + SPACE for width in widths) + 2 * MARGIN
+        return self.width() >= max(NARROW, needed)
+
+    def _tighten(self, short: bool) -> None:
+        """Keep what one writes in in sight on a low page too: less air, and one offer at a time."""
+        self.offers.show_most(1 if short else MOST_SHOWN)
+        busy = self._progress is not None
+        self._model.setVisible(busy or (self._missing and not (short and self.offers.any_shown)))
+        for card in self._all_cards:
+            card.tighten(short)
+        for gap, (wide, tight) in zip(self._gaps, GAPS, strict=True):
+            gap.changeSize(0, tight if short else wide)
+        self._body.invalidate()
+
+    def _on_group(self) -> None:
+        if self._group_id:
+            self.group_requested.emit(self._group_id)
+        else:
+            self.ready_groups_requested.emit()
+
+    def _on_example(self, number: str) -> None:
+        self.debate_requested.emit(self._language(f"welcome.example.{number}"))
+
+    def _on_model(self) -> None:
+        if self._progress is None:
+            self.model_requested.emit()
+        else:
+            self.model_cancelled.emit()
+
+    def _retranslate_model(self) -> None:
+        words, size = self._language, round(EMBEDDED_BYTES / MB)
+        if self._progress is None:
+            self._model.show_offer(words("embedded.missing"), words("embedded.fetch", size=size))
+            return
+        done, total = self._progress
+        text = words("embedded.fetching", done=done // MB, size=round((total or EMBEDDED_BYTES) / MB))
+        self._model.show_progress(text, done, total, words("embedded.cancel"))
+
+    def _retranslate(self) -> None:
+        self._retranslate_model()
+        words = self._language
+        self._heading.setText(words("welcome.heading"))
+        lead = words("welcome.lead" if self._local_only else "welcome.lead.connected")
+        # A blank keeps the line's height.
+        self._lead.setText(lead if self._known else " ")
+        self._debate.title.setText(words("welcome.debate.title"))
+        self._debate.text.setText(words("welcome.debate.text"))
+        local = self._local_only and self._ready
+        self._debate.button.show_words(words("welcome.debate.local" if local else "welcome.debate.start"))
+        self._group.title.setText(words("welcome.group.title"))
+        self._group.text.setText(words("welcome.group.text"))
+        name = short_name(self._group_name)
+        opens = words("welcome.group.open", name=name) if name else words("group.ready")
+        self._group.button.show_words(opens, plain_tip(self._group_name) if name.endswith("…") else "")
+        self._connect.title.setText(words("welcome.connect.title"))
+        self._connect.text.setText(words("welcome.connect.text"))
+        self._connect.button.show_words(words("welcome.connect.button"))
+        self.composer.retranslate(words("welcome.placeholder"), words("discussion.send"))
+        for number, example in zip(EXAMPLES, self._examples, strict=True):
+            example.show_words(words(f"welcome.example.{number}"))
+        key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
+        self._embedded.setText(words(key) if self._known else "")
+        self._embedded_icon.setVisible(self._known)
+        icon = "circle-check" if self._ready else "circle-alert"
+        self._embedded_icon.setPixmap(self._look.picture(icon, "text_2", 14, self.devicePixelRatioF()))
+        saved = words("status_line.saved" if self._is_saved else "status_line.not_saved")
+        self._saved.setText(saved if self._known else "")

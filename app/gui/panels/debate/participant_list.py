@@ -1,0 +1,150 @@
+"""The seats of a debate that is being set up: who is offered, who was added, in their order. Used by Setup."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.core.draft import SeatDraft
+from app.engine.engine import Engine, Seat
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.panels.debate.participant_card import ParticipantCard
+
+
+class SeatList(QWidget):
+    """The cards of all who may speak.
+
+    Signals: changed() when something was set up in a card, rearranged() when cards came or went,
+    prompt_requested(card), set_up_requested(provider id), voice_removed(the seat's draft, its place).
+    """
+
+    changed = Signal()
+    rearranged = Signal()
+    prompt_requested = Signal(object)
+    set_up_requested = Signal(str)
+    voice_removed = Signal(object, int)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+        self._engine = engine
+        self._added = 0
+        self.cards: list[ParticipantCard] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(7)
+
+    @property
+    def drafts(self) -> tuple[SeatDraft, ...]:
+        """What the user set up, of each seat where that is anything."""
+        return tuple(seat for card in self.cards if (seat := card.draft) is not None)
+
+    def show_drafts(self, drafts: Iterable[SeatDraft]) -> None:
+        """Show what was set up before; a seat of a provider that is gone is left out."""
+        cards = {card.seat.participant.id: card for card in self.cards}
+        for draft in drafts:
+            card = self._seat_again(draft) if draft.added else cards.get(draft.id)
+            if card is not None:
+                card.show_draft(draft)
+        self.rearranged.emit()
+
+    def refresh(self) -> None:
+        """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
+        before = tuple(self.cards)
+        known = {card.seat.participant.id: card for card in before}
+        statuses = {status.config.id: status for status in self._engine.providers()}
+        # Whoever takes part from the start comes first, whoever has to be set up last.
+        seats = sorted(self._engine.debates.seats(), key=lambda one: (not one.status.ready, not one.chosen))
+        self.cards.clear()
+        for seat in seats:
+            card = known.pop(seat.participant.id, None)
+            if card is None:
+                self._new_card(seat, removable=False)
+            else:
+                card.show_seat(seat)
+                self._put(card)
+        for card in before:
+            status = statuses.get(card.seat.status.config.id)
+            if card.seat.participant.id.startswith("added-"):
+                if status is not None:
+                    card.show_seat(replace(card.seat, status=status, note=status.problem))
+                self._put(card)
+            elif card not in self.cards:
+                self._drop(card)
+        self.rearranged.emit()
+
+    def add_voice(self, seat: Seat) -> None:
+        """Seat a model once more, under a name nobody has."""
+        names = {card.participant().name for card in self.cards}
+        base, number = seat.participant.name, 2
+        while f"{base} {number}" in names:
+            number += 1
+        self._seat_once_more(replace(seat, note=""), f"{base} {number}")
+        self.rearranged.emit()
+
+    def put_back(self, draft: SeatDraft, place: int) -> None:
+        """Seat a voice again that was removed, where it was."""
+        if (card := self._seat_again(draft)) is not None:
+            self.cards.remove(card)
+            self._put(card, place)
+            card.show_draft(draft)
+        self.rearranged.emit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            # Words or the size of texts have changed.
+            self._arrange()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Let all stand in one line each, or none."""
+        width = self.width()
+        one_line = all(card.line_width() <= width for card in self.cards)
+        for card in self.cards:
+            card.arrange(width, one_line=one_line)
+
+    def _seat_again(self, draft: SeatDraft) -> ParticipantCard | None:
+        """Seat a voice that the user had added, None where nobody offers its model any more."""
+        model = (draft.provider, draft.model)
+        seats = sorted((card.seat for card in self.cards), key=lambda one: not one.plain)
+        offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
+        return self._seat_once_more(offered[0], draft.name) if offered else None
+
+    def _seat_once_more(self, seat: Seat, name: str) -> ParticipantCard:
+        self._added += 1
+        participant = replace(seat.participant, id=f"added-{self._added}", name=name, system_prompt="")
+        return self._new_card(replace(seat, participant=participant, chosen=True), removable=True)
+
+    def _new_card(self, seat: Seat, *, removable: bool) -> ParticipantCard:
+        card = ParticipantCard(self._language, self._look, seat, removable=removable)
+        card.changed.connect(self.changed)
+        card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
+        card.set_up_requested.connect(self.set_up_requested)
+        card.remove_requested.connect(lambda: self._on_remove(card))
+        self._put(card)
+        return card
+
+    def _put(self, card: ParticipantCard, place: int | None = None) -> None:
+        at = len(self.cards) if place is None else min(place, len(self.cards))
+        self.cards.insert(at, card)
+        self._column.insertWidget(at, card)
+
+    def _drop(self, card: ParticipantCard) -> None:
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _on_remove(self, card: ParticipantCard) -> None:
+        place, draft = self.cards.index(card), card.draft
+        self.cards.remove(card)
+        self._drop(card)
+        self.changed.emit()
+        self.voice_removed.emit(draft, place)

@@ -1,0 +1,223 @@
+"""How a step of a workflow reads: its state's words and tone, who does it, and what helps now; pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from app.core.agent import Agent
+from app.core.session import ENDED, WorkflowSession
+from app.core.session import RUNNING as SESSION_RUNS
+from app.core.workflow import (
+    DONE,
+    FAILED,
+    PENDING,
+    READY,
+    RUNNING,
+    SKIPPED,
+    WAITING,
+    StepState,
+    WorkflowDefinition,
+    WorkflowStep,
+    dependents,
+)
+from app.gui.display.i18n import Language
+from app.gui.markdown.blocks import parse
+from app.gui.markdown.excerpt import plain_of
+
+ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
+BLOCKED, BUSY, CUT = "blocked", "busy", "cut"
+TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
+# A longer name does not fit into a chip.
+SHORT_NAME = 8
+# What a row has room for of what a step made; the whole of it is in the transcript.
+MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
+CHANGED = (RUNNING, WAITING, READY, FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepLook:
+    """A step as its row shows it; `action` is the one thing that helps now, `others` what else is possible.
+
+    `made` is what it says it made, short and plain; `links` are (address, text) in it.
+    """
+
+    id: str
+    name: str
+    role: str
+    who: str
+    state: str
+    depth: int = 0
+    text: str = ""
+    tone: str = "neutral"
+    why: str = ""
+    artifacts: str = ""
+    made: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    action: str = ""
+    others: tuple[str, ...] = field(default=())
+    colour: int | None = None
+
+
+def depths(definition: WorkflowDefinition) -> dict[str, int]:
+    """Return how many steps lie before each on the longest way to it.
+
+    In a circle only what stands before a step in the definition counts.
+    """
+    known = {step.id for step in definition.steps}
+    missing = {step.id: len({one for one in step.depends_on if one in known}) for step in definition.steps}
+    after, depth = dependents(definition), dict.fromkeys(known, 0)
+    due = [step_id for step_id, count in missing.items() if not count]
+    for step_id in due:
+        for one in after.get(step_id, ()):
+            depth[one] = max(depth[one], depth[step_id] + 1)
+            missing[one] -= 1
+            if not missing[one]:
+                due.append(one)
+    reached = set(due)
+    for step in definition.steps:
+        if step.id not in reached:
+            depth[step.id] = 1 + max((depth[one] for one in step.depends_on if one in reached), default=-1)
+            reached.add(step.id)
+    return depth
+
+
+def in_order(definition: WorkflowDefinition, depth: Mapping[str, int]) -> list[WorkflowStep]:
+    """Return the steps, those with less before them first."""
+    return sorted(definition.steps, key=lambda step: depth[step.id])
+
+
+def seconds_of(state: StepState, now: datetime) -> int | None:
+    """Return how long a step was worked on, or has been so far; None where it has not begun."""
+    if not state.started_at:
+        return None
+    try:
+        if state.state != RUNNING and state.seconds:
+            return int(state.seconds)
+        begun = datetime.fromisoformat(state.started_at)
+        ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
+        return max(0, int(state.seconds + (ended - begun).total_seconds()))
+    except (ValueError, TypeError, OverflowError):  # A file may hold anything in place of a date.
+        return None
+
+
+def time_text(seconds: int, words: Language) -> str:
+    """Return a time in words: `42 s`, `2 min 5 s`."""
+    minutes, seconds = divmod(seconds, 60)
+    key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+    return words(key, minutes=minutes, seconds=seconds)
+
+
+def looks_of(
+    session: WorkflowSession, agents: Mapping[str, Agent], colours: Mapping[str, int], words: Language
+) -> list[StepLook]:
+    """Return the rows of a workflow's steps in their order; `agents` and `colours` are by id."""
+    work = session.workflow
+    states = {state.id: state for state in work.steps}
+    names = {step.id: step.name for step in work.definition.steps}
+    depth, now = depths(work.definition), datetime.now(UTC)
+    looks = []
+    for step in in_order(work.definition, depth):
+        state = states.get(step.id, StepState(id=step.id))
+        if state.state == RUNNING and not any_runs(session):
+            # It was cut, by a pause or by the end of Moot, and goes on with the rest.
+            state = replace(state, state=WAITING, reason=CUT)
+        elif (state.state, state.reason) == (WAITING, BUSY) and session.status != SESSION_RUNS:
+            # Nobody is waited for any more.
+            state = replace(state, state=READY, reason="")
+        agent = agents.get(state.assistant_id)
+        who = agent.name if agent else step.role
+        text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
+        took = seconds_of(state, now)
+        if state.state == DONE and took is not None:
+            text = time_text(took, words)
+        elif state.state == RUNNING and took is not None:
+            text = words("step.working_for", time=time_text(took, words))
+        why = _why(state, who, words)
+        before = next((one for one in step.depends_on if _changes(states.get(one))), "")
+        if state.state == PENDING and before:
+            awaited = names.get(before, before)
+            text, tone = words("step.waits_for", name=awaited), "warn"
+            if len(awaited) > SHORT_NAME:
+                text, why = words("step.waits"), text
+        made, links = made_of(state.artifacts)
+        action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
+        looks.append(
+            StepLook(
+                id=step.id,
+                name=step.name,
+                role=step.role,
+                who=who,
+                state=state.state,
+                depth=depth[step.id],
+                text=text,
+                tone=tone,
+                why=why,
+                artifacts=state.artifacts.strip(),
+                made=made,
+                links=links,
+                action=action,
+                others=others,
+                colour=colours.get(state.assistant_id),
+            )
+        )
+    return looks
+
+
+def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what a step made as its row says it, a few lines without marks, and the links in it."""
+    blocks = parse(artifacts[:MOST_READ])
+    lines = [line for line in plain_of(blocks, 0, MOST_READ).splitlines() if line.strip()]
+    text = "\n".join(lines[:MOST_LINES])[:MOST_MADE]
+    if len(artifacts) > MOST_READ or text != "\n".join(lines):
+        text = f"{text.rstrip()}…"
+    links = ((span.link, span.text) for block in blocks for span in block.spans if span.link)
+    return text, tuple(dict.fromkeys(links))[:MOST_LINKS]
+
+
+def _changes(state: StepState | None) -> bool:
+    return state is not None and state.state in CHANGED
+
+
+def _why(state: StepState, who: str, words: Language) -> str:
+    """Return why a step waits, failed or was left out, in words; "" where nothing is to be said."""
+    key = f"step_reason.{state.reason}"
+    if not state.reason or state.state == DONE:
+        return ""
+    return words(key, name=who) if key in words.texts else words.problem(state.reason)
+
+
+def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
+    """Return what helps a step most, and what else can be done with it."""
+    match state.state, state.reason:
+        case ("running", _):
+            return STOP, ()
+        case ("waiting", "no_marker"):
+            return ACCEPT, (RETRY, SKIP)
+        case ("waiting", "cut"):
+            return "", (SKIP,)
+        case ("waiting", "question"):
+            return ANSWER, (RETRY, SKIP)
+        case ("failed", _):
+            return RETRY, (SKIP,)
+        case ("cancelled", _):
+            return RETRY, (SKIP,)
+        case ("skipped", "by_user"):
+            return RETRY, ()
+        case ("done", _):
+            return "", (RETRY,)
+        case ("pending" | "ready" | "waiting", _) if open_:
+            return "", (SKIP,)
+    return "", ()
+
+
+def done_count(session: WorkflowSession) -> int:
+    """Return how many steps are done or left out by the user; what a failure blocks is neither."""
+    return sum(
+        state.state == DONE or (state.state == SKIPPED and state.reason != BLOCKED)
+        for state in session.workflow.steps
+    )
+
+
+def any_runs(session: WorkflowSession) -> bool:
+    """Say whether a step is at work."""
+    return session.status == SESSION_RUNS and any(state.state == RUNNING for state in session.workflow.steps)

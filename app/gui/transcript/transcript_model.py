@@ -1,0 +1,342 @@
+"""What a transcript shows, without a screen: rows in order, growing texts, who looks how."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import NamedTuple
+
+from app.core.message import USER, Author, Message
+from app.core.session import RUNNING, ChatSession, DebateSession, GroupSession, Session
+from app.core.texts import Texts
+from app.engine.workflow.director import WORKFLOW
+from app.gui.display.theme import Tokens
+from app.gui.markdown.blocks import clean
+from app.gui.transcript.message_row import RowContext
+from app.gui.transcript.painted_row import RowFrame
+from app.gui.transcript.row_header import Speaker
+from app.gui.transcript.row_tree import MESSAGE, Entry, group_id, plain_rows, same_rows, tree_rows
+from app.gui.transcript.row_words import ORCHESTRATOR
+from app.gui.transcript.turns_by_id import TurnBook
+
+ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
+
+
+@dataclass(slots=True)
+class LiveText:
+    """The text of a message that still grows, and how often its lines end."""
+
+    pieces: list[str] = field(default_factory=list)
+    characters: int = 0
+    lines: int = 0
+    began: float = field(default_factory=monotonic)
+
+    def add(self, text: str) -> None:
+        """Add a piece."""
+        self.pieces.append(text)
+        self.characters += len(text)
+        self.lines += text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0] if self.pieces else ""
+
+
+class Splice(NamedTuple):
+    """Rows that were put in the place of others: from `start`, `removed` went and `added` came."""
+
+    start: int
+    removed: tuple[Entry, ...]
+    added: tuple[Entry, ...]
+
+
+class TranscriptModel:
+    """The messages of one session as rows by index and by id; prepending moves no stored number."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.live: dict[str, LiveText] = {}
+        self.unfolded: set[str] = set()
+        self.whole: set[str] = set()
+        self.folded: set[str] = set()
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.thought_s: dict[str, float] = {}
+        self.book = TurnBook()
+        self.can_retry = False
+        self.chat = False
+        self.runs = False
+        self.colours: Mapping[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._first = 0
+        self._starts: dict[str, str] = {}
+        self._speakers: dict[str, int] = {}
+        self._roles: dict[str, str] = {}
+        self._debate = False
+        self._group = ""
+
+    def reset(self, session: Session) -> None:
+        """Hold another session, none of its messages yet."""
+        self.live = {}
+        self.unfolded, self.whole, self.folded = set(), set(), set()
+        self.versions, self.thought_s = {}, {}
+        self._debate = isinstance(session, DebateSession)
+        self.chat = isinstance(session, ChatSession)
+        self.runs = session.status == RUNNING
+        self._group = session.group.name if isinstance(session, GroupSession) else ""
+        participants = session.debate.participants if isinstance(session, DebateSession) else ()
+        self._speakers = {each.id: index for index, each in enumerate(participants)}
+        self._roles = {each.id: each.role for each in participants if each.role}
+        self.load(())
+
+    def load(self, messages: Sequence[Message]) -> None:
+        """Hold these messages; what the reader opened and folded stays so."""
+        self.book = TurnBook(messages)
+        self._first = 0
+        self._starts = {}
+        if not self.chat:
+            self.entries = plain_rows(messages)
+        else:
+            self.entries = tree_rows(messages, self.folded)
+            self._note_starts(self.entries)
+        self._number_from(0)
+
+    def __contains__(self, row_id: str) -> bool:
+        return row_id in self._numbers
+
+    def knows(self, message_id: str) -> bool:
+        """Whether a message is held, on a row of its own or not."""
+        return message_id in self.book.messages
+
+    def index(self, row_id: str) -> int:
+        """Return where a row stands; KeyError when it does not."""
+        return self._numbers[row_id] - self._first
+
+    def id(self, index: int) -> str:
+        """Return the id of a row; that of a message's row is the message's."""
+        return self.entries[index].id
+
+    def message(self, index: int) -> Message:
+        """Return the message a row is drawn from."""
+        return self.book.messages[self.entries[index].message_id]
+
+    def prepend(self, messages: Sequence[Message]) -> int:
+        """Add earlier messages, whole root turns; return how many rows they are."""
+        self.book.put_before(messages)
+        rows = tree_rows(messages, self.folded) if self.chat else plain_rows(messages)
+        self._first -= len(rows)
+        self.entries[:0] = rows
+        numbers = range(self._first, self._first + len(rows))
+        self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
+        if self.chat:
+            self._note_starts(rows)
+        return len(rows)
+
+    def meet(self, messages: Sequence[Message]) -> None:
+        """Take note of who speaks in a conversation, in order: their colours go by it."""
+        known = messages if self.chat else messages[-1:]
+        for author in {message.author.id: message.author for message in known}.values():
+            self._see(author)
+
+    def put(self, message: Message) -> Splice:
+        """Add a message, or replace the one with its id; return which rows are others now."""
+        if self.chat:
+            self._see(message.author)
+            before = self.book.messages.get(message.id)
+            self.book.put(message)
+            if before is not None and same_rows(before, message):
+                return Splice(0, (), ())
+            return self.arrange(message.turn_id)
+        known = message.id in self
+        self.book.put(message)
+        if known:
+            return Splice(self.index(message.id), (), ())
+        entry = Entry(message.id, MESSAGE, message.id)
+        self._numbers[message.id] = self._first + len(self.entries)
+        self.entries.append(entry)
+        return Splice(len(self.entries) - 1, (), (entry,))
+
+    def arrange(self, turn_id: str) -> Splice:
+        """Bring the rows of a turn's whole tree up to date; return which are others now."""
+        root = self.book.root(turn_id)
+        start, end = self._span(root)
+        now = tree_rows(self.book.block(root), self.folded)
+        before = self.entries[start:end]
+        same = 0
+        while same < min(len(now), len(before)) and now[same] == before[same]:
+            same += 1
+        tail = 0
+        while tail < min(len(now), len(before)) - same and now[-1 - tail] == before[-1 - tail]:
+            tail += 1
+        removed = tuple(before[same : len(before) - tail])
+        added = tuple(now[same : len(now) - tail])
+        if not removed and not added:
+            return Splice(start + same, (), ())
+        self.entries[start + same : end - tail] = added
+        for entry in removed:
+            del self._numbers[entry.id]
+        if now:
+            self._starts[root] = now[0].id
+        else:
+            self._starts.pop(root, None)
+        moved = len(added) != len(removed)
+        self._number_from(start + same, None if moved else start + same + len(added))
+        return Splice(start + same, removed, added)
+
+    def _span(self, root: str) -> tuple[int, int]:
+        """Return first and end of the rows of a root turn; where it has none, the end of all."""
+        first = self._starts.get(root)
+        if first is None:
+            return len(self.entries), len(self.entries)
+        start = end = self.index(first)
+        while end < len(self.entries) and self._root_of(self.entries[end]) == root:
+            end += 1
+        return start, end
+
+    def _root_of(self, entry: Entry) -> str:
+        return self.book.root(self.book.messages[entry.message_id].turn_id)
+
+    def _note_starts(self, rows: Sequence[Entry]) -> None:
+        """Remember the first row of each root turn among rows in order."""
+        for row in rows:
+            self._starts.setdefault(self._root_of(row), row.id)
+
+    def _number_from(self, start: int, end: int | None = None) -> None:
+        if not start and end is None:
+            self._numbers = {entry.id: self._first + number for number, entry in enumerate(self.entries)}
+            return
+        for number in range(start, len(self.entries) if end is None else end):
+            self._numbers[self.entries[number].id] = self._first + number
+
+    def begin_live(self, message: Message) -> None:
+        """Gather what comes in of a message that still grows."""
+        live = self.live[message.id] = LiveText()
+        if message.content:
+            live.add(message.content)
+
+    def end_live(self, message_id: str) -> None:
+        """Stop gathering."""
+        self.live.pop(message_id, None)
+
+    def group_rows(self, turn_id: str) -> list[str]:
+        """Return the rows that head a turn and those around it, as far as they are shown."""
+        return [group_id(each) for each in self.book.above(turn_id) if group_id(each) in self]
+
+    def card_rows(self, message: Message) -> list[str]:
+        """Return the rows of a message's calls, as far as they are shown."""
+        ids = [f"{message.id}/{place}" for place in range(len(message.tool_calls))]
+        return [each for each in ids if each in self]
+
+    def caller_rows(self, turn_id: str, call_id: str) -> list[str]:
+        """Return the card rows of a call of a turn, and the row of the message that made it."""
+        return [
+            row
+            for message in self.book.said(turn_id)
+            if any(call.id == call_id for call in message.tool_calls)
+            for row in [*self.card_rows(message), *([message.id] if message.id in self else [])]
+        ]
+
+    def text(self, index: int) -> str:
+        """Return a message's text as it is now."""
+        entry = self.entries[index]
+        return self.said(entry.message_id) if entry.kind == MESSAGE else ""
+
+    def said(self, message_id: str) -> str:
+        """Return the text of a message as it is now, whether it has a row or not."""
+        live = self.live.get(message_id)
+        return live.text if live else self.book.messages[message_id].content
+
+    def start_of(self, root: str) -> int:
+        """Return where the rows of a root turn begin, -1 where it has none."""
+        first = self._starts.get(root) if self.chat else self.book.said(root)[0].id
+        return self.index(first) if first is not None else -1
+
+    def size(self, index: int) -> tuple[int, int]:
+        """Return how many characters and line ends a row has."""
+        entry = self.entries[index]
+        if entry.kind != MESSAGE:
+            return 0, 0
+        message = self.book.messages[entry.message_id]
+        live = self.live.get(message.id)
+        if live:
+            return live.characters, live.lines
+        return len(message.content), message.content.count("\n")
+
+    def context(self, index: int, tokens: Tokens, texts: Texts) -> RowContext:
+        """Return what a message's row shows besides its message."""
+        entry, message = self.entries[index], self.message(index)
+        before = self.message(index - 1).round if index else 0
+        separator = ""
+        if self._debate and message.round and message.round != before:
+            separator = texts("transcript.round", round=message.round)
+        return RowContext(
+            self.speaker(message.author, message.role, tokens, texts),
+            self.role(message, texts),
+            separator,
+            # A step is tried again as a whole, where it stands among the others.
+            can_retry=self.can_retry and WORKFLOW not in message.author.path,
+            can_continue=self.chat and self.can_retry and message.parent_turn_id is None,
+            unfolded=message.id in self.unfolded,
+            frame=self.frame(index, tokens),
+            chat=self.chat,
+            headed=entry.headed,
+            waiting=self.chat and entry.headed and self.book.asks_in(message),
+            versions=self._versions_of(message),
+            thought_open=f"thought {message.id}" in self.unfolded,
+            thought_s=message.thinking_seconds or self.thought_s.get(message.id),
+        )
+
+    def frame(self, index: int, tokens: Tokens) -> RowFrame:
+        """Return where a row stands."""
+        entry = self.entries[index]
+        if not self.chat:
+            return RowFrame(first=index == 0)
+        lines = tuple([self._colour(turn_id, tokens) for turn_id in entry.groups])
+        return RowFrame(entry.gap, 0, lines, index == 0)
+
+    def _colour(self, turn_id: str, tokens: Tokens) -> str:
+        said = self.book.said(turn_id)
+        return tokens.speaker(self._see(said[0].author))[0] if said else tokens.line_strong
+
+    def _versions_of(self, message: Message) -> tuple[int, int]:
+        versions = self.versions.get(message.turn_id)
+        if versions is None or self.book.said(message.turn_id)[0].id != message.id:
+            return 1, 1
+        return versions
+
+    def role(self, message: Message, texts: Texts) -> str:
+        """Return the role as words; for the user, whom it was said to."""
+        if message.role == USER:
+            return texts("transcript.to_everyone") if self._debate else ""
+        if message.author.kind == ORCHESTRATOR:
+            return " ".join(clean(self._group).split())
+        role = self._roles.get(message.author.id, "")
+        return texts(f"transcript.role.{role}") if role in ROLES else clean(role)
+
+    def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
+        """Return how a speaker is painted."""
+        if author.kind == ORCHESTRATOR:
+            name = shown_name(author, texts)
+            return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
+        name = texts("transcript.you") if role == USER else shown_name(author, texts)
+        if role == USER:
+            return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
+        colour, background = tokens.speaker(self._see(author))
+        return Speaker(name, name[:1].upper(), colour, background)
+
+    def name(self, message: Message, texts: Texts) -> str:
+        """Return who speaks, as it is shown."""
+        return texts("transcript.you") if message.by_user else shown_name(message.author, texts)
+
+    def _see(self, author: Author) -> int:
+        if self.chat and author.id in self.colours:
+            return self.colours[author.id]
+        return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
+
+
+def shown_name(author: Author, texts: Texts) -> str:
+    """Return a speaker's name on one line, without what could deceive; a group's orchestrator has one of ours."""
+    if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
+        return texts("group.orchestrator")
+    return " ".join(clean(author.name).split())[:80] or author.id

@@ -1,0 +1,209 @@
+"""The turns of a conversation: what was said in each, who called whom, how far each call is.
+
+Knows no rows and no screen; used by `TranscriptModel` for what cards and group heads say.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from app.core.events import ToolFinished, ToolStarted, TurnFinished
+from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, STREAMING, TOOL, Message, ToolCall
+from app.gui.transcript import card_row
+from app.gui.transcript.call_words import SUB_AGENT
+
+WAITING = "waiting"
+
+
+class TurnBook:
+    """Messages by id and by turn; a message is put in once and replaced when it grows."""
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self.messages: dict[str, Message] = {}
+        self._said: dict[str, list[str]] = {}
+        self._children: dict[str, list[str]] = {}
+        self._blocks: dict[str, list[str]] = {}
+        self._roots: dict[str, str] = {}
+        self._started: set[tuple[str, str]] = set()
+        self._ended: dict[tuple[str, str], bool] = {}
+        self._over: set[str] = set()
+        for message in messages:
+            self.put(message)
+
+    def put(self, message: Message) -> None:
+        """Add a message, or put it in the place of the one with its id."""
+        known = message.id in self.messages
+        self.messages[message.id] = message
+        if known:
+            return
+        said = self._said.setdefault(message.turn_id, [])
+        said.append(message.id)
+        self._over.discard(message.turn_id)
+        if len(said) == 1 and message.parent_turn_id:
+            self._children.setdefault(message.parent_turn_id, []).append(message.turn_id)
+        self._blocks.setdefault(self.root(message.turn_id), []).append(message.id)
+
+    def put_before(self, messages: Sequence[Message]) -> None:
+        """Add whole root turns that came before all others."""
+        for message in messages:
+            self.put(message)
+        self.messages = {message.id: message for message in messages} | self.messages
+
+    def said(self, turn_id: str) -> list[Message]:
+        """Return the messages of a turn in the order they came."""
+        return [self.messages[each] for each in self._said.get(turn_id, ())]
+
+    def parent(self, turn_id: str) -> str:
+        """Return the turn that called a turn, "" for a root."""
+        said = self._said.get(turn_id)
+        parent = self.messages[said[0]].parent_turn_id if said else None
+        return parent if parent in self._said and parent is not None else ""
+
+    def root(self, turn_id: str) -> str:
+        """Return the turn at the top of the chain of calls."""
+        known = self._roots.get(turn_id)
+        if known is not None:
+            return known
+        top, seen = turn_id, {turn_id}
+        while (parent := self.parent(top)) and parent not in seen:
+            seen.add(parent)
+            top = parent
+        self._roots[turn_id] = top
+        return top
+
+    def block(self, root: str) -> list[Message]:
+        """Return the messages of a root turn and of all that was called in it, in the order they came."""
+        return [self.messages[each] for each in self._blocks.get(root, ())]
+
+    def above(self, turn_id: str) -> Iterator[str]:
+        """Return a turn and those that called it, innermost first."""
+        seen: set[str] = set()
+        while turn_id and turn_id not in seen:
+            seen.add(turn_id)
+            yield turn_id
+            turn_id = self.parent(turn_id)
+
+    def below(self, turn_id: str) -> list[str]:
+        """Return a turn and all that were called in it."""
+        found, seen = [turn_id], {turn_id}
+        for each in found:
+            fresh = [child for child in self._children.get(each, ()) if child not in seen]
+            seen.update(fresh)
+            found += fresh
+        return found
+
+    # What happened
+
+    def tool_started(self, event: ToolStarted) -> None:
+        """Take note that a call runs."""
+        self._started.add((event.turn_id, event.tool_call_id))
+
+    def tool_finished(self, event: ToolFinished) -> None:
+        """Take note that a call ended."""
+        self._ended[event.turn_id, event.tool_call_id] = event.ok
+
+    def turn_finished(self, event: TurnFinished) -> None:
+        """Take note that a turn ended, unless it waits for the user."""
+        if event.outcome == WAITING:
+            self._over.discard(event.turn_id)
+        else:
+            self._over.add(event.turn_id)
+
+    def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> str:
+        """Return how far a call is, as `CardContext.state`; `runs` says whether the session goes on."""
+        result = self.messages.get(result_id)
+        key = (message.turn_id, call.id)
+        if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
+            return card_row.WAITING
+        if result is not None and result.state != STREAMING:
+            return {DONE: card_row.DONE, FAILED: card_row.FAILED}.get(result.state, card_row.STOPPED)
+        if key in self._ended:
+            return card_row.DONE if self._ended[key] else card_row.FAILED
+        if message.state == STREAMING:
+            return card_row.GROWING
+        if not runs and not (result is not None or key in self._started):
+            return card_row.LEFT
+        return card_row.RUNNING if runs else card_row.STOPPED
+
+    def _child_waits(self, turn_id: str, call_id: str) -> bool:
+        """Whether a sub-agent that a call started, or one below it, has an open question."""
+        return any(
+            self.waits(child)
+            for child in self._children.get(turn_id, ())
+            if self.said(child)[0].parent_call_id == call_id
+        )
+
+    def _asks(self, turn_id: str, call_id: str) -> bool:
+        return any(
+            each.tool_call_id == call_id and each.prompt is not None and each.prompt.open
+            for each in self.said(turn_id)
+        )
+
+    def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
+        """Whether a call starts a sub-agent."""
+        return call.name == SUB_AGENT or any(
+            self.messages[self._said[child][0]].parent_call_id == call.id
+            for child in self._children.get(turn_id, ())
+        )
+
+    # What a sub-agent's head says
+
+    def waits(self, turn_id: str) -> bool:
+        """Whether a turn, or one called in it, has an open question."""
+        return any(
+            each.prompt is not None and each.prompt.open
+            for turn in self.below(turn_id)
+            for each in self.said(turn)
+        )
+
+    def asks_in(self, message: Message) -> bool:
+        """Whether one of a message's own calls waits for the user."""
+        return any(self._asks(message.turn_id, call.id) for call in message.tool_calls)
+
+    def goes_on(self, turn_id: str) -> bool:
+        """Whether a turn has more to say, by what was said so far."""
+        said = self.said(turn_id)
+        if turn_id in self._over or not said:
+            return False
+        first, last = said[0], said[-1]
+        if first.parent_turn_id and any(
+            each.role == TOOL and each.tool_call_id == first.parent_call_id and each.state in (DONE, FAILED)
+            for each in self.said(first.parent_turn_id)
+        ):
+            return False
+        if last.role != ASSISTANT or last.state == STREAMING:
+            return True
+        return last.state == DONE and bool(last.tool_calls)
+
+    def steps(self, turn_id: str) -> int:
+        """Return how often the turn's model was called."""
+        return sum([each.role == ASSISTANT for each in self.said(turn_id)])
+
+    def tokens(self, turn_id: str) -> int:
+        """Return the tokens of a turn and of all that were called in it."""
+        usages = [each.usage for turn in self.below(turn_id) for each in self.said(turn) if each.usage]
+        return sum([usage.input_tokens + usage.output_tokens for usage in usages])
+
+    def last_call(self, turn_id: str) -> str:
+        """Return the name of the tool that runs now; nothing while the model writes."""
+        said = self.said(turn_id)
+        last = said[-1] if said else None
+        if last is not None and last.role == TOOL:
+            calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
+            return calls[-1].name if calls else ""
+        return last.tool_calls[-1].name if last is not None and last.tool_calls else ""
+
+    def failure(self, turn_id: str) -> str:
+        """Return the state a turn ended in where it did not end well: failed or stopped, else nothing."""
+        spoken = [each for each in self.said(turn_id) if each.role == ASSISTANT]
+        return spoken[-1].state if spoken and spoken[-1].state in (FAILED, STOPPED) else ""
+
+    def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
+        """Return the whole seconds since a turn began."""
+        said = self.said(turn_id)
+        try:
+            began = datetime.fromisoformat(said[0].created_at) if said else None
+        except ValueError:
+            began = None
+        if began is None or began.tzinfo is None:
+            return 0
+        return max(0, int(((now or datetime.now(UTC)) - began).total_seconds()))

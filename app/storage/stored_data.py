@@ -1,0 +1,283 @@
+"""Backups, the bin, and files that come from elsewhere or go there: the archive on the disk.
+
+Implements `core.store.ArchiveFiles`; the wiring makes it, the engine's archive uses it.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any, TypeVar
+
+from app.core.errors import BadInput, NotFound
+from app.core.ids import derived_id
+from app.core.store import StoredSession
+from app.core.stored_data import (
+    BEFORE_RESTORE,
+    CHANGED,
+    DAILY,
+    MISSING,
+    Backup,
+    BackupContents,
+    PartSize,
+    Restored,
+    Thrown,
+)
+from app.storage.backup import is_due, own_backups, write_backup, write_zip
+from app.storage.documents import JsonDocuments
+from app.storage.exported import read_exported
+from app.storage.file_system import FileSystem, RealFileSystem, not_written, storage_error, write_whole
+from app.storage.foreign_file import read_foreign
+from app.storage.paths import DataPaths
+from app.storage.restore import OpenBackup, renamed, unapproved
+from app.storage.sessions import JsonLogStore
+from app.storage.threads import run_in_thread
+from app.storage.trash import remove_for_good, thrown, thrown_at
+
+Result = TypeVar("Result")
+
+_PARTS = ("sessions", "drafts", "assistants", "groups", "workflows", "trash", "quarantine", "backups", "logs")
+OTHER = "other"
+
+
+class _GivenUpError(Exception):
+    """Nobody waits any more for what is being packed."""
+
+
+class FileArchive:
+    """Keeps copies of a data directory and brings them back, beside the store and the documents that use it."""
+
+    def __init__(
+        self,
+        paths: DataPaths,
+        store: JsonLogStore,
+        documents: JsonDocuments,
+        *,
+        file_system: FileSystem | None = None,
+    ) -> None:
+        self._paths = paths
+        self._store = store
+        self._documents = documents
+        self._disk = file_system or RealFileSystem()
+        self._folders = {
+            "assistant": paths.assistants,
+            "group_file": paths.groups,
+            "workflow_file": paths.workflows,
+        }
+
+    async def back_up(
+        self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack everything that is the user's into one file; cancelled, none. Raises StorageError."""
+        place = Path(target) if target else None
+        loop = asyncio.get_running_loop()
+        stopped = Event()
+
+        def tell(done: int, total: int) -> None:
+            if stopped.is_set():
+                raise _GivenUpError
+            loop.call_soon_threadsafe(progress, done, total)
+
+        def pack() -> Backup | None:
+            try:
+                return write_backup(self._paths, self._disk, why, place, tell)
+            except _GivenUpError:
+                return None
+
+        try:
+            backup = await self._do(pack)
+        finally:
+            # The thread goes on to its next file where its task was cancelled.
+            stopped.set()
+        assert backup is not None, "only a backup that is cancelled is given up"
+        return backup
+
+    async def back_up_if_due(self) -> Backup | None:
+        """Make the backup of the day, where one is due. Raises StorageError."""
+
+        def make() -> Backup | None:
+            due = is_due(self._paths, self._disk, DAILY)
+            return write_backup(self._paths, self._disk, DAILY) if due else None
+
+        return await self._do(make)
+
+    async def backups(self) -> tuple[Backup, ...]:
+        """Return the backups of the data directory, the newest first. Raises StorageError."""
+        return tuple(await self._do(lambda: own_backups(self._paths, self._disk)))
+
+    async def contents(self, path: str) -> BackupContents:
+        """Say what is in a backup. Raises BadInput, StorageError."""
+
+        def look() -> BackupContents:
+            with contextlib.closing(self._opened(path)) as backup:
+                return backup.contents()
+
+        return await self._do(look)
+
+    async def restore(
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool,
+        replace: bool,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> Restored:
+        """Bring back what is wanted, after the present state was backed up. Raises BadInput, StorageError."""
+        backup = await self._do(lambda: self._opened(path))
+        try:
+            kept = await self.back_up(BEFORE_RESTORE)
+            back: list[str] = []
+            copies: list[str] = []
+            cleared: list[str] = []
+            for done, session_id in enumerate(sessions, 1):
+                await self._bring_back(backup, session_id, back, copies, cleared)
+                progress(done)
+            names: tuple[str, ...] = ()
+            if documents:
+                names = await self._do(lambda: self._bring_documents(backup, replace=replace))
+                await self._documents.load()
+            usage = await self._do(backup.usage)
+        finally:
+            await self._do(backup.close)
+        return Restored(
+            sessions=tuple(back),
+            copies=tuple(copies),
+            documents=names,
+            backup=kept.path,
+            usage=tuple(one for one in usage if documents or one.session_id in back),
+            unapproved=tuple(cleared),
+        )
+
+    async def thrown(self) -> tuple[Thrown, ...]:
+        """Return what is in the bin, the newest first. Raises StorageError."""
+        return await self._do(lambda: thrown(self._paths, self._disk))
+
+    async def take_out(self, file: str) -> str:
+        """Take a file of the bin out of it again. Raises NotFound, BadInput, StorageError."""
+        found = next((one for one in await self.thrown() if one.file == file), None)
+        if found is None:
+            raise NotFound("bin_not_found", name=file[:120])
+        if found.kind in ("provider", "server"):
+            await self._documents.put_entry_back(file, found.kind)
+            return ""
+        if found.session_id:
+            await self._store.restore(found.session_id, file)
+            return found.session_id
+        target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
+
+        def move() -> None:
+            if target.exists():
+                raise BadInput("bin_place_taken", name=found.title)
+            self._disk.make_folder(target.parent)
+            self._disk.replace(self._paths.trash / file, target)
+            self._disk.sync_folder(target.parent)
+            self._disk.sync_folder(self._paths.trash)
+
+        await self._do(move)
+        await self._documents.load()
+        return ""
+
+    async def remove_thrown(self, files: Collection[str]) -> None:
+        """Delete these files of the bin for good. Raises StorageError."""
+
+        def remove() -> None:
+            there = {one.name for one in self._disk.scan(self._paths.trash)}
+            for name in files:
+                if name in there and thrown_at(name) is not None:
+                    remove_for_good(self._paths, self._disk, name)
+
+        await self._do(remove)
+
+    async def sizes(self) -> tuple[PartSize, ...]:
+        """Say how much room each part takes, the largest first. Raises StorageError."""
+        return await self._do(lambda: _sizes(self._paths.root))
+
+    def read_foreign(self, path: str) -> Iterator[Any]:
+        """Yield the JSON values of a file that came from elsewhere; blocks. Raises BadInput."""
+        return read_foreign(Path(path))
+
+    def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
+        """Return a session as Moot's own export holds it. Raises BadInput."""
+        return read_exported(session, messages)
+
+    async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
+        """Write a zip, whole or not at all. Raises StorageError."""
+
+        def write() -> None:
+            try:
+                write_zip(self._disk, Path(path), entries)
+            except OSError as error:
+                raise not_written(error, Path(path)) from error
+
+        await self._do(write)
+
+    def _opened(self, path: str) -> OpenBackup:
+        return OpenBackup(self._paths, self._disk, Path(path))
+
+    async def _bring_back(
+        self, backup: OpenBackup, session_id: str, back: list[str], copies: list[str], cleared: list[str]
+    ) -> None:
+        """Bring a session back: a missing one as it was; of another one, a copy beside it. Both without approvals.
+
+        A copy and not a replacement: the one that is here may be open and written to at this moment, both
+        hold words the other lacks, and a person can tell which is wanted; a program cannot.
+        """
+        data, state, copied = await self._do(lambda: self._compared(backup, session_id))
+        if state == MISSING:
+            target, log = session_id, data
+            back.append(target)
+        elif state == CHANGED and copied:
+            target, log = copied, await self._do(lambda: renamed(data, backup.backup.made_at))
+            copies.append(target)
+        else:
+            return
+        closed = await self._do(lambda: unapproved(log))
+        await self._store.put(target, lambda: closed)
+        if closed != log:
+            cleared.append(target)
+
+    def _compared(self, backup: OpenBackup, session_id: str) -> tuple[bytes, str, str]:
+        """Return a session's log, how it compares, and the id a copy would have: "" for one there is."""
+        data = backup.log(session_id)
+        copy_id = derived_id(session_id, hashlib.sha256(data).hexdigest())
+        is_there = self._paths.session(copy_id).exists()
+        return data, backup.session_state(session_id, data), "" if is_there else copy_id
+
+    def _bring_documents(self, backup: OpenBackup, *, replace: bool) -> tuple[str, ...]:
+        names = []
+        for name, data in backup.documents():
+            state = backup.document_state(name, data)
+            is_old = "/.versions/" in name
+            wanted = state == MISSING or (state == CHANGED and replace and not is_old)
+            if not wanted or not self._documents.fits(name, data):
+                continue
+            path = self._paths.root / name
+            try:
+                write_whole(self._disk, path.resolve(), data)
+            except OSError as error:
+                raise storage_error(error, path) from error
+            names.append(name)
+        return tuple(names)
+
+    async def _do(self, work: Callable[[], Result]) -> Result:
+        try:
+            return await asyncio.shield(asyncio.wrap_future(run_in_thread(work, "moot-archive")))
+        except OSError as error:
+            raise storage_error(error, self._paths.root) from error
+
+
+def _sizes(root: Path) -> tuple[PartSize, ...]:
+    sizes: dict[str, tuple[int, int]] = {}
+    for folder, _folders, files in os.walk(root):
+        below = Path(folder).relative_to(root).parts
+        part = below[0] if below and below[0] in _PARTS else OTHER
+        for file in files:
+            with contextlib.suppress(OSError):
+                size, count = sizes.get(part, (0, 0))
+                sizes[part] = (size + os.lstat(Path(folder) / file).st_size, count + 1)
+    found = [PartSize(name=name, size=size, files=count) for name, (size, count) in sizes.items()]
+    return tuple(sorted(found, key=lambda part: part.size, reverse=True))

@@ -1,0 +1,89 @@
+"""The bin: what was thrown away and is kept for thirty days; used by the archive and the session store."""
+
+import contextlib
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.core.ids import is_id
+from app.core.stored_data import Thrown
+from app.storage.file_system import FileStat, FileSystem
+from app.storage.json_file import JsonFile, read_json_file
+from app.storage.mcp_file import SERVERS
+from app.storage.paths import DataPaths
+from app.storage.providers_file import PROVIDERS, read_providers
+from app.storage.replay import read_summary
+
+TRASH_DAYS = 30
+_DAY = 86_400
+
+
+def thrown_at(file: str) -> int | None:
+    """Return when a file of the bin was thrown away, in seconds since 1970; None for a foreign file."""
+    parts = file.rsplit(".", 2)  # An assistant's id may hold dots.
+    return int(parts[1]) if len(parts) == 3 and parts[1].isdecimal() else None
+
+
+def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
+    """Return what is in the bin, the newest first. Raises OSError."""
+    found = [
+        _thrown(paths, disk, one, moment)
+        for one in disk.scan(paths.trash)
+        if (moment := thrown_at(one.name)) is not None and one.name.endswith((".json", ".jsonl"))
+    ]
+    return tuple(sorted(found, key=lambda one: (one.thrown_at, one.file), reverse=True))
+
+
+def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> Thrown:
+    name = one.name.rsplit(".", 2)[0]
+    title, kind, session_id = name, "assistant", ""
+    if one.name.endswith(".jsonl") and is_id(name):
+        session_id = name
+        with contextlib.suppress(OSError):
+            if summary := read_summary(disk, paths.trash / one.name):
+                title, kind = summary.title, summary.kind
+    else:
+        title, kind = _definition(paths.trash / one.name, name)
+    return Thrown(
+        file=one.name,
+        session_id=session_id,
+        kind=kind,
+        title=title,
+        thrown_at=datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        days_left=max(0, TRASH_DAYS - int(time.time() - moment) // _DAY),
+        size=one.size,
+    )
+
+
+def _definition(path: Path, name: str) -> tuple[str, str]:
+    found = read_json_file(path)
+    if not isinstance(found, JsonFile):
+        return name, "assistant"
+    value = found.value
+    if PROVIDERS in value:
+        configs = read_providers(path).providers
+        return (configs[0].label or name if configs else name), "provider"
+    if isinstance(servers := value.get(SERVERS), dict):
+        return next(iter(servers), name), "server"
+    kind = "workflow_file" if "steps" in value else "group_file" if "members" in value else "assistant"
+    title = value.get("name")
+    return title if isinstance(title, str) else name, kind
+
+
+def remove_old(paths: DataPaths, disk: FileSystem) -> None:
+    """Delete for good what lay in the bin for long enough. Raises OSError."""
+    oldest = time.time() - TRASH_DAYS * _DAY
+    for one in disk.scan(paths.trash):
+        moment = thrown_at(one.name)
+        if moment is not None and moment < oldest:
+            remove_for_good(paths, disk, one.name)
+
+
+def remove_for_good(paths: DataPaths, disk: FileSystem, file: str) -> None:
+    """Delete a file of the bin, and of a session what was left unsent in it. Raises OSError."""
+    name = file.rsplit(".", 2)[0]
+    # One that came back from a backup meanwhile goes on.
+    if file.endswith(".jsonl") and is_id(name) and not paths.session(name).exists():
+        with contextlib.suppress(FileNotFoundError):
+            disk.remove(paths.draft(name))
+    disk.remove(paths.trash / file)
