@@ -9,7 +9,7 @@ from app.core.ids import new_id
 from app.core.message import ASSISTANT, FAILED, Failure, Message
 from app.core.reasons import HELD_UP
 from app.core.session import MIN_PARTICIPANTS, PAUSED, RUNNING, Debate, DebateSession, Participant
-from app.engine.debate.director import MAX_FAILURES, after_turn, decide, last_turns
+from app.engine.debate.director import MAX_FAILURES, after_resume, after_turn, decide, last_turns
 from app.engine.debate.run import author_of
 from app.engine.director import Speak, World
 from app.engine.live_session import LiveSession
@@ -134,6 +134,7 @@ class HeldTurns:
     def _next(self, live: LiveSession) -> Speak | None:
         """Return the turn that comes next once the debate goes on."""
         session = live.debate_session
+        session = replace(session, debate=after_resume(session.debate, live.messages))
         decision = decide(session, live.messages, self._world(session))
         return decision if isinstance(decision, Speak) else None
 
