@@ -40,6 +40,27 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Escape surrogates in a report: pytest-xdist sends it as UTF-8 and ends the whole run where it can't."""
+    report = yield
+    text = str(report.longrepr or "")
+    if not _encodable(text):
+        report.longrepr = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    report.sections = [
+        (name, words.encode("utf-8", "backslashreplace").decode("utf-8")) for name, words in report.sections
+    ]
+    return report
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -52,7 +73,7 @@ def pytest_asyncio_loop_factories(
 def _qt_loop() -> asyncio.AbstractEventLoop:
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.event_loop import AppLoop
+    from app.gui.desktop.event_loop import AppLoop
 
     application = QApplication.instance() or QApplication(["moot-tests"])
     application.setQuitOnLastWindowClosed(False)
