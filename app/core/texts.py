@@ -4,16 +4,42 @@ import json
 import locale
 import os
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
-# A Korean particle in both its forms, behind what a blank was filled with: `‘비평가’을(를)`.
-_PARTICLE = re.compile(r"([가-힣\d])([’”'\"]?)(은\(는\)|이\(가\)|을\(를\)|\(으\)로|\(이\)라)")
+# How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.
+KOREAN_READINGS: dict[str, tuple[str, ...]] = {
+    "ada": ("에이다",),
+    "anthropic": ("앤트로픽",),
+    "ben": ("벤",),
+    "claude": ("클로드",),
+    "cleo": ("클레오",),
+    "deepseek": ("딥시크",),
+    "gemini": ("제미나이", "제미니"),
+    "gpt": ("지피티", "챗지피티", "ChatGPT"),
+    "grok": ("그록",),
+    "llama": ("라마",),
+    "mistral": ("미스트랄",),
+    "ollama": ("올라마",),
+    "openai": ("오픈에이아이",),
+    "openrouter": ("오픈라우터",),
+    "qwen": ("큐웬",),
+}
+
+# A Korean particle in both its forms, behind a blank: `‘{name}’을(를)`.
+_PARTICLE = re.compile(
+    r"(?P<before>\{(?P<blank>\w+)\}[’”'\")]*)"
+    r"(?P<both>은\(는\)|이\(가\)|을\(를\)|과\(와\)|이에요\(예요\)|\(으\)로|\(이\)라)"
+)
+# What a particle looks through: its form depends on the letter before.
+_MARKS = " )]?!.…’”'\""
+_LAST_LATIN = re.compile(r"[A-Za-z]+$")
 # How each digit ends when it is read: 영 일 이 삼 사 오 육 칠 팔 구.
 _DIGITS = "영일이삼사오육칠팔구"
-_SYLLABLES, _FINALS, _RIEUL = 0xAC00, 28, 8
+_SYLLABLES, _LAST_SYLLABLE, _FINALS, _RIEUL = "가", "힣", 28, 8
 
 
 class Texts:
@@ -40,8 +66,9 @@ class Texts:
         text = self._catalogue[key]
         if not values:
             return text
-        filled = text.format(**values)
-        return _PARTICLE.sub(_particle, filled) if self.language == "ko" else filled
+        if self.language == "ko":
+            text = _PARTICLE.sub(lambda match: _fitted(match, values), text)
+        return text.format(**values)
 
     def named(self, prefix: str, code: str) -> str:
         """Return the text of `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
@@ -52,17 +79,33 @@ class Texts:
         return key in self._catalogue
 
 
-def _particle(match: re.Match[str]) -> str:
-    """Return the form that fits what is before it; behind Latin letters both stay, as nobody knows how they are read."""
-    last, quote, both = match.groups()
-    syllable = _DIGITS[int(last)] if last.isdigit() else last
-    final = (ord(syllable) - _SYLLABLES) % _FINALS
-    if both.startswith("("):
-        closed = final and (final != _RIEUL or both != "(으)로")
-        form = both.replace("(", "").replace(")", "") if closed else both[-1]
-    else:
-        form = both[0] if final else both[2]
-    return last + quote + form
+def _fitted(match: re.Match[str], values: Mapping[str, object]) -> str:
+    """Return a blank with the particle that fits its value; with both forms where its reading is not known."""
+    both = match["both"]
+    final = _final(str(values.get(match["blank"], "")))
+    if final is not None:
+        closed = final != 0 and not (final == _RIEUL and both == "(으)로")
+        if both.startswith("("):
+            both = both.replace("(", "").replace(")", "") if closed else both[-1]
+        else:
+            after_consonant, after_vowel = both.rstrip(")").split("(")
+            both = after_consonant if closed else after_vowel
+    return match["before"] + both
+
+
+def _final(text: str) -> int | None:
+    """Return the number of the final consonant a text ends with in Korean, 0 for none; None when unknown."""
+    text = unicodedata.normalize("NFC", text).rstrip(_MARKS)
+    latin = _LAST_LATIN.search(text)
+    if latin:
+        readings = KOREAN_READINGS.get(latin[0].casefold())
+        text = readings[0] if readings else ""
+    last = text[-1:]
+    if last.isdecimal():
+        last = _DIGITS[int(last)]
+    if not _SYLLABLES <= last <= _LAST_SYLLABLE:
+        return None
+    return (ord(last) - ord(_SYLLABLES)) % _FINALS
 
 
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:

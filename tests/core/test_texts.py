@@ -1,5 +1,7 @@
 """Korean particles: the form that fits what a blank was filled with."""
 
+import unicodedata
+
 import pytest
 
 from app.core.texts import Texts
@@ -19,8 +21,25 @@ from app.core.texts import Texts
         ("{name}(으)로 저장", 7, "7로 저장"),
         ("‘{name}’(이)라는 이름", "물", "‘물’이라는 이름"),
         ("‘{name}’(이)라는 이름", "나", "‘나’라는 이름"),
-        ("{name}이(가) 답해요", "Claude", "Claude이(가) 답해요"),
+        ("‘{name}’을(를) 뺐어요.", "비평가 (복사본)", "‘비평가 (복사본)’을 뺐어요."),
+        ("‘{name}’을(를) 뺐어요.", "왜 그래?!", "‘왜 그래?!’를 뺐어요."),
+        ("‘{name}’과(와) 함께", "그룹", "‘그룹’과 함께"),
+        ("‘{name}’과(와) 함께", "조사", "‘조사’와 함께"),
+        ("기본 모델은 {name}이에요(예요).", "라마", "기본 모델은 라마예요."),
+        ("기본 모델은 {name}이에요(예요).", "큰 모델", "기본 모델은 큰 모델이에요."),
+        ("{name}이(가) 답해요", "Claude", "Claude가 답해요"),
+        ("{name}은(는) 바빠요", "Fast GPT", "Fast GPT는 바빠요"),
+        ("‘{name}’(으)로 바꿨어요", "Mistral", "‘Mistral’로 바꿨어요"),
+        ("‘{name}’을(를) 뺐어요.", "Qwen (복사본)", "‘Qwen (복사본)’을 뺐어요."),
+        (
+            "{name}이(가) 답해요",
+            unicodedata.normalize("NFD", "검토관"),
+            unicodedata.normalize("NFD", "검토관") + "이 답해요",
+        ),
+        ("{name}이(가) 답해요", "gpt-4o", "gpt-4o이(가) 답해요"),
         ("{name}이(가) 답해요", "x²", "x²이(가) 답해요"),
+        ("{name}이(가) 답해요", "", "이(가) 답해요"),
+        ("{name} 쪽: 나무을(를)", "숲", "숲 쪽: 나무을(를)"),
     ],
 )
 def test_a_particle_fits_what_is_before_it(text: str, name: object, said: str) -> None:
@@ -30,3 +49,8 @@ def test_a_particle_fits_what_is_before_it(text: str, name: object, said: str) -
 def test_other_languages_and_texts_without_blanks_stay_as_they_are() -> None:
     text = "비평가을(를)"
     assert (Texts("en", {"key": text})("key", name=1), Texts("ko", {"key": text})("key")) == (text, text)
+
+
+def test_what_a_person_wrote_keeps_its_particles() -> None:
+    texts = Texts("ko", {"key": "‘{text}’을(를) 찾지 못했어요."})
+    assert texts("key", text="비평가을(를) 부산(으)로") == "‘비평가을(를) 부산(으)로’를 찾지 못했어요."

@@ -11,18 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.core.session import Participant
+from app.core.texts import KOREAN_READINGS
 
 USER_NAMES: tuple[str, ...] = ("User", "사용자")
 
-_KOREAN_NAMES = {
-    "claude": ("클로드",),
-    "gpt": ("지피티", "챗지피티", "ChatGPT"),
-    "gemini": ("제미나이", "제미니"),
-    "llama": ("라마",),
-    "ada": ("에이다",),
-    "ben": ("벤",),
-    "cleo": ("클레오",),
-}
 _PARTICLE = (
     "(?:이랑|에게|한테|께서|으로|처럼|보다|부터|까지|이여|"
     "님|씨|은|는|이|가|을|를|의|께|와|과|랑|도|만|야|아|로|여)"
@@ -63,7 +55,7 @@ def aliases_of(participants: Sequence[Participant]) -> dict[str, tuple[str, ...]
 def _aliases(participants: tuple[Participant, ...]) -> dict[str, tuple[str, ...]]:
     wanted: dict[str, list[str]] = {}
     for participant in participants:
-        names = [participant.name, *_KOREAN_NAMES.get(participant.name.casefold(), ()), participant.model]
+        names = [participant.name, *KOREAN_READINGS.get(participant.name.casefold(), ()), participant.model]
         wanted[participant.id] = [normal(name) for name in names if name.strip()]
     owners: dict[str, set[str]] = {}
     for participant_id, names in wanted.items():

@@ -42,14 +42,19 @@ class BusyChoice(QWidget):
         self.strategy.setObjectName("assistant_busy")
         self.number = NumberBox("assistant_busy_number", 0, MOST)
         self.places = NumberBox("assistant_busy_depth", 0, MOST)
-        self._unit, self._depth_unit = plain_label("hint"), plain_label("hint")
+        self._number_labels = plain_label("hint"), plain_label("hint")
+        self._places_labels = plain_label("hint"), plain_label("hint")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
-        for widgets in ((self.strategy, self.number, self._unit), (self.places, self._depth_unit)):
-            row = QHBoxLayout()
+        number_row, places_row = QHBoxLayout(), QHBoxLayout()
+        number_row.addWidget(self.strategy)
+        for row, box, (before, after) in (
+            (number_row, self.number, self._number_labels),
+            (places_row, self.places, self._places_labels),
+        ):
             row.setSpacing(8)
-            for widget in widgets:
+            for widget in (before, box, after):
                 row.addWidget(widget)
             row.addStretch(1)
             column.addLayout(row)
@@ -102,25 +107,26 @@ class BusyChoice(QWidget):
         policy = self._busy
         shown = policy is not None and policy.strategy != REJECT
         parallel = policy is not None and policy.strategy == PARALLEL
-        for box, unit, wanted in (
-            (self.number, self._unit, shown),
-            (self.places, self._depth_unit, parallel),
-        ):
-            box.setVisible(wanted)
-            unit.setVisible(wanted)
+        self.number.setVisible(shown)
+        self.places.setVisible(parallel)
+        for label in (*self._number_labels, *self._places_labels):
+            label.hide()
         if policy is None or not shown:
             return
-        for box, unit, value, key in (
-            (self.number, self._unit, _number(policy), policy.strategy),
-            (self.places, self._depth_unit, _depth(policy), QUEUE),
+        for box, labels, value, key in (
+            (self.number, self._number_labels, _number(policy), policy.strategy),
+            (self.places, self._places_labels, _depth(policy), QUEUE),
         ):
             box.blockSignals(True)
             # Nobody does none at once; none may wait, and for no second.
             box.setMinimum(1 if key == PARALLEL else 0)
             box.setValue(value)
             box.blockSignals(False)
-            unit.setText(self._language(f"busy.unit.{key}"))
-            box.setAccessibleName(unit.text())
+            text = self._language(f"busy.unit.{key}")
+            for label, part in zip(labels, text.split("{}"), strict=True):
+                label.setText(part.strip())
+                label.setVisible(bool(part) and not box.isHidden())
+            box.setAccessibleName(text.replace("{}", "").strip())
 
     def _retranslate(self) -> None:
         words = self._language

@@ -66,7 +66,7 @@ class AssistantForm(QWidget):
         self.servers = ChipList(language, look, "assistant_servers")
         self.deep = NumberBox("assistant_depth", 0, DEEPEST)
         self.steps = NumberBox("assistant_steps", 1, MOST_STEPS)
-        self._at_most, self._deep_label, self._each = (plain_label("hint") for _ in range(3))
+        self._limit_labels = [plain_label("hint") for _ in range(3)]
         self._tools_hint = Paragraph("hint")
         self._servers_hint = Paragraph("hint")
         self.pages = TextBox(lines=2, most=6, submits=False)
@@ -168,7 +168,8 @@ class AssistantForm(QWidget):
         self._pair.setSpacing(14)
         limits = QHBoxLayout()
         limits.setSpacing(6)
-        for widget in (self._at_most, self.deep, self._deep_label, self.steps, self._each):
+        before, between, after = self._limit_labels
+        for widget in (before, self.deep, between, self.steps, after):
             limits.addWidget(widget)
         limits.addStretch(1)
         boxes = (
@@ -306,9 +307,8 @@ class AssistantForm(QWidget):
             chips.set_words(words(f"assistant.field.{name}"), words(f"assistant.none.{name}"))
         self._tools_hint.setText(words("assistant.tools.text"))
         self._servers_hint.setText(words("assistant.servers.text"))
-        self._at_most.setText(words("assistant.at_most"))
-        self._deep_label.setText(words("assistant.depth"))
-        self._each.setText(words("assistant.steps"))
+        for label, text in zip(self._limit_labels, words("assistant.limits.row").split("{}"), strict=True):
+            label.setText(text.strip())
         self.deep.setAccessibleName(words("assistant.depth.name"))
         self.steps.setAccessibleName(words("assistant.steps.name"))
         self.enabled.setText(words("assistant.enabled"))

@@ -115,7 +115,7 @@ class SettingRow(QWidget):
             for choice in self._rule.choices:
                 self.control.addItem(words(f"{key}.{choice}"), choice)
         elif isinstance(self.control, AmountBox):
-            self.control.setSuffix(" " + words(f"unit.{self._rule.unit}") if self._rule.unit else "")
+            self.control.setSuffix(words(f"unit.{self._rule.unit}") if self._rule.unit else "")
             self.control.setSpecialValueText(words("setting.no_limit") if self._rule.least == 0 else "")
         self.show_value(self._value)
 
