@@ -1,10 +1,11 @@
 """Asks before something that cannot be taken back; cancelling is what Enter does."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -28,17 +29,7 @@ class ConfirmDialog(QDialog):
         cancel.setDefault(True)
         go = button("primary", "confirm_agree")
         go.setText(agree)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        column.addWidget(heading)
-        column.addWidget(body)
-        column.addSpacing(6)
-        column.addLayout(foot)
+        vbox(heading, body, 6, hbox(STRETCH, cancel, go), inside=self, margins=(22, 20, 22, 18), spacing=10)
         self.resize(420, self.sizeHint().height())
         cancel.clicked.connect(self.reject)
         go.clicked.connect(self._on_agree)

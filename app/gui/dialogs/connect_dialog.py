@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
 from app.core.catalog import kind_of_key, provider_kind
 from app.core.errors import (
@@ -25,6 +25,7 @@ from app.gui.controllers.tasks import Tasks
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -104,28 +105,23 @@ class ConnectDialog(QDialog):
         cards.setSpacing(8)
         for number in range(len(self._choices)):
             cards.addWidget(self._kinds.button(number), number // COLUMNS, number % COLUMNS)
-        where = QHBoxLayout()
-        where.addWidget(self._page, 1)
-        where.addWidget(self._copy)
-        where.addWidget(self._open)
-        foot = QHBoxLayout()
-        foot.addWidget(self._anyway)
-        foot.addStretch(1)
-        foot.addWidget(self._cancel)
-        foot.addWidget(self.go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(9)
-        column.addWidget(self._title)
-        column.addWidget(self._lead)
-        column.addLayout(cards)
-        column.addSpacing(4)
-        for widget in (self._address_label, self.address, self._key_label, self.key):
-            column.addWidget(widget)
-        column.addLayout(where)
-        column.addWidget(self.answer)
-        column.addStretch(1)
-        column.addLayout(foot)
+        vbox(
+            self._title,
+            self._lead,
+            cards,
+            4,
+            self._address_label,
+            self.address,
+            self._key_label,
+            self.key,
+            hbox((self._page, 1), self._copy, self._open),
+            self.answer,
+            STRETCH,
+            hbox(self._anyway, STRETCH, self._cancel, self.go),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=9,
+        )
         self.resize(500, 400)
 
     def _connect(self) -> None:

@@ -1,13 +1,14 @@
 """Before an MCP server may run: what exactly would be run or asked, and what it has changed since."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.core.server_secrets import shown_values
 from app.core.text import exact
 from app.core.tool import ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -34,11 +35,7 @@ class ConsentDialog(QDialog):
         lead.setText(words("consent.url" if server.url else "consent.command"))
         line = _field("consent_line", server_line(server))
         line.setAccessibleName(words("server.address" if server.url else "server.command"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        for widget in (title, lead, line):
-            column.addWidget(widget)
+        column = vbox(title, lead, line, inside=self, margins=(22, 20, 22, 18), spacing=10)
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         shown, hidden = shown_values(server)
         if hidden:
@@ -66,10 +63,7 @@ class ConsentDialog(QDialog):
         refuse.setText(words("consent.refuse"))
         allow = button("primary", "consent_allow")
         allow.setText(words("consent.allow"))
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(refuse)
-        foot.addWidget(allow)
+        foot = hbox(STRETCH, refuse, allow)
         column.addSpacing(4)
         column.addLayout(foot)
         self.ensurePolished()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.core.agent import Agent
 from app.core.text import visible
@@ -13,6 +13,7 @@ from app.engine.library.assistants import SharedAssistant
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
@@ -83,14 +84,7 @@ class BringInDialog(QDialog):
         avatar.set_speaker(preview.name, 0)
         name = ElidedLabel("page_title")
         name.setText(visible(preview.name))
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(avatar)
-        head.addWidget(name, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(8)
-        column.addLayout(head)
+        column = vbox(hbox(avatar, (name, 1), spacing=10), inside=self, margins=(22, 20, 22, 18), spacing=8)
         for what, which in preview.lines:
             if which:
                 line = plain_label("card_text", wrap=True)
@@ -115,10 +109,7 @@ class BringInDialog(QDialog):
         keep = button("primary", "bring_in_keep")
         keep.setText(words("bring_in.keep"))
         keep.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(keep)
+        foot = hbox(STRETCH, cancel, keep)
         column.addLayout(foot)
         self.resize(520, 440)
         cancel.clicked.connect(self.reject)

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.core.text import exact
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
@@ -52,11 +53,7 @@ class LinkDialog(QDialog):
         host.setText(parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or exact(encoded))
         address = ElidedLabel("meta")
         address.setText(exact(encoded))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        for widget in (title, lead, host, address):
-            column.addWidget(widget)
+        column = vbox(title, lead, host, address, inside=self, margins=(22, 20, 22, 18), spacing=10)
         if shown and shown != url:
             text = ElidedLabel("meta")
             text.setText(words("link.shown", text=exact(shown)))
@@ -65,10 +62,7 @@ class LinkDialog(QDialog):
         cancel.setText(words("link.cancel"))
         go = button("primary", "link_open")
         go.setText(words("link.open"))
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(go)
+        foot = hbox(STRETCH, cancel, go)
         column.addSpacing(6)
         column.addLayout(foot)
         self.resize(460, self.sizeHint().height())

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -46,6 +45,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.widgets.badge import paint_avatar
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import paint_shortcut
 from app.gui.widgets.label import plain_label
 
@@ -210,15 +210,14 @@ class Palette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._note = plain_label("hint")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 8)
-        column.setSpacing(4)
-        column.addWidget(self.box)
-        column.addWidget(self.list, 1)
-        note = QVBoxLayout()
-        note.setContentsMargins(14, 2, 14, 2)
-        note.addWidget(self._note)
-        column.addLayout(note)
+        vbox(
+            self.box,
+            (self.list, 1),
+            vbox(self._note, margins=(14, 2, 14, 2)),
+            inside=self,
+            margins=(1, 1, 1, 8),
+            spacing=4,
+        )
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SEARCH_AFTER_MS)

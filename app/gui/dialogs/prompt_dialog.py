@@ -1,9 +1,10 @@
 """The system prompt a participant gets: to be read, and replaced (row D2)."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
@@ -35,18 +36,16 @@ class PromptDialog(QDialog):
         save = button("primary", "prompt_save")
         save.setText(words("dialog.save"))
         save.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addWidget(reset)
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        for widget in (title, lead, self._box):
-            column.addWidget(widget)
-        column.addStretch(1)
-        column.addLayout(foot)
+        vbox(
+            title,
+            lead,
+            self._box,
+            STRETCH,
+            hbox(reset, STRETCH, cancel, save),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
         self.resize(620, 400)
         reset.clicked.connect(lambda: self._box.setPlainText(generated))
         cancel.clicked.connect(self.reject)

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.toast import Toasts
@@ -66,21 +67,12 @@ class QueueDialog(QDialog):
         self._nothing = Paragraph("hint")
         self._nothing.setText(words("queue.nothing"))
         self._body = QWidget()
-        self._column = QVBoxLayout(self._body)
-        self._column.setContentsMargins(18, 16, 18, 8)
-        self._column.setSpacing(12)
+        self._column = vbox(inside=self._body, margins=(18, 16, 18, 8), spacing=12)
         self._close = button("", "queue_close")
         self._close.setText(words("settings.close"))
         self._close.setDefault(True)
         self._close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(18, 8, 18, 14)
-        foot.addStretch(1)
-        foot.addWidget(self._close)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(self._body), 1)
-        whole.addLayout(foot)
+        vbox((scrolling(self._body), 1), hbox(STRETCH, self._close, margins=(18, 8, 18, 14)), inside=self)
         self.resize(620, 420)
         # The window's own cannot be clicked while this is open.
         self.toasts = Toasts(self, above=FOOT)
@@ -116,9 +108,6 @@ class QueueDialog(QDialog):
     def _section(self, shown: QueueSection) -> QWidget:
         words, card = self._words, QFrame()
         card.setProperty("kind", "big_card")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(14, 11, 14, 12)
-        column.setSpacing(9)
         avatar, name, text = Avatar(self._look, 20), ElidedLabel("name"), plain_label("hint")
         avatar.set_speaker(shown.name, shown.colour)
         name.setText(visible(shown.name))
@@ -129,11 +118,10 @@ class QueueDialog(QDialog):
         hold.setAccessibleName(f"{words(key)}: {shown.name}")
         hold.setToolTip(words(f"{key}.hint"))
         hold.clicked.connect(partial(self.held.emit, shown.agent_id, not shown.held))
-        head = QHBoxLayout()
-        head.setSpacing(8)
+        head = hbox(spacing=8)
         for widget, stretch in ((avatar, 0), (name, 1), (text, 0), (hold, 0)):
             head.addWidget(widget, stretch)
-        column.addLayout(head)
+        column = vbox(head, inside=card, margins=(14, 11, 14, 12), spacing=9)
         for row in shown.rows:
             column.addWidget(self._row(row))
         return card
@@ -143,14 +131,7 @@ class QueueDialog(QDialog):
         title, state = ElidedLabel("value"), ElidedLabel("hint")
         title.setText(visible(shown.title))
         self._states[shown.id] = state
-        texts = QVBoxLayout()
-        texts.setSpacing(1)
-        texts.addWidget(title)
-        texts.addWidget(state)
-        row = QHBoxLayout(line)
-        row.setContentsMargins(28, 0, 0, 0)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
+        row = hbox((vbox(title, state, spacing=1), 1), inside=line, margins=(28, 0, 0, 0), spacing=8)
         if shown.place is None:
             self._add(row, shown, "open", partial(self.opened.emit, shown.session_id))
             return line

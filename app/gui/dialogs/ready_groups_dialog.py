@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from app.engine.group.commands import SharedGroup
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
@@ -47,17 +48,15 @@ class ReadyGroupsDialog(QDialog):
         self._take = button("primary", "ready_take")
         self._take.setText(words("ready_group.take"))
         self._take.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self._take)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 16)
-        column.setSpacing(10)
-        column.addWidget(lead)
-        column.addWidget(self._list, 1)
-        column.addWidget(self._members)
-        column.addLayout(foot)
+        vbox(
+            lead,
+            (self._list, 1),
+            self._members,
+            hbox(STRETCH, cancel, self._take),
+            inside=self,
+            margins=(18, 16, 18, 16),
+            spacing=10,
+        )
         self.resize(560, 420)
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
         self._list.itemDoubleClicked.connect(lambda _item: self._on_take())

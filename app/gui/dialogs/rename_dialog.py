@@ -1,9 +1,10 @@
 """Asks for another title of a session."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -30,17 +31,15 @@ class RenameDialog(QDialog):
         self._save = button("primary", "rename_save")
         self._save.setText(words("dialog.save"))
         self._save.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self._save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        column.addWidget(heading)
-        column.addWidget(self.field)
-        column.addSpacing(6)
-        column.addLayout(foot)
+        vbox(
+            heading,
+            self.field,
+            6,
+            hbox(STRETCH, cancel, self._save),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
         self.resize(440, self.sizeHint().height())
         cancel.clicked.connect(self.reject)
         self._save.clicked.connect(self._on_save)

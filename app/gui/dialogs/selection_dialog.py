@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.tick_list import TickList
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -40,20 +41,17 @@ class ChoosingDialog(QDialog):
 
     def _lay_out(self, *below: QWidget) -> None:
         """Put everything in its place, these under the list."""
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self._cancel)
-        foot.addWidget(self._go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        column.addWidget(self._heading)
-        column.addWidget(self.facts)
-        column.addWidget(self.list, 1)
-        for widget in below:
-            column.addWidget(widget)
-        column.addStretch(0)
-        column.addLayout(foot)
+        vbox(
+            self._heading,
+            self.facts,
+            (self.list, 1),
+            *below,
+            Stretch(0),
+            hbox(STRETCH, self._cancel, self._go),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
 
     def _say(self, lines: Sequence[str]) -> None:
         self.facts.setText(visible("\n".join(lines)))

@@ -1,7 +1,7 @@
 """An MCP server: a new one's name and command line or address, or the JSON another client uses; or one to edit."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QStackedWidget, QWidget
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference
@@ -9,6 +9,7 @@ from app.core.text import exact
 from app.core.tool import McpServer
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Segmented, button
 from app.gui.widgets.label import Paragraph, plain_label
@@ -56,9 +57,7 @@ class ServerDialog(QDialog):
         lead = Paragraph("hint")
         lead.setText(words("server.arrives_off" if server is None else "server.asks_again"))
         form = QWidget()
-        fields = QVBoxLayout(form)
-        fields.setContentsMargins(0, 0, 0, 0)
-        fields.setSpacing(5)
+        fields = vbox(inside=form, spacing=5)
         for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
             label = plain_label("field")
             label.setText(words(f"server.{key}"))
@@ -78,16 +77,17 @@ class ServerDialog(QDialog):
         add = button("primary", "server_add")
         add.setText(words("server.add.button" if server is None else "dialog.save"))
         add.setDefault(True)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 18)
-        column.setSpacing(10)
-        for widget in (title, self.way, self._pages, lead, self.problem):
-            column.addWidget(widget)
-        column.addLayout(foot)
+        vbox(
+            title,
+            self.way,
+            self._pages,
+            lead,
+            self.problem,
+            hbox(STRETCH, cancel, add),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
         self.resize(540, 400)
         if server is not None:
             self.way.hide()

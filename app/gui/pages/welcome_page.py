@@ -7,7 +7,6 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QSpacerItem,
@@ -19,6 +18,7 @@ from app.core.catalog import EMBEDDED_BYTES
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ShorteningButton, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offer_line import OfferLine
@@ -59,15 +59,17 @@ class WelcomeCard(QFrame):
         self.text = Paragraph("card_text")
         self.button = ShorteningButton(kind, name)
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 18, 18, 17)
-        column.setSpacing(8)
-        column.addWidget(self._picture)
-        column.addSpacing(3)
-        column.addWidget(self.title)
-        column.addWidget(self.text, 1)
-        column.addSpacing(5)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        column = vbox(
+            self._picture,
+            3,
+            self.title,
+            (self.text, 1),
+            5,
+            (self.button, 0, Qt.AlignmentFlag.AlignLeft),
+            inside=self,
+            margins=(18, 18, 18, 17),
+            spacing=8,
+        )
         self._column = column
         look.changed.connect(self._draw)
         self._draw()
@@ -180,10 +182,7 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             cards.addWidget(card, 10)
         cards.addStretch(1)
-        middle = QHBoxLayout()
-        middle.addStretch(1)
-        middle.addWidget(self.composer, 1000)
-        middle.addStretch(1)
+        middle = hbox(STRETCH, (self.composer, 1000), STRETCH)
         examples = self._example_row
         examples.setSpacing(8)
         examples.addStretch(1)
@@ -201,15 +200,11 @@ class WelcomePage(QWidget):
         column.addItem(self._gaps[0])
         column.addLayout(cards)
         column.addItem(self._gaps[1])
-        lines = QVBoxLayout()
-        lines.setSpacing(6)
+        lines = vbox(spacing=6)
         for line in (self.offers, self._model):
             line.setMaximumWidth(708)
             lines.addWidget(line)
-        offered = QHBoxLayout()
-        offered.addStretch(1)
-        offered.addLayout(lines, 1000)
-        offered.addStretch(1)
+        offered = hbox(STRETCH, (lines, 1000), STRETCH)
         column.addLayout(offered)
         column.addItem(self._gaps[2])
         column.addLayout(middle)
@@ -220,17 +215,15 @@ class WelcomePage(QWidget):
         foot = QFrame()
         foot.setProperty("kind", "status")
         foot.setFixedHeight(26)
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(18, 0, 18, 0)
-        row.setSpacing(6)
-        row.addWidget(self._embedded_icon)
-        row.addWidget(self._embedded, 1)
-        row.addWidget(self._saved)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
-        page.setSpacing(0)
-        page.addWidget(scroll, 1)
-        page.addWidget(foot)
+        hbox(
+            self._embedded_icon,
+            (self._embedded, 1),
+            self._saved,
+            inside=foot,
+            margins=(18, 0, 18, 0),
+            spacing=6,
+        )
+        vbox((scroll, 1), foot, inside=self, spacing=0)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         # No focus proxy: with one, Tab would jump over the cards before the box.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLineEdit
 
 from app.core.plan import Plan
 from app.core.session import Session
@@ -11,6 +11,7 @@ from app.engine.group.commands import MAX_ITEM
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.right_panel import TAB_ROW_HEIGHT, WIDTH
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.plan_list import PlanList
@@ -68,31 +69,22 @@ class PlanPanel(QFrame):
         head = QFrame()
         head.setProperty("kind", "tabs")
         head.setFixedHeight(TAB_ROW_HEIGHT)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(18, 0, 12, 0)
-        row.addWidget(self._title, 1)
-        row.addWidget(self._close)
+        hbox((self._title, 1), self._close, inside=head, margins=(18, 0, 12, 0))
         body = QFrame()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(18, 14, 14, 18)
-        column.setSpacing(8)
-        column.addWidget(self._session_title)
-        column.addWidget(self._goal_title)
-        column.addWidget(self.goal)
-        column.addSpacing(6)
-        title = QHBoxLayout()
-        title.addWidget(self._todo_title)
-        title.addStretch(1)
-        title.addWidget(self._done)
-        column.addLayout(title)
-        column.addWidget(self._teach)
-        column.addWidget(self.list)
-        column.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(1, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(head)
-        whole.addWidget(scrolling(body), 1)
+        vbox(
+            self._session_title,
+            self._goal_title,
+            self.goal,
+            6,
+            hbox(self._todo_title, STRETCH, self._done),
+            self._teach,
+            self.list,
+            STRETCH,
+            inside=body,
+            margins=(18, 14, 14, 18),
+            spacing=8,
+        )
+        vbox(head, (scrolling(body), 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
 
     def _refresh(self) -> None:
         words, session = self._language, self._session

@@ -7,10 +7,11 @@ import math
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QStackedWidget, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 
 WIDTH = 470
@@ -28,9 +29,7 @@ class TabRow(QFrame):
         self.setObjectName(object_name)
         self.setProperty("kind", "tabs")
         self.setFixedHeight(TAB_ROW_HEIGHT)
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(18, 0, 12, 0)
-        self.row.setSpacing(SPACE)
+        self.row = hbox(inside=self, margins=(18, 0, 12, 0), spacing=SPACE)
         self._group = QButtonGroup(self)
         for place, name in enumerate(names):
             tab = button("tab", f"tab_{name}")
@@ -108,11 +107,7 @@ class RightPanel(QFrame):
         self._pages = QStackedWidget()
         for page in pages:
             self._pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.tabs)
-        column.addWidget(self._pages, 1)
+        vbox(self.tabs, (self._pages, 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.tabs.chosen.connect(self._on_chosen)
         self._close.clicked.connect(self.close_requested)
         language.changed.connect(self._retranslate)

@@ -6,13 +6,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.core.agent import Agent
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
 from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.save_state import SaveState
@@ -225,30 +226,24 @@ class AssistantEditor(QWidget):
         self.form.name.setFocus()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(self._avatar)
-        head.addWidget(self._title, 1)
-        for widget in (self.state, self._versions, self._share, self._chat):
-            head.addWidget(widget)
+        head = hbox(
+            self._avatar, (self._title, 1), self.state, self._versions, self._share, self._chat, spacing=10
+        )
         if self._embedded:
             self._share.hide()
             self._chat.hide()
-        banner = QHBoxLayout(self._banner)
-        banner.setContentsMargins(14, 8, 10, 8)
-        banner.addWidget(self._banner_text, 1)
-        banner.addWidget(self._banner_back)
-        banner.addWidget(self._banner_act)
+        hbox(
+            (self._banner_text, 1),
+            self._banner_back,
+            self._banner_act,
+            inside=self._banner,
+            margins=(14, 8, 10, 8),
+        )
         body = QWidget()
-        inside = QVBoxLayout(body)
-        inside.setContentsMargins(MARGIN, 0, MARGIN, 18)
-        inside.addWidget(self.form)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 16, 0, 0)
-        column.setSpacing(12)
+        vbox(self.form, inside=body, margins=(MARGIN, 0, MARGIN, 18))
+        column = vbox(inside=self, margins=(0, 16, 0, 0), spacing=12)
         for item in (head, self._banner):
-            row = QHBoxLayout()
-            row.setContentsMargins(MARGIN, 0, MARGIN, 0)
+            row = hbox(margins=(MARGIN, 0, MARGIN, 0))
             if isinstance(item, QWidget):
                 row.addWidget(item)
             else:

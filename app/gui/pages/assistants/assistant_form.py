@@ -14,6 +14,7 @@ from app.core.tool import ServerStatus, ToolChoice
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.busy_choice import BusyChoice
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
@@ -166,12 +167,8 @@ class AssistantForm(QWidget):
         for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):
             self._pair.addLayout(self._field(name, role), 3 if name == "model" else 2)
         self._pair.setSpacing(14)
-        limits = QHBoxLayout()
-        limits.setSpacing(6)
         before, between, after = self._limit_labels
-        for widget in (before, self.deep, between, self.steps, after):
-            limits.addWidget(widget)
-        limits.addStretch(1)
+        limits = hbox(before, self.deep, between, self.steps, after, STRETCH, spacing=6)
         boxes = (
             ("tools", self.tools, self._tools_hint),
             ("sub_agents", self.sub_agents, limits),
@@ -180,48 +177,33 @@ class AssistantForm(QWidget):
         for name, chips, under in boxes:
             self._trio.addLayout(self._box(name, chips, under), 1)
         self._trio.setSpacing(14)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(14)
-        column.addLayout(self._pair)
-        column.addLayout(self._field("description", self.description))
-        column.addLayout(self._field("instructions", self.instructions))
-        column.addLayout(self._trio)
-        column.addLayout(self._field("pages", self.pages))
-        busy = QVBoxLayout()
-        busy.setSpacing(5)
-        busy.addWidget(self._labels["busy"])
-        busy.addWidget(self.busy)
-        column.addLayout(busy)
-        column.addWidget(self.enabled)
-        column.addStretch(1)
+        vbox(
+            self._pair,
+            self._field("description", self.description),
+            self._field("instructions", self.instructions),
+            self._trio,
+            self._field("pages", self.pages),
+            vbox(self._labels["busy"], self.busy, spacing=5),
+            self.enabled,
+            STRETCH,
+            inside=self,
+            spacing=14,
+        )
 
     def _field(self, name: str, widget: QWidget) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(5)
-        column.addWidget(self._labels[name])
-        column.addWidget(widget)
-        column.addWidget(self.errors[name])
+        column = vbox(self._labels[name], widget, self.errors[name], spacing=5)
         self._labels[name].setBuddy(widget)
         return column
 
     def _box(self, name: str, chips: ChipList, under: QWidget | QHBoxLayout) -> QVBoxLayout:
         frame = QFrame()
         frame.setProperty("kind", "card")
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(12, 11, 12, 11)
-        inside.setSpacing(9)
-        inside.addWidget(chips)
+        inside = vbox(chips, inside=frame, margins=(12, 11, 12, 11), spacing=9)
         if isinstance(under, QWidget):
             inside.addWidget(under)
         else:
             inside.addLayout(under)
-        column = QVBoxLayout()
-        column.setSpacing(5)
-        column.addWidget(self._labels[name])
-        column.addWidget(frame)
-        column.addStretch(1)
-        return column
+        return vbox(self._labels[name], frame, STRETCH, spacing=5)
 
     def _connect(self) -> None:
         for field in (self.name, self.role, self.description):

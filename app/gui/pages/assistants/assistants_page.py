@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.agent import Agent
 from app.core.tool import ToolChoice
@@ -14,6 +14,7 @@ from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_cards import AssistantCards
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -99,21 +100,15 @@ class AssistantsPage(QWidget):
         self.cards.show_assistants(agents, self._tools, marks, chosen, colours=colours_of(agents))
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.addWidget(self._new)
-        foot.addWidget(self._bring_in)
-        foot.addStretch(1)
-        left = QVBoxLayout(self._side)
-        left.setContentsMargins(16, 14, 12, 14)
-        left.setSpacing(9)
-        left.addWidget(self._title)
-        left.addWidget(self.cards, 1)
-        left.addLayout(foot)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._side)
-        row.addWidget(self.editor, 1)
+        vbox(
+            self._title,
+            (self.cards, 1),
+            hbox(self._new, self._bring_in, STRETCH),
+            inside=self._side,
+            margins=(16, 14, 12, 14),
+            spacing=9,
+        )
+        hbox(self._side, (self.editor, 1), inside=self, spacing=0)
 
     def _retranslate(self) -> None:
         words = self._language

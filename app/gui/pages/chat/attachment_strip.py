@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.core.message import Attachment
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import is_image
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 
@@ -45,9 +46,7 @@ class AttachmentStrip(QScrollArea):
             return
         self._attachments = tuple(attachments)
         body = QWidget()
-        row = QHBoxLayout(body)
-        row.setContentsMargins(0, 2, 0, 2)
-        row.setSpacing(6)
+        row = hbox(inside=body, margins=(0, 2, 0, 2), spacing=6)
         for place, attachment in enumerate(self._attachments):
             row.addWidget(self._chip(place, attachment))
         row.addStretch(1)
@@ -72,12 +71,7 @@ class AttachmentStrip(QScrollArea):
         remove.setFixedSize(22, 22)
         name_button(remove, self._language("chat.attachment.remove", name=attachment.name))
         remove.clicked.connect(lambda: self._on_remove(place))
-        row = QHBoxLayout(chip)
-        row.setContentsMargins(6, 3, 4, 3)
-        row.setSpacing(4)
-        row.addWidget(icon)
-        row.addWidget(name, 1)
-        row.addWidget(remove)
+        hbox(icon, (name, 1), remove, inside=chip, margins=(6, 3, 4, 3), spacing=4)
         name.setMinimumWidth(min(name.sizeHint().width(), CHIP_WIDTH - 70))
         return chip
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Attachment
@@ -16,6 +16,7 @@ from app.gui.display.style import Look
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.chat.reading_strip import ReadingStrip
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph
@@ -211,15 +212,9 @@ class ChatComposer(Composer):
         event.acceptProposedAction()
 
     def _lay_out(self) -> None:
-        editing = QHBoxLayout(self._editing)
-        editing.setContentsMargins(2, 0, 0, 0)
-        editing.addWidget(self._editing_text, 1)
-        editing.addWidget(self._editing_cancel)
+        hbox((self._editing_text, 1), self._editing_cancel, inside=self._editing, margins=(2, 0, 0, 0))
         self._editing.hide()
-        files = QHBoxLayout()
-        files.setSpacing(6)
-        files.addWidget(self.strip, 1)
-        files.addWidget(self.readings, 1)
+        files = hbox((self.strip, 1), (self.readings, 1), spacing=6)
         self.column.insertLayout(0, files)
         self.column.insertWidget(0, self._editing)
         self.column.insertWidget(self.column.count() - 1, self._limit)

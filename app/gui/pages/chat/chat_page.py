@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
@@ -27,6 +27,7 @@ from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
 from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.page_card import PageCard
@@ -377,21 +378,17 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.find_bar)
-        column.addWidget(self.transcript, 1)
         self._foot.setMaximumWidth(MAX_COLUMN + 56)
-        foot = QVBoxLayout(self._foot)
-        foot.setContentsMargins(28, 10, 28, 20)
-        foot.setSpacing(8)
-        for widget in (self.state_line, self.box, self.queue, self.composer):
-            foot.addWidget(widget)
-        row = QHBoxLayout()
-        row.addWidget(self._foot, 1000)
-        row.addStretch(1)
-        column.addLayout(row)
+        vbox(
+            self.state_line,
+            self.box,
+            self.queue,
+            self.composer,
+            inside=self._foot,
+            margins=(28, 10, 28, 20),
+            spacing=8,
+        )
+        vbox(self.find_bar, (self.transcript, 1), hbox((self._foot, 1000), STRETCH), inside=self, spacing=0)
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.chat.group_work import ASKING, GONE, HELPED, WORKING, GroupWork, MemberWork
 from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.label import ElidedLabel
@@ -36,12 +37,7 @@ class MemberRow(QFrame):
         self.chip = Chip(look)
         self.menu = QMenu(self)
         self.menu.setObjectName("member_menu")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2, 2, 4, 2)
-        row.setSpacing(8)
-        row.addWidget(self._avatar)
-        row.addWidget(self._name, 1)
-        row.addWidget(self.chip)
+        hbox(self._avatar, (self._name, 1), self.chip, inside=self, margins=(2, 2, 4, 2), spacing=8)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -105,10 +101,7 @@ class MemberList(QWidget):
         self._look = look
         self._rows: list[MemberRow] = []
         self._members: tuple[MemberWork, ...] = ()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addStretch(1)
+        self._column = vbox(STRETCH, inside=self, spacing=0)
 
     def rows(self) -> tuple[MemberRow, ...]:
         """Return the rows in order."""

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.core.plan import Plan
 from app.core.session import ERROR, PAUSED, RUNNING, WAITING, GroupSession
@@ -24,6 +24,7 @@ from app.gui.display.session_state import state_of
 from app.gui.display.style import Look
 from app.gui.pages.chat.group_work import GroupWork
 from app.gui.pages.chat.member_list import MemberList
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import (
     TickBox,
     button,
@@ -208,49 +209,30 @@ class OrchestratorBox(QFrame):
         self._head = head = Head()
         head.setFixedHeight(HEAD)
         head.clicked.connect(self._on_toggled)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(14, 0, 8, 0)
-        row.setSpacing(9)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._group.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._meta.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
         right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
-        for part in left:
-            row.addWidget(part)
-        row.addStretch(1)
-        for part in right:
-            row.addWidget(part)
+        hbox(*left, STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
         self._plan_area, self._members_area = scrolling(self.plan), scrolling(self.members)
-        body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(0)
         self._whole.setContentsMargins(14, 8, 10, 0)
-        body.addWidget(self._whole)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        body.addLayout(self._halves)
+        vbox(self._whole, self._halves, inside=self._body, spacing=0)
         self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
         for title, area, extra in (
             (self._plan_title, self._plan_area, None),
             (self._members_title, self._members_area, self.asks),
         ):
-            half = QVBoxLayout()
-            half.setContentsMargins(14, 10, 10, 10)
-            half.setSpacing(5)
-            half.addWidget(title)
-            half.addWidget(area)
+            half = vbox(title, area, margins=(14, 10, 10, 10), spacing=5)
             if extra is not None:
                 half.addWidget(extra)
             half.addStretch(1)
             if area is self._members_area:
                 self._halves.addWidget(self._between)
             self._halves.addLayout(half, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(head)
-        column.addWidget(self._body)
+        vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
         self.toggle.clicked.connect(self._on_toggled)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 
@@ -42,9 +43,7 @@ class ReadingStrip(QScrollArea):
 
     def _fill(self) -> None:
         body = QWidget()
-        row = QHBoxLayout(body)
-        row.setContentsMargins(0, 2, 0, 2)
-        row.setSpacing(6)
+        row = hbox(inside=body, margins=(0, 2, 0, 2), spacing=6)
         for number, name in self._names.items():
             row.addWidget(self._chip(number, name))
         row.addStretch(1)
@@ -61,9 +60,5 @@ class ReadingStrip(QScrollArea):
         remove.setFixedSize(22, 22)
         name_button(remove, self._language("chat.attachment.remove", name=name))
         remove.clicked.connect(lambda: self.cancelled.emit(number))
-        row = QHBoxLayout(chip)
-        row.setContentsMargins(8, 3, 4, 3)
-        row.setSpacing(4)
-        row.addWidget(words, 1)
-        row.addWidget(remove)
+        hbox((words, 1), remove, inside=chip, margins=(8, 3, 4, 3), spacing=4)
         return chip

@@ -4,13 +4,14 @@ import math
 import time
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from app.core.events import RetryScheduled
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import ERROR, IDLE, PAUSED, RUNNING, ChatSession
 from app.gui.display.i18n import Language
 from app.gui.display.session_state import waits_its_turn
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -36,10 +37,7 @@ class StateLine(QFrame):
         self._retry: tuple[str, str, float] | None = None
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 7, 8, 7)
-        row.addWidget(self._text, 1)
-        row.addWidget(self.resume)
+        hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._countdown.timeout.connect(self._refresh)

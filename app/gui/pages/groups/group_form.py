@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
 
 from app.core.agent import Agent, Group, Leader
 from app.gui.display.assistant_display import colours_of
@@ -13,6 +13,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_cards import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
 from app.gui.widgets.label import plain_label, plain_tip
@@ -173,40 +174,36 @@ class GroupForm(QWidget):
         self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
 
     def _lay_out(self) -> None:
-        add = QHBoxLayout()
-        add.addWidget(self._add)
-        add.addStretch(1)
-        turns = QHBoxLayout()
-        turns.setSpacing(6)
-        for widget in (self._before_turns, self.turns, self._after_turns):
-            turns.addWidget(widget)
-        turns.addStretch(1)
         leader = QFrame()
         leader.setProperty("kind", "card")
-        inside = QVBoxLayout(leader)
-        inside.setContentsMargins(12, 11, 12, 11)
-        inside.setSpacing(9)
-        inside.addWidget(self.model)
-        inside.addWidget(self.errors["orchestrator"])
-        inside.addLayout(turns)
-        inside.addWidget(self.ask)
-        inside.addWidget(self._instructions_label)
-        inside.addWidget(self.instructions)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(7)
-        column.addWidget(self._titles["name"])
-        column.addWidget(self.name)
-        column.addWidget(self.errors["name"])
-        column.addSpacing(8)
-        column.addWidget(self._titles["members"])
-        column.addWidget(self.cards)
-        column.addWidget(self.errors["members"])
-        column.addLayout(add)
-        column.addSpacing(10)
-        column.addWidget(self._titles["orchestrator"])
-        column.addWidget(leader)
-        column.addStretch(1)
+        vbox(
+            self.model,
+            self.errors["orchestrator"],
+            hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
+            self.ask,
+            self._instructions_label,
+            self.instructions,
+            inside=leader,
+            margins=(12, 11, 12, 11),
+            spacing=9,
+        )
+        vbox(
+            self._titles["name"],
+            self.name,
+            self.errors["name"],
+            8,
+            self._titles["members"],
+            self.cards,
+            self.errors["members"],
+            hbox(self._add, STRETCH),
+            10,
+            self._titles["orchestrator"],
+            leader,
+            STRETCH,
+            inside=self,
+            margins=(16, 14, 16, 14),
+            spacing=7,
+        )
         self._titles["name"].setBuddy(self.name)
         self._instructions_label.setBuddy(self.instructions)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.agent import Agent, Group
 from app.gui.display.assistant_display import colours_of
@@ -13,6 +13,7 @@ from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.groups.group_form import GroupForm
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, name_button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
@@ -182,26 +183,17 @@ class GroupPage(QWidget):
             self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text"))
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout(self.tools)
-        bar.setContentsMargins(0, 0, 0, 0)
-        bar.setSpacing(8)
-        for widget in (self.state, self._share, self._chat):
-            bar.addWidget(widget)
-        column = QVBoxLayout(self._column)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(scrolling(self.form, keeps_bar=True))
-        empty = QVBoxLayout(self._empty)
-        empty.setContentsMargins(24, 20, 24, 20)
-        empty.setSpacing(8)
-        empty.addWidget(self._empty_title)
-        empty.addWidget(self._empty_text)
-        empty.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._column)
-        row.addWidget(self.editor, 1)
-        row.addWidget(self._empty, 1)
+        hbox(self.state, self._share, self._chat, inside=self.tools, spacing=8)
+        vbox(scrolling(self.form, keeps_bar=True), inside=self._column)
+        vbox(
+            self._empty_title,
+            self._empty_text,
+            STRETCH,
+            inside=self._empty,
+            margins=(24, 20, 24, 20),
+            spacing=8,
+        )
+        hbox(self._column, (self.editor, 1), (self._empty, 1), inside=self, spacing=0)
 
     def _on_changed(self) -> None:
         self.state.touch()

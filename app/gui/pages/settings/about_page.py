@@ -3,11 +3,12 @@
 import platform
 
 from PySide6.QtCore import Qt, qVersion
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app import __version__
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.label import Paragraph, plain_label
 
 MARK = 56
@@ -37,34 +38,24 @@ class AboutPage(QWidget):
         self._name, self.version = plain_label("page_title"), plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text, self._parts = Paragraph("card_text"), plain_label("field")
-        head = QHBoxLayout()
-        head.setSpacing(16)
-        head.addWidget(mark)
-        words = QVBoxLayout()
-        words.addStretch(1)
-        words.addWidget(self._name)
-        words.addWidget(self.version)
-        words.addStretch(1)
-        head.addLayout(words, 1)
         card = QFrame()
         card.setProperty("kind", "card")
-        lines = QVBoxLayout(card)
-        lines.setContentsMargins(14, 8, 14, 8)
-        lines.setSpacing(6)
+        lines = vbox(inside=card, margins=(14, 8, 14, 8), spacing=6)
         for name, licence in PARTS:
-            line, left, right = QHBoxLayout(), plain_label("card_text"), plain_label("hint")
+            left = plain_label("card_text")
+            right = plain_label("hint")
             left.setText(name)
             right.setText(licence)
-            line.addWidget(left, 1)
-            line.addWidget(right)
+            line = hbox((left, 1), right)
             lines.addLayout(line)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addLayout(head)
-        column.addWidget(self._text)
-        column.addWidget(self._parts)
-        column.addWidget(card)
+        vbox(
+            hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16),
+            self._text,
+            self._parts,
+            card,
+            inside=self,
+            spacing=12,
+        )
         language.changed.connect(self.retranslate)
         self.retranslate()
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.stored_data import Backup, BackupContents, PartSize, Thrown
@@ -24,6 +24,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.kept_list import KeptList
 from app.gui.pages.settings.work_line import WorkLine
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -122,41 +123,32 @@ class DataPage(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        place = QHBoxLayout()
-        place.setSpacing(10)
-        place.addWidget(self._path, 1)
-        place.addWidget(self._open_folder, 0, Qt.AlignmentFlag.AlignTop)
-        away = QHBoxLayout()
-        away.setSpacing(8)
-        away.addWidget(self._import)
-        away.addWidget(self._export_all)
-        away.addStretch(1)
         body = QWidget()
-        inner = QVBoxLayout(body)
-        inner.setContentsMargins(22, 20, 22, 14)
-        inner.setSpacing(10)
-        inner.addWidget(self._lead)
-        inner.addLayout(place)
-        inner.addWidget(self._sizes)
-        inner.addWidget(self._problems_title)
-        inner.addWidget(self._problems)
-        inner.addSpacing(8)
-        inner.addWidget(self.backups)
-        inner.addSpacing(8)
-        inner.addWidget(self._away_title)
-        inner.addWidget(self._away)
-        inner.addLayout(away)
-        inner.addSpacing(8)
-        inner.addWidget(self.bin)
-        inner.addStretch(1)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(22, 4, 22, 0)
-        foot.addWidget(self._line, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(scrolling(body, keeps_bar=True), 1)
-        column.addLayout(foot)
+        vbox(
+            self._lead,
+            hbox((self._path, 1), (self._open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10),
+            self._sizes,
+            self._problems_title,
+            self._problems,
+            8,
+            self.backups,
+            8,
+            self._away_title,
+            self._away,
+            hbox(self._import, self._export_all, STRETCH, spacing=8),
+            8,
+            self.bin,
+            STRETCH,
+            inside=body,
+            margins=(22, 20, 22, 14),
+            spacing=10,
+        )
+        vbox(
+            (scrolling(body, keeps_bar=True), 1),
+            hbox((self._line, 1), margins=(22, 4, 22, 0)),
+            inside=self,
+            spacing=0,
+        )
 
     async def _read(self) -> None:
         try:

@@ -1,12 +1,13 @@
 """The assistants, groups or workflows in the settings: what there is, and the way to where each is edited."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 
@@ -29,18 +30,16 @@ class PartnersPage(QWidget):
         self._edit = button("", f"settings_{kind}_edit")
         self._new = button("link", f"settings_{kind}_new")
         self._new.dress(look, "plus", "accent")
-        foot = QHBoxLayout()
-        foot.addWidget(self._new)
-        foot.addStretch(1)
-        foot.addWidget(self._edit)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 14, 22, 14)
-        column.setSpacing(10)
-        column.addWidget(self._lead)
-        column.addWidget(self._none)
-        column.addWidget(self.list, 1)
-        column.addStretch(0)
-        column.addLayout(foot)
+        vbox(
+            self._lead,
+            self._none,
+            (self.list, 1),
+            Stretch(0),
+            hbox(self._new, STRETCH, self._edit),
+            inside=self,
+            margins=(22, 14, 22, 14),
+            spacing=10,
+        )
         self.list.itemActivated.connect(lambda _item: self._open())
         self.list.itemSelectionChanged.connect(
             lambda: self._edit.setEnabled(self.list.currentItem() is not None)

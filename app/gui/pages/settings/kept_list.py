@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.gui.display.style import Look
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -35,18 +36,12 @@ class KeptList(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.buttons = {what: button("", f"{name}_{what}") for what, _ in actions}
         self._needing = {what for what, needs in actions if needs}
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = hbox(spacing=8)
         for what, made in self.buttons.items():
             row.addWidget(made)
             made.clicked.connect(lambda _checked=False, wanted=what: self._on_clicked(wanted))
         row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        for widget in (self._title, self._hint, self._nothing, self.list):
-            column.addWidget(widget)
-        column.addLayout(row)
+        vbox(self._title, self._hint, self._nothing, self.list, row, inside=self, spacing=6)
         self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_clicked(next(iter(self.buttons))))
 

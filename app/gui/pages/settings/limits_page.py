@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.settings import Settings
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.settings_rows import SettingsRows
+from app.gui.widgets.boxes import Stretch, hbox, vbox
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -31,20 +32,17 @@ class LimitsPage(QWidget):
         self.problem = plain_label("error")
         self._title, self._lead = plain_label("field"), Paragraph("hint")
         self.rows = SettingsRows(language, look, settings, "limits")
-        search = QHBoxLayout()
-        search.addWidget(self.engine)
-        search.addWidget(self.address, 1)
-        search.addStretch(0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self._search_label)
-        column.addLayout(search)
-        column.addWidget(self.problem)
-        column.addSpacing(6)
-        column.addWidget(self._title)
-        column.addWidget(self._lead)
-        column.addWidget(self.rows)
+        vbox(
+            self._search_label,
+            hbox(self.engine, (self.address, 1), Stretch(0)),
+            self.problem,
+            6,
+            self._title,
+            self._lead,
+            self.rows,
+            inside=self,
+            spacing=8,
+        )
         self.engine.activated.connect(self._on_engine)
         self.address.editingFinished.connect(self._on_address)
         self.rows.chosen.connect(self.chosen)

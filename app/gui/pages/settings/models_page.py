@@ -4,7 +4,7 @@ import asyncio
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QListWidgetItem, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
@@ -14,6 +14,7 @@ from app.gui.controllers.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.model_rows import MODEL, NOTE, PROVIDER, TICKED, ModelRows
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, SearchBox, button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
@@ -103,27 +104,18 @@ class ModelsPage(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self.search, 1)
-        top.addWidget(self._refresh)
-        acts = QHBoxLayout()
-        acts.addWidget(self.result, 1)
-        acts.addWidget(self._remove)
-        acts.addWidget(self._first)
-        own = QHBoxLayout()
-        own.addWidget(self._provider)
-        own.addWidget(self.own, 1)
-        own.addWidget(self._add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 20, 22, 14)
-        column.setSpacing(10)
-        column.addWidget(self._lead)
-        column.addLayout(top)
-        column.addWidget(self.list, 1)
-        column.addWidget(self._nothing)
-        column.addLayout(acts)
-        column.addWidget(self._own_label)
-        column.addLayout(own)
+        vbox(
+            self._lead,
+            hbox((self.search, 1), self._refresh),
+            (self.list, 1),
+            self._nothing,
+            hbox((self.result, 1), self._remove, self._first),
+            self._own_label,
+            hbox(self._provider, (self.own, 1), self._add),
+            inside=self,
+            margins=(22, 20, 22, 14),
+            spacing=10,
+        )
 
     def _statuses(self) -> list[ProviderStatus]:
         return [status for status in self._engine.providers() if status.config.enabled]

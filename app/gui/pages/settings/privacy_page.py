@@ -1,7 +1,7 @@
 """Privacy in the settings: what leaves this computer and when, read from what is set up now."""
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import ProviderStatus
@@ -12,6 +12,7 @@ from app.engine.provider_list import on_this_computer
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
 ICON = 17
@@ -24,13 +25,8 @@ class PrivacyPage(QWidget):
         super().__init__()
         self._language, self._look, self._engine = language, look, engine
         self.lead = Paragraph("card_text")
-        self._cards = QVBoxLayout()
-        self._cards.setSpacing(8)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.lead)
-        column.addLayout(self._cards)
+        self._cards = vbox(spacing=8)
+        vbox(self.lead, self._cards, inside=self, spacing=12)
         language.changed.connect(self.retranslate)
         look.changed.connect(self.retranslate)
         self.retranslate()
@@ -93,20 +89,11 @@ class PrivacyPage(QWidget):
         head, said = plain_label("card_title"), Paragraph("card_text")
         head.setText(title)
         said.setText(text)
-        words = QVBoxLayout()
-        words.setSpacing(3)
-        words.addWidget(head)
+        words = vbox(head, spacing=3)
         if where:
             place = ElidedLabel("meta")
             place.setText(where)
             words.addWidget(place)
         words.addWidget(said)
-        row = QHBoxLayout(card)
-        row.setContentsMargins(14, 10, 14, 10)
-        row.setSpacing(10)
-        side = QVBoxLayout()
-        side.addWidget(picture)
-        side.addStretch(1)
-        row.addLayout(side)
-        row.addLayout(words, 1)
+        hbox(vbox(picture, STRETCH), (words, 1), inside=card, margins=(14, 10, 14, 10), spacing=10)
         self._cards.addWidget(card)

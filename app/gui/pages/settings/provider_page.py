@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import MootError, StorageError
@@ -13,6 +13,7 @@ from app.engine.engine import Engine
 from app.gui.controllers.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import Paragraph, plain_label
 
@@ -103,33 +104,19 @@ class ProviderPage(QWidget):
         )
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(7)
-        for widget in (self._title, self._about, self.enabled):
-            column.addWidget(widget)
-        column.addSpacing(5)
+        column = vbox(self._title, self._about, self.enabled, 5, inside=self, spacing=7)
         for name, field in (("base_url", self.base_url), ("models", self.models)):
             column.addWidget(self._labels[name])
             column.addWidget(field)
         column.addWidget(self._labels["key"])
-        keys = QHBoxLayout()
-        keys.addWidget(self.key, 1)
-        keys.addWidget(self._save_key)
+        keys = hbox((self.key, 1), self._save_key)
         column.addLayout(keys)
-        source = QHBoxLayout()
-        source.addWidget(self._key_source, 1, Qt.AlignmentFlag.AlignVCenter)
-        source.addWidget(self._unlock)
-        source.addWidget(self._remove_key)
+        source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
         column.addLayout(source)
         column.addSpacing(5)
         column.addWidget(self.result)
         column.addStretch(1)
-        foot = QHBoxLayout()
-        foot.addWidget(self._remove)
-        foot.addStretch(1)
-        foot.addWidget(self._test)
-        foot.addWidget(self._save)
+        foot = hbox(self._remove, STRETCH, self._test, self._save)
         column.addLayout(foot)
 
     def _fill(self) -> None:

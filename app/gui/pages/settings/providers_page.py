@@ -1,7 +1,7 @@
 """The providers in the settings: a list of them with their states, and the page of the one that is chosen."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedWidget, QWidget
 
 from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
@@ -11,6 +11,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.server_offers import ServerOffers
@@ -41,19 +42,21 @@ class ProvidersPage(QWidget):
         self._pages = QStackedWidget()
         self._add = button("link", "settings_add_server")
         self._add.dress(look, "plus", "accent")
-        left = QVBoxLayout()
-        left.addWidget(self.list, 1)
-        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout()
-        row.setSpacing(18)
-        row.addLayout(left)
-        row.addWidget(self._pages, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 14, 22, 14)
-        column.setSpacing(10)
-        column.addWidget(self._lead)
-        column.addWidget(self.offers)
-        column.addLayout(row, 1)
+        vbox(
+            self._lead,
+            self.offers,
+            (
+                hbox(
+                    vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft)),
+                    (self._pages, 1),
+                    spacing=18,
+                ),
+                1,
+            ),
+            inside=self,
+            margins=(22, 14, 22, 14),
+            spacing=10,
+        )
         self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
         self.offers.use_requested.connect(self._on_use)
         self._add.clicked.connect(lambda: tasks.start("add server", self._add_server()))

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +26,7 @@ from app.gui.display.server_display import server_line, server_state, server_tro
 from app.gui.display.style import Look
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
@@ -129,20 +128,8 @@ class ServersPage(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._name, 1)
-        head.addWidget(self._state)
-        foot = QHBoxLayout()
-        foot.addWidget(self._remove)
-        foot.addStretch(1)
-        foot.addWidget(self._edit)
-        foot.addWidget(self._restart)
-        foot.addWidget(self.allow)
-        right = QVBoxLayout(self._shown)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(8)
-        right.addLayout(head)
-        for widget in (
+        vbox(
+            hbox((self._name, 1), self._state),
             self._label,
             self.line,
             self._changed,
@@ -150,25 +137,27 @@ class ServersPage(QWidget):
             self._detail,
             self._tools,
             self.enabled,
-        ):
-            right.addWidget(widget)
-        right.addStretch(1)
-        right.addLayout(foot)
-        left = QVBoxLayout()
-        left.addWidget(self.list, 1)
-        left.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
-        left.addStretch(0)
-        row = QHBoxLayout()
-        row.setSpacing(18)
-        row.addLayout(left)
-        row.addWidget(self._shown, 1)
-        row.addStretch(0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 14, 22, 14)
-        column.setSpacing(10)
-        column.addWidget(self._lead)
-        column.addLayout(row, 1)
-        column.addWidget(self.result)
+            STRETCH,
+            hbox(self._remove, STRETCH, self._edit, self._restart, self.allow),
+            inside=self._shown,
+            spacing=8,
+        )
+        vbox(
+            self._lead,
+            (
+                hbox(
+                    vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0)),
+                    (self._shown, 1),
+                    Stretch(0),
+                    spacing=18,
+                ),
+                1,
+            ),
+            self.result,
+            inside=self,
+            margins=(22, 14, 22, 14),
+            spacing=10,
+        )
 
     def _show(self) -> None:
         """Show the server that is chosen in the list."""

@@ -11,11 +11,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -40,6 +38,7 @@ from app.gui.pages.settings.servers_page import ServersPage
 from app.gui.pages.settings.settings_rows import SettingsRows, settings_of
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import SearchBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.toast import Toast, Toasts
@@ -259,30 +258,22 @@ class SettingsDialog(QDialog):
 
     def _lay_out(self) -> None:
         self._side.setProperty("kind", "side")
-        side_column = QVBoxLayout(self._side)
-        side_column.setContentsMargins(10, 14, 10, 8)
-        side_column.setSpacing(8)
-        side_column.addWidget(self.search)
-        side_column.addWidget(self.pages)
-        head = QHBoxLayout()
-        head.setContentsMargins(22, 16, 22, 0)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._reset)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(22, 0, 22, 14)
-        foot.addStretch(1)
-        foot.addWidget(self._close)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addLayout(head)
-        right.addWidget(self._stack, 1)
-        right.addSpacing(8)
-        right.addLayout(foot)
-        body = QHBoxLayout(self)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(0)
-        body.addWidget(self._side)
-        body.addLayout(right, 1)
+        vbox(self.search, self.pages, inside=self._side, margins=(10, 14, 10, 8), spacing=8)
+        hbox(
+            self._side,
+            (
+                vbox(
+                    hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0)),
+                    (self._stack, 1),
+                    8,
+                    hbox(STRETCH, self._close, margins=(22, 0, 22, 14)),
+                    spacing=0,
+                ),
+                1,
+            ),
+            inside=self,
+            spacing=0,
+        )
 
     def _list_pages(self) -> None:
         """List the pages, or what of them has the words that are searched for."""
@@ -387,8 +378,5 @@ class SettingsDialog(QDialog):
 
 def _with_margins(page: QWidget) -> QWidget:
     body = QWidget()
-    column = QVBoxLayout(body)
-    column.setContentsMargins(22, 14, 12, 20)
-    column.addWidget(page)
-    column.addStretch(1)
+    vbox(page, STRETCH, inside=body, margins=(22, 14, 12, 20))
     return body

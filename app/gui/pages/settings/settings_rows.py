@@ -8,11 +8,12 @@ from dataclasses import fields
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QWidget
 
 from app.core.settings import Rule, Settings, rules
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
 from app.gui.widgets.label import Paragraph
 
@@ -70,17 +71,13 @@ class SettingRow(QWidget):
                 lambda number: self._on_chosen(int(number) if whole else number)
             )
         self.control.setObjectName(f"setting_{name}")
-        text = QVBoxLayout()
-        text.setSpacing(2)
-        text.addStretch(1)
-        text.addWidget(self._title)
-        text.addWidget(self._hint)
-        text.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 14, 10)
-        row.setSpacing(18)
-        row.addLayout(text, 1)
-        row.addWidget(self.control, 0, Qt.AlignmentFlag.AlignVCenter)
+        hbox(
+            (vbox(STRETCH, self._title, self._hint, STRETCH, spacing=2), 1),
+            (self.control, 0, Qt.AlignmentFlag.AlignVCenter),
+            inside=self,
+            margins=(14, 10, 14, 10),
+            spacing=18,
+        )
         self.retranslate()
 
     def show_value(self, value: object) -> None:
@@ -139,9 +136,7 @@ class SettingsRows(QFrame):
         self._settings = settings
         self._page = page
         self.rows: dict[str, SettingRow] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vbox(inside=self, spacing=0)
         for name in settings_of(page):
             if self.rows:
                 line = QFrame()

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QKeySequenceEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QKeySequenceEdit, QStackedWidget, QWidget
 
 from app.core.settings import Settings
 from app.gui.commands import PORTABLE, all_commands, chosen_keys, kept_shortcuts, written
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import Part, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 
@@ -79,16 +80,13 @@ class ShortcutRow(QWidget):
         self._both.setFixedWidth(KEYS_WIDTH)
         self._both.addWidget(self.keys)
         self._both.addWidget(self.box)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self._title, 1)
-        line.addWidget(self.reset)
-        line.addWidget(self._both)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 5, 14, 5)
-        column.setSpacing(2)
-        column.addLayout(line)
-        column.addWidget(self.problem)
+        vbox(
+            hbox((self._title, 1), self.reset, self._both, spacing=8),
+            self.problem,
+            inside=self,
+            margins=(14, 5, 14, 5),
+            spacing=2,
+        )
         self.problem.hide()
         self.keys.clicked.connect(self._on_asked)
         self.box.left.connect(self.leave)
@@ -139,26 +137,12 @@ class ShortcutsPage(QWidget):
         self.rows = {one.name: ShortcutRow(look, one.name) for one in all_commands()}
         self._fixed_title = plain_label("field")
         self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(self._lead)
-        card, lines = _card()
         for row in self.rows.values():
-            lines.addWidget(row)
             row.given.connect(self._on_given)
             row.reset.clicked.connect(lambda _on=False, name=row.name: self._on_reset(name))
-        column.addWidget(card)
-        column.addSpacing(6)
-        column.addWidget(self._fixed_title)
-        card, lines = _card()
-        for label, keys in self._fixed.values():
-            line = QHBoxLayout()
-            line.setContentsMargins(14, 4, 14, 4)
-            line.addWidget(label, 1)
-            line.addWidget(keys)
-            lines.addLayout(line)
-        column.addWidget(card)
+        fixed = [hbox((label, 1), keys, margins=(14, 4, 14, 4)) for label, keys in self._fixed.values()]
+        commands = _card(*self.rows.values())
+        vbox(self._lead, commands, 6, self._fixed_title, _card(*fixed), inside=self, spacing=10)
         language.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -233,10 +217,8 @@ class ShortcutsPage(QWidget):
         return ""
 
 
-def _card() -> tuple[QFrame, QVBoxLayout]:
+def _card(*lines: Part) -> QFrame:
     card = QFrame()
     card.setProperty("kind", "card")
-    lines = QVBoxLayout(card)
-    lines.setContentsMargins(0, 6, 0, 6)
-    lines.setSpacing(0)
-    return card, lines
+    vbox(*lines, inside=card, margins=(0, 6, 0, 6), spacing=0)
+    return card

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidgetItem, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.model_rows import MODEL, NOTE, TICKED, ModelRows
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 
 SHOWN = 1_000
@@ -32,15 +33,7 @@ class TickList(QWidget):
         self.all.setText(words("tick_list.all"))
         self.none = button("link", f"{name}_none")
         self.none.setText(words("tick_list.none"))
-        row = QHBoxLayout()
-        row.addWidget(self.all)
-        row.addWidget(self.none)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.list, 1)
-        column.addLayout(row)
+        vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
         self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
         self.all.clicked.connect(lambda: self._tick_all(on=True))
         self.none.clicked.connect(lambda: self._tick_all(on=False))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.amounts import amount_text, money_text, used_text
 from app.core.errors import MootError
@@ -19,6 +19,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.pages.settings.usage_table import UsageTable
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.used_bar import UsedBar
@@ -82,31 +83,27 @@ class UsagePage(QWidget):
 
     def _lay_out(self) -> None:
         body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(22, 20, 22, 14)
-        column.setSpacing(8)
-        head = QHBoxLayout()
-        head.addWidget(self._title)
-        head.addWidget(self.month)
-        head.addStretch(1)
-        head.addWidget(self.export)
-        column.addLayout(head)
-        column.addWidget(self._problem)
-        for widget in (self.total, self._tokens, self._unpriced):
-            column.addWidget(widget)
-        column.addSpacing(6)
-        column.addWidget(self.limit)
-        column.addWidget(self.bar)
-        column.addWidget(self.used)
+        column = vbox(
+            hbox(self._title, self.month, STRETCH, self.export),
+            self._problem,
+            self.total,
+            self._tokens,
+            self._unpriced,
+            6,
+            self.limit,
+            self.bar,
+            self.used,
+            inside=body,
+            margins=(22, 20, 22, 14),
+            spacing=8,
+        )
         for table in self.tables.values():
             column.addSpacing(6)
             column.addWidget(table)
         column.addSpacing(4)
         column.addWidget(self._foot)
         column.addStretch(1)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
-        page.addWidget(scrolling(body))
+        vbox(scrolling(body), inside=self)
 
     def _load_month(self) -> None:
         self._tasks.replace("usage", self._told(self._load()))

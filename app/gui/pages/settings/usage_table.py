@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from app.core.amounts import money_text, used_text
 from app.core.usage import Total
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.label import ElidedLabel, plain_label
 
 MOST_ROWS = 8
@@ -21,11 +22,7 @@ class UsageTable(QWidget):
         self._language = language
         self._title = plain_label("field")
         self._card = QFrame()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
-        self._column.addWidget(self._title)
-        self._column.addWidget(self._card)
+        self._column = vbox(self._title, self._card, inside=self, spacing=6)
 
     def show_rows(self, title: str, rows: Sequence[tuple[str, Total]]) -> None:
         """Show these lines; of many the last ones in one."""

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
 
@@ -31,10 +32,7 @@ class WorkLine(QWidget):
         self._beat.setInterval(BEAT_MS)
         self._beat.timeout.connect(self._show)
         self._cancel.clicked.connect(self._cancel_it)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.said, 1)
-        row.addWidget(self._cancel, 0, Qt.AlignmentFlag.AlignTop)
+        hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
         """Say that work is under way, of so many parts where that is known; `cancel` ends it."""

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.message import Message
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.markdown.literal import blocks_of
 from app.gui.navigation.session_list import EXPORTS
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
 
 FIRST_WORDS = 48
@@ -40,14 +41,7 @@ class AfterBar(QWidget):
         self._export = ShorteningButton("", f"{prefix}export")
         self._export.dress(look, "share", "text")
         self._more = icon_button(look, "ellipsis", f"{prefix}more")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._fork)
-        row.addWidget(self._again)
-        row.addStretch(1)
-        row.addWidget(self._export)
-        row.addWidget(self._more)
+        hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
         self._fork.clicked.connect(self.turns_wanted)
         self._again.clicked.connect(self.again_requested)
         self._export.clicked.connect(

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.amounts import tokens_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.context_files import size_in_tokens
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
@@ -27,9 +28,7 @@ class ContextList(QWidget):
         self._language = language
         self._look = look
         self.paths: tuple[str, ...] = ()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(26, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = vbox(inside=self, margins=(26, 0, 0, 0), spacing=0)
         language.changed.connect(lambda: self.show_paths(self.paths))
 
     def show_paths(self, paths: tuple[str, ...]) -> None:
@@ -62,9 +61,5 @@ class ContextList(QWidget):
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))
         remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(name, 1)
-        row.addWidget(size)
-        row.addWidget(remove)
+        hbox((name, 1), size, remove, inside=line)
         return line

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
@@ -26,6 +26,7 @@ from app.gui.display.session_state import failed, state_of
 from app.gui.display.style import Look
 from app.gui.panels.debate.held_turn_bar import HeldTurnBar
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 
@@ -268,24 +269,12 @@ class DebateControls(QFrame):
         return "warn", ""
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._title, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE)
-        for widget in (self.pause, self.resume, self.stop):
-            buttons.addWidget(widget)
-        buttons.addWidget(self._doing)
-        buttons.addStretch(1)
-        buttons.addWidget(self._cost)
-        banner = QVBoxLayout(self._banner)
-        banner.setContentsMargins(12, 8, 12, 8)
-        banner.setSpacing(8)
-        banner.addWidget(self._banner_text)
-        banner.addWidget(self.held)
+        head = hbox((self._title, 1), spacing=8)
+        buttons = hbox(self.pause, self.resume, self.stop, self._doing, STRETCH, self._cost, spacing=SPACE)
+        vbox(self._banner_text, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
-        column = QVBoxLayout(self)
+        column = vbox(inside=self, margins=None)
         column.setContentsMargins(*((18, 14, 18, 8) if self._headed else (28, 12, 28, 8)))
         column.setSpacing(10)
         if self._headed:

@@ -6,7 +6,7 @@ The panel shows it narrow; the main area shows the same, wide, for the session o
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
@@ -23,6 +23,7 @@ from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateCon
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, WIDE
+from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
@@ -213,33 +214,26 @@ class DiscussionView(ConversationView):
 
     def _lay_out(self, compact: bool) -> None:
         empty = QWidget()
-        column = QVBoxLayout(empty)
-        column.setContentsMargins(40, 0, 40, 0)
-        column.setSpacing(14)
-        column.addStretch(2)
-        column.addWidget(self._empty_text)
-        column.addWidget(self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+        vbox(
+            Stretch(2),
+            self._empty_text,
+            (self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter),
+            Stretch(3),
+            inside=empty,
+            margins=(40, 0, 40, 0),
+            spacing=14,
+        )
         page = QWidget()
-        body = QVBoxLayout(page)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(0)
         said = QWidget()
-        inside = QVBoxLayout(said)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(0)
-        inside.addWidget(self.find_bar)
-        inside.addWidget(self.transcript, 1)
+        vbox(self.find_bar, (self.transcript, 1), inside=said, spacing=0)
         self._sides = QStackedWidget()
         self._sides.addWidget(said)
         self._sides.addWidget(self.verdict)
-        body.addWidget(self.controls)
-        body.addWidget(self._sides, 1)
-        foot = QVBoxLayout()
+        foot = vbox()
         foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
         foot.addWidget(self.composer)
         foot.addWidget(self.after)
-        body.addLayout(foot)
+        vbox(self.controls, (self._sides, 1), foot, inside=page, spacing=0)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty)
         self._stack.addWidget(page)

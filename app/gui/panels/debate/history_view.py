@@ -15,13 +15,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QListView,
     QStackedLayout,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +29,7 @@ from app.gui.display.session_state import state_of
 from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_list import SUMMARY, matches
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 
@@ -160,12 +159,7 @@ class CardActions(QFrame):
         self._continue = button("link", "history_continue")
         self._delete = icon_button(look, "trash-2", "history_delete")
         self._delete.setFixedSize(28, 26)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        row.addStretch(1)
-        for widget in (self._open, self._continue, self._delete):
-            row.addWidget(widget)
+        hbox(STRETCH, self._open, self._continue, self._delete, inside=self, spacing=2)
         self._open.clicked.connect(lambda: self.open_requested.emit(self._session_id))
         self._continue.clicked.connect(lambda: self.continue_requested.emit(self._session_id))
         self._delete.clicked.connect(lambda: self.delete_requested.emit(self._session_id))
@@ -261,23 +255,24 @@ class HistoryView(QWidget):
 
     def _lay_out(self) -> None:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(18, 16, 8, 8)
-        column.setSpacing(12)
-        search = QHBoxLayout()
-        search.setContentsMargins(0, 0, 10, 0)
-        search.addWidget(self.search)
-        column.addLayout(search)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list, 1)
+        vbox(
+            hbox(self.search, margins=(0, 0, 10, 0)),
+            self._nothing,
+            (self.list, 1),
+            inside=page,
+            margins=(18, 16, 8, 8),
+            spacing=12,
+        )
         empty = QWidget()
-        middle = QVBoxLayout(empty)
-        middle.setContentsMargins(40, 0, 40, 0)
-        middle.setSpacing(14)
-        middle.addStretch(2)
-        middle.addWidget(self._empty_text)
-        middle.addWidget(self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        middle.addStretch(3)
+        vbox(
+            Stretch(2),
+            self._empty_text,
+            (self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter),
+            Stretch(3),
+            inside=empty,
+            margins=(40, 0, 40, 0),
+            spacing=14,
+        )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(page)
         self._stack.addWidget(empty)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import SeatDraft
@@ -12,6 +12,7 @@ from app.engine.engine import Seat
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 
@@ -76,16 +77,9 @@ class ParticipantCard(QFrame):
         row.addLayout(self._who, 1)
         for control in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
             row.addWidget(control)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        self._below = QHBoxLayout()
-        self._below.addStretch(1)
-        column.addLayout(self._below)
-        own_row = QHBoxLayout()
-        own_row.addWidget(self._own)
-        column.addLayout(own_row)
+        self._below = hbox(STRETCH)
+        own_row = hbox(self._own)
+        vbox(row, self._below, own_row, inside=self, spacing=0)
         self._own_row = own_row
         self._remove.setVisible(removable)
         self._removable = removable

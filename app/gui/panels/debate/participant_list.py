@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.draft import SeatDraft
 from app.engine.engine import Engine, Seat
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.widgets.boxes import vbox
 
 
 class SeatList(QWidget):
@@ -34,9 +35,7 @@ class SeatList(QWidget):
         self._engine = engine
         self._added = 0
         self.cards: list[ParticipantCard] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(7)
+        self._column = vbox(inside=self, spacing=7)
 
     @property
     def drafts(self) -> tuple[SeatDraft, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
@@ -32,6 +32,7 @@ from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import SeatList
 from app.gui.panels.debate.participant_menu import VoiceMenu
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
@@ -181,48 +182,45 @@ class SetupView(QWidget):
 
     def _lay_out(self) -> None:
         body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(18, 16, 18, 8)
-        column.setSpacing(7)
-        column.addWidget(self._labels["topic"])
-        column.addWidget(self.topic)
-        warning = QHBoxLayout(self._warning)
-        warning.setContentsMargins(12, 8, 10, 8)
-        warning.setSpacing(10)
-        warning.addWidget(self._warning_text, 1)
-        warning.addWidget(self._warning_button)
-        column.addWidget(self._warning)
-        column.addSpacing(7)
-        column.addWidget(self._labels["mode"])
-        column.addWidget(self.mode)
-        column.addSpacing(7)
-        head = QHBoxLayout()
-        head.addWidget(self._labels["participants"])
-        head.addStretch(1)
-        head.addWidget(self._add)
-        column.addLayout(head)
-        column.addWidget(self.seats)
-        column.addWidget(self._honesty)
-        column.addSpacing(9)
-        column.addLayout(_row(self._labels["rounds"], self._rounds_value))
-        column.addWidget(self.rounds)
-        column.addLayout(_row(*self._ends))
-        column.addSpacing(5)
-        column.addLayout(_row(self.context, self._choose))
-        column.addWidget(self._context_size)
-        column.addWidget(self._files)
-        column.addLayout(_row(self.opening))
-        column.addLayout(_row(self.polls))
-        column.addStretch(1)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(18, 8, 18, 15)
-        foot.addWidget(self._estimate, 1)
-        foot.addWidget(self.start)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
-        page.setSpacing(0)
-        page.addWidget(scrolling(body), 1)
-        page.addLayout(foot)
+        hbox(
+            (self._warning_text, 1),
+            self._warning_button,
+            inside=self._warning,
+            margins=(12, 8, 10, 8),
+            spacing=10,
+        )
+        vbox(
+            self._labels["topic"],
+            self.topic,
+            self._warning,
+            7,
+            self._labels["mode"],
+            self.mode,
+            7,
+            hbox(self._labels["participants"], STRETCH, self._add),
+            self.seats,
+            self._honesty,
+            9,
+            _row(self._labels["rounds"], self._rounds_value),
+            self.rounds,
+            _row(*self._ends),
+            5,
+            _row(self.context, self._choose),
+            self._context_size,
+            self._files,
+            _row(self.opening),
+            _row(self.polls),
+            STRETCH,
+            inside=body,
+            margins=(18, 16, 18, 8),
+            spacing=7,
+        )
+        vbox(
+            (scrolling(body), 1),
+            hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15)),
+            inside=self,
+            spacing=0,
+        )
 
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
@@ -371,9 +369,7 @@ class SetupView(QWidget):
 
 
 def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.addWidget(left)
-    row.addStretch(1)
+    row = hbox(left, STRETCH)
     if right is not None:
         row.addWidget(right)
     return row

@@ -11,11 +11,9 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplica
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +27,7 @@ from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_style import MAX_COLUMN
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
@@ -272,91 +271,79 @@ class VerdictView(QWidget):
     def _lay_out(self, margin: int) -> None:
         body = QWidget()
         body.setMaximumWidth(MAX_COLUMN + margin)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(margin, 4, 8, 12)
-        column.setSpacing(14)
         self._card = self._verdict_card()
-        column.addWidget(self._card)
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._pair.setSpacing(12)
         self._agreed_card = self._list_card("circle-check", "ok", self._agreed_title, self._agreed)
         self._open_card = self._list_card("circle-alert", "warn", self._open_title, self._open)
         for card in (self._agreed_card, self._open_card):
             self._pair.addWidget(card, 1)
-        column.addLayout(self._pair)
         self._chart_card = card = _card()
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(15 - PADDING, 12, 15 - PADDING, 12 - PADDING)
-        inside.setSpacing(8 - PADDING)
-        head = QHBoxLayout()
-        head.setContentsMargins(PADDING, 0, PADDING, 0)
-        head.setSpacing(8)
-        head.addWidget(_Picture(self._look, "chart-line", "text"))
         self._chart_names = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._chart_names.addWidget(self._chart_title)
         self._chart_names.addStretch(1)
         self._chart_hint.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._chart_names.addWidget(self._chart_hint)
-        head.addLayout(self._chart_names, 1)
-        inside.addLayout(head)
-        inside.addWidget(self.chart)
-        column.addWidget(card)
-        column.addStretch(1)
+        vbox(
+            hbox(
+                _Picture(self._look, "chart-line", "text"),
+                (self._chart_names, 1),
+                margins=(PADDING, 0, PADDING, 0),
+                spacing=8,
+            ),
+            self.chart,
+            inside=card,
+            margins=(15 - PADDING, 12, 15 - PADDING, 12 - PADDING),
+            spacing=8 - PADDING,
+        )
+        vbox(self._card, self._pair, card, STRETCH, inside=body, margins=(margin, 4, 8, 12), spacing=14)
         around = QWidget()
-        row = QHBoxLayout(around)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(body, 1000)
-        row.addStretch(1)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
+        hbox((body, 1000), STRETCH, inside=around)
         self._page = scrolling(around, keeps_bar=True)
-        page.addWidget(self._page)
+        vbox(self._page, inside=self)
 
     def _verdict_card(self) -> QFrame:
         card = _card()
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(INSIDE, 12, INSIDE, 12)
-        inside.setSpacing(9)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(_Picture(self._look, "gavel", "text"))
         self._names = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._names.setSpacing(8)
         self._names.addWidget(self._title)
         self._names.addWidget(self._judge_chip)
-        head.addLayout(self._names)
-        head.addStretch(1)
-        head.addWidget(self._again)
-        head.addWidget(self._copy)
-        inside.addLayout(head)
-        for part in (self._answer, self._sentence, self._last_words, self._problem):
-            inside.addWidget(part)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self._busy, 1)
-        foot.addWidget(self._stop)
-        inside.addLayout(foot)
         self._asks = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._asks.setSpacing(8)
         for way in (self._judge, self.ask, self._provider):
             self._asks.addWidget(way, 0, Qt.AlignmentFlag.AlignLeft)
         self._asks.addStretch(1)
-        inside.addLayout(self._asks)
+        vbox(
+            hbox(
+                _Picture(self._look, "gavel", "text"),
+                self._names,
+                STRETCH,
+                self._again,
+                self._copy,
+                spacing=8,
+            ),
+            self._answer,
+            self._sentence,
+            self._last_words,
+            self._problem,
+            hbox((self._busy, 1), self._stop, spacing=8),
+            self._asks,
+            inside=card,
+            margins=(INSIDE, 12, INSIDE, 12),
+            spacing=9,
+        )
         return card
 
     def _list_card(self, icon: str, colour: str, title: QLabel, text: CitedText) -> QFrame:
         card = _card()
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(15, 12, 15, 12)
-        inside.setSpacing(8)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(_Picture(self._look, icon, colour))
-        head.addWidget(title)
-        head.addStretch(1)
-        inside.addLayout(head)
-        inside.addWidget(text)
-        inside.addStretch(1)
+        vbox(
+            hbox(_Picture(self._look, icon, colour), title, STRETCH, spacing=8),
+            text,
+            STRETCH,
+            inside=card,
+            margins=(15, 12, 15, 12),
+            spacing=8,
+        )
         return card
 
     def _connect(self) -> None:

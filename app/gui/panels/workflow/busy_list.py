@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
 
@@ -48,15 +49,11 @@ class BusyList(QFrame):
         self._title = plain_label("value")
         self._rows: list[QWidget] = []
         self.texts: list[QLabel] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(14, 11, 14, 12)
-        self._column.setSpacing(7)
         self.queue = button("link", "workflow_queue")
         self.queue.clicked.connect(lambda: self.queue_requested.emit())
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self.queue)
-        self._column.addLayout(head)
+        self._column = vbox(
+            hbox((self._title, 1), self.queue), inside=self, margins=(14, 11, 14, 12), spacing=7
+        )
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -75,9 +72,7 @@ class BusyList(QFrame):
 
     def _line(self, row: BusyRow) -> QWidget:
         line = QWidget()
-        inside = QHBoxLayout(line)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(8)
+        inside = hbox(inside=line, spacing=8)
         avatar, name, chip = Avatar(self._look, 20), ElidedLabel("meta"), Chip(self._look)
         avatar.set_speaker(row.name, row.colour)
         name.setText(visible(row.name))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.core.text import visible
 from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
@@ -12,6 +12,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, put_in_tab_order, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
@@ -62,8 +63,7 @@ class DefinitionsView(QWidget):
         self.error = plain_label("error", wrap=True)
         self.error.setObjectName("workflow_error")
         self.forms: list[StepForm] = []
-        self._steps = QVBoxLayout()
-        self._steps.setSpacing(8)
+        self._steps = vbox(spacing=8)
         self.add = button("", "workflow_add_step")
         self.add.dress(look, "plus", "text")
         self._body = QWidget()
@@ -286,37 +286,28 @@ class DefinitionsView(QWidget):
         put_in_tab_order([*stops, self.add])
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self._body)
-        column.setContentsMargins(18, 14, 14, 18)
-        column.setSpacing(8)
-        tools = QHBoxLayout()
-        tools.setSpacing(6)
-        for tool in (self.new, self.duplicate, self.delete):
-            tools.addWidget(tool)
-        tools.addStretch(1)
-        column.addWidget(self.list)
-        column.addLayout(tools)
-        column.addWidget(self._fixed)
-        column.addSpacing(4)
-        column.addWidget(self.graph)
+        column = vbox(
+            self.list,
+            hbox(self.new, self.duplicate, self.delete, STRETCH, spacing=6),
+            self._fixed,
+            4,
+            self.graph,
+            inside=self._body,
+            margins=(18, 14, 14, 18),
+            spacing=8,
+        )
         for key, line in (("name", self.name), ("keywords", self.keywords)):
             column.addWidget(self._labels[key])
             column.addWidget(line)
             self._labels[key].setBuddy(line)
         column.addWidget(self.error)
-        head = QHBoxLayout()
-        head.addWidget(self._labels["steps"], 1)
-        head.addWidget(self.state)
+        head = hbox((self._labels["steps"], 1), self.state)
         column.addLayout(head)
         column.addLayout(self._steps)
-        foot = QHBoxLayout()
-        foot.addWidget(self.add)
-        foot.addStretch(1)
+        foot = hbox(self.add, STRETCH)
         column.addLayout(foot)
         column.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(self._body))
+        vbox(scrolling(self._body), inside=self)
 
     def _retranslate(self) -> None:
         words = self._language

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from app.core.text import visible
 from app.core.texts import has_hangul
@@ -12,6 +12,7 @@ from app.engine.chat.input import MAX_TEXT
 from app.engine.workflow.classifier import by_keyword
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label
@@ -105,24 +106,21 @@ class StartBox(QFrame):
         self._say("")
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.choice)
-        foot.addStretch(1)
-        foot.addWidget(self.start)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 9, 10, 10)
-        column.setSpacing(6)
-        column.addWidget(self._title)
-        column.addWidget(self.box)
-        column.addWidget(self._hint)
-        column.addWidget(self._limit)
-        column.addWidget(self._refused)
         self._refused.hide()
         self._limit.hide()
-        column.addWidget(self._estimate)
         self._estimate.hide()
-        column.addLayout(foot)
+        vbox(
+            self._title,
+            self.box,
+            self._hint,
+            self._limit,
+            self._refused,
+            self._estimate,
+            hbox(self.choice, STRETCH, self.start, spacing=8),
+            inside=self,
+            margins=(12, 9, 10, 10),
+            spacing=6,
+        )
         self._title.setBuddy(self.box)
 
     def _on_focus(self, focused: bool) -> None:

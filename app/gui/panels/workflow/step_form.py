@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.workflow import BLOCKS, SATISFIES, WorkflowStep
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, icon_button, name_button
@@ -125,22 +126,17 @@ class StepForm(QFrame):
             name_button(tool, words("step.of", number=number, field=words(key)))
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(6)
-        head.addWidget(self.name, 3)
-        head.addWidget(self.role, 2)
+        head = hbox((self.name, 3), (self.role, 2), spacing=6)
         for tool in (self.up, self.down, self.remove):
             tool.setFixedSize(24, 26)
             head.addWidget(tool)
-        after = QHBoxLayout()
-        after.setSpacing(8)
-        after.addWidget(self._after_label)
-        after.addWidget(self.after, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 9, 10, 9)
-        column.setSpacing(7)
-        column.addLayout(head)
-        column.addWidget(self.prompt)
-        column.addLayout(after)
-        column.addWidget(self.skipped)
-        column.addWidget(self.error)
+        vbox(
+            head,
+            self.prompt,
+            hbox(self._after_label, (self.after, 1), spacing=8),
+            self.skipped,
+            self.error,
+            inside=self,
+            margins=(10, 9, 10, 9),
+            spacing=7,
+        )

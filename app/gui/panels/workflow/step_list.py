@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.workflow.step_display import StepLook
 from app.gui.panels.workflow.step_row import StepRow
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import put_where
 
 
@@ -30,9 +31,7 @@ class StepList(QWidget):
         self._look = look
         self.rows: dict[str, StepRow] = {}
         self._lines: dict[str, QWidget] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
+        self._column = vbox(inside=self, spacing=8)
 
     def show_steps(self, looks: Sequence[StepLook]) -> None:
         """Show these steps; a row that is there already stays, with the keyboard on it."""
@@ -57,8 +56,7 @@ class StepList(QWidget):
             row.linked.connect(self.linked)
             row.stepped.connect(lambda step, step_id=look.id: self._go(step_id, step))
             line = QWidget()
-            inside = QHBoxLayout(line)
-            inside.addWidget(row)
+            hbox(row, inside=line, margins=None)
             self._column.addWidget(line)
             self.rows[look.id], self._lines[look.id] = row, line
         put_where(self, [stop for row in self.rows.values() for stop in row.stops])

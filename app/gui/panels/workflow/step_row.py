@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.text import visible
 from app.core.workflow import CANCELLED, DONE, FAILED, RUNNING, SKIPPED, WAITING
@@ -12,6 +12,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook
 from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
@@ -173,25 +174,20 @@ class StepRow(QFrame):
         self.more.setVisible(not self.menu.isEmpty())
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._mark)
         for label in (self._name, self._who):
             label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        head.addWidget(self._name)
-        head.addWidget(self._avatar)
-        head.addWidget(self._who)
-        head.addStretch(1)
-        head.addWidget(self.chip)
-        head.addWidget(self.more)
-        below = QHBoxLayout(self._below)
-        below.setContentsMargins(26, 0, 0, 0)
-        below.setSpacing(8)
-        below.addWidget(self._why, 1)
-        below.addStretch(0)
-        below.addWidget(self.action, 0, Qt.AlignmentFlag.AlignBottom)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(11, 6, 8, 6)
-        column.setSpacing(3)
-        column.addLayout(head)
-        column.addWidget(self._below)
+        hbox(
+            (self._why, 1),
+            Stretch(0),
+            (self.action, 0, Qt.AlignmentFlag.AlignBottom),
+            inside=self._below,
+            margins=(26, 0, 0, 0),
+            spacing=8,
+        )
+        vbox(
+            hbox(self._mark, self._name, self._avatar, self._who, STRETCH, self.chip, self.more, spacing=8),
+            self._below,
+            inside=self,
+            margins=(11, 6, 8, 6),
+            spacing=3,
+        )

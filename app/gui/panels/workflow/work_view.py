@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.session import PAUSED, RUNNING, WAITING, WorkflowSession
 from app.core.text import visible
@@ -18,6 +18,7 @@ from app.gui.panels.workflow.start_box import StartBox
 from app.gui.panels.workflow.step_display import StepLook, done_count
 from app.gui.panels.workflow.step_list import StepList
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import ElidedLabel, Paragraph
@@ -70,30 +71,32 @@ class WorkView(QWidget):
 
     def _lay_out(self) -> None:
         body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(18, 14, 14, 18)
-        column.setSpacing(10)
-        column.addWidget(self.start_box)
-        column.addWidget(self._teach)
-        head = QHBoxLayout(self._head)
-        head.setContentsMargins(0, 6, 0, 0)
-        head.setSpacing(8)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._matched)
-        head.addWidget(self._state)
-        head.addWidget(self._done)
-        column.addWidget(self._head)
-        column.addWidget(self._reason)
+        hbox(
+            (self._title, 1),
+            self._matched,
+            self._state,
+            self._done,
+            inside=self._head,
+            margins=(0, 6, 0, 0),
+            spacing=8,
+        )
         for one in (self.pause, self.resume, self.cancel):
             self._buttons.add(one)
-        column.addWidget(self._buttons)
-        column.addWidget(self.steps)
-        column.addSpacing(4)
-        column.addWidget(self.busy)
-        column.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(body))
+        vbox(
+            self.start_box,
+            self._teach,
+            self._head,
+            self._reason,
+            self._buttons,
+            self.steps,
+            4,
+            self.busy,
+            STRETCH,
+            inside=body,
+            margins=(18, 14, 14, 18),
+            spacing=10,
+        )
+        vbox(scrolling(body), inside=self)
 
     def _retranslate(self) -> None:
         words, session = self._language, self._session
