@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic
 
 from app.core.agent import Agent, Group
 from app.core.draft import Draft
@@ -14,7 +14,7 @@ from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
-    Documents,
+    Definition,
     DraftFiles,
     Hit,
     Problem,
@@ -56,15 +56,35 @@ class MemoryTools(Tools):
         return None
 
 
-class MemoryDocuments(Documents):
+class MemoryDefinitions(Generic[Definition]):
+    """Definitions of one kind in memory, without earlier versions."""
+
+    def __init__(self, *definitions: Definition) -> None:
+        self.kept = definitions
+
+    def all(self) -> tuple[Definition, ...]:
+        return self.kept
+
+    async def save(self, definition: Definition) -> Definition:
+        self.kept = (*(one for one in self.kept if one.id != definition.id), definition)
+        return definition
+
+    async def delete(self, definition_id: str) -> None:
+        self.kept = tuple(one for one in self.kept if one.id != definition_id)
+
+    async def versions(self, definition_id: str) -> tuple[Definition, ...]:
+        return ()
+
+
+class MemoryDocuments:
     """Small documents in memory."""
 
     def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
         self._providers = tuple(providers)
         self._model_lists: tuple[ModelList, ...] = ()
-        self._agents = tuple(agents)
-        self._groups: tuple[Group, ...] = ()
-        self._workflows: tuple[WorkflowDefinition, ...] = ()
+        self.assistants = MemoryDefinitions(*agents)
+        self.groups = MemoryDefinitions[Group]()
+        self.workflows = MemoryDefinitions[WorkflowDefinition]()
         self._settings = Settings()
         self.unreadable: dict[str, Problem] = {}
 
@@ -92,39 +112,6 @@ class MemoryDocuments(Documents):
 
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
         self._model_lists = lists
-
-    def agents(self) -> tuple[Agent, ...]:
-        return self._agents
-
-    async def save_agent(self, agent: Agent) -> Agent:
-        self._agents = (*(one for one in self._agents if one.id != agent.id), agent)
-        return agent
-
-    async def delete_agent(self, agent_id: str) -> None:
-        self._agents = tuple(one for one in self._agents if one.id != agent_id)
-
-    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
-        return ()
-
-    def groups(self) -> tuple[Group, ...]:
-        return self._groups
-
-    async def save_group(self, group: Group) -> Group:
-        self._groups = (*(one for one in self._groups if one.id != group.id), group)
-        return group
-
-    async def delete_group(self, group_id: str) -> None:
-        self._groups = tuple(one for one in self._groups if one.id != group_id)
-
-    def workflows(self) -> tuple[WorkflowDefinition, ...]:
-        return self._workflows
-
-    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
-        self._workflows = (*(one for one in self._workflows if one.id != definition.id), definition)
-        return definition
-
-    async def delete_workflow(self, definition_id: str) -> None:
-        self._workflows = tuple(one for one in self._workflows if one.id != definition_id)
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         return ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from app.core.agent import Agent, Group
 from app.core.draft import Draft
@@ -15,6 +15,8 @@ from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thr
 from app.core.tool import McpServer
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
+
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,29 @@ class UsageLedger(Protocol):
         ...
 
 
+class DefinitionStore(Protocol[Definition]):
+    """Keeps the definitions of one kind: assistants, groups or workflows."""
+
+    def all(self) -> tuple[Definition, ...]:
+        """Return the definitions that can be used."""
+        ...
+
+    async def save(self, definition: Definition) -> Definition:
+        """Write a definition with the next version number and return it so; the version before is kept.
+
+        Raises BadInput, StorageError, also where the file holds what cannot be read.
+        """
+        ...
+
+    async def delete(self, definition_id: str) -> None:
+        """Move a definition to the trash; its versions are kept, so that saving it again brings it back."""
+        ...
+
+    async def versions(self, definition_id: str) -> tuple[Definition, ...]:
+        """Return the versions that are kept, newest first."""
+        ...
+
+
 class Documents(Protocol):
     """Keeps the small documents: settings, providers, assistants, MCP servers, consents."""
 
@@ -167,47 +192,19 @@ class Documents(Protocol):
         """Write `models.json`. Raises StorageError."""
         ...
 
-    def agents(self) -> tuple[Agent, ...]:
-        """Return the assistants of `assistants/`."""
+    @property
+    def assistants(self) -> DefinitionStore[Agent]:
+        """The assistants of `assistants/`."""
         ...
 
-    async def save_agent(self, agent: Agent) -> Agent:
-        """Write an assistant with the next version number and return it so; the version before is kept.
-
-        Raises StorageError, also where the file holds what could not be read.
-        """
+    @property
+    def groups(self) -> DefinitionStore[Group]:
+        """The groups of `groups/`."""
         ...
 
-    async def delete_agent(self, agent_id: str) -> None:
-        """Take an assistant away; its versions are kept, so that saving it again brings it back."""
-        ...
-
-    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
-        """Return the versions of an assistant that are kept, newest first."""
-        ...
-
-    def groups(self) -> tuple[Group, ...]:
-        """Return the groups of `groups/`."""
-        ...
-
-    async def save_group(self, group: Group) -> Group:
-        """Write a group with the next version number and return it so. Raises StorageError."""
-        ...
-
-    async def delete_group(self, group_id: str) -> None:
-        """Take a group away; saving it again brings it back."""
-        ...
-
-    def workflows(self) -> tuple[WorkflowDefinition, ...]:
-        """Return the definitions of `workflows/`; each can run."""
-        ...
-
-    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
-        """Write a definition with the next version number and return it so. Raises StorageError."""
-        ...
-
-    async def delete_workflow(self, definition_id: str) -> None:
-        """Take a definition away; saving it again brings it back."""
+    @property
+    def workflows(self) -> DefinitionStore[WorkflowDefinition]:
+        """The workflows of `workflows/`; each can run."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

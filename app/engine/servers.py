@@ -93,7 +93,7 @@ class Servers:
         kept &= await self._save(
             tuple(server if one.name == name else one for one in servers), known, typed=typed
         )
-        for agent in self._documents.agents():
+        for agent in self._documents.assistants.all():
             if name in agent.mcp_servers:
                 names = tuple(server.name if one == name else one for one in agent.mcp_servers)
                 await self._save_agent(replace(agent, mcp_servers=names))

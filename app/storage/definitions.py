@@ -1,49 +1,72 @@
-"""Definitions, one file each in `assistants/`, `groups/` and `workflows/`, and the versions each of them had.
+"""The store for definitions: one file each in `assistants/`, `groups/` or `workflows/`, and its earlier versions.
 
-A person may write them: what is wrong is reported and never touched. Used by the documents.
+A person may write these files: what is wrong with one is reported, and the file is left as it is.
 """
 
 import contextlib
 import dataclasses
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from app.core.agent import Agent, Busy, Group, Leader
 from app.core.errors import BadInput, StorageError
-from app.core.store import Problem
+from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
 from app.storage.document_file import MAX_ID, as_bytes, is_name, place_in_bin, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
 from app.storage.records import plain
+from app.storage.threads import OneAtATime
 
 KEPT_VERSIONS = 20
 
 Fault = tuple[str, str, str]
 
-# A definition is data: what could be run is neither run nor kept.
+# A definition is data: fields that name something to run are neither used nor kept.
 _COMMANDS = frozenset(("command", "code", "script"))
 
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionKind(Generic[Definition]):
+    """What differs between kinds of definitions.
+
+    `least` holds the smallest value of each number, `nested` the class of each field that is an object.
+    `fault` returns (code, field, detail) of what else is wrong with a definition.
+    """
+
+    noun: type[Definition]
+    fault: Callable[[Definition], Fault | None]
+    least: Mapping[str, int] = field(default_factory=dict)
+    nested: Mapping[str, type] = field(default_factory=dict)
 
 
 class DefinitionFolder(Generic[Definition]):
-    """Reads and writes the definitions of one kind; everything here may block."""
+    """Reads and writes the definitions of one kind. Implements `core.store.DefinitionStore`."""
 
-    def __init__(self, kind: type[Definition], folder: Path, trash: Path, disk: FileSystem) -> None:
-        self._kind: type[Definition] = kind
+    def __init__(
+        self,
+        kind: DefinitionKind[Definition],
+        folder: Path,
+        trash: Path,
+        disk: FileSystem,
+        threads: OneAtATime,
+    ) -> None:
+        self._kind: DefinitionKind[Definition] = kind
         self._folder = folder
         self._trash = trash
         self._disk = disk
+        self._threads = threads
+        self._found: tuple[Definition, ...] = ()
         self._files: dict[str, Path] = {}
+        self.problems: list[Problem] = []
 
-    def read(self) -> tuple[tuple[Definition, ...], list[Problem]]:
-        """Return the definitions that can be used, and what is wrong with the rest."""
+    def load(self) -> None:
+        """Read the folder; `problems` says what is wrong with the files that cannot be used. Blocks."""
         problems: list[Problem] = []
-        agents: dict[str, Definition] = {}
+        definitions: dict[str, Definition] = {}
         places: dict[str, Path] = {}
         try:
             files = sorted(self._folder.glob("*.json"))
@@ -53,68 +76,34 @@ class DefinitionFolder(Generic[Definition]):
             found = read_json_file(path)
             if isinstance(found, Problem):
                 problems.append(found)
-            elif found is not None and (agent := self._read(found, problems)) is not None:
-                twin = _twin(agent.id)
-                if twin in agents:
-                    problems.append(found.problem("duplicate_id", ("id",), agent.id))
+            elif found is not None and (definition := self._read(found, problems)) is not None:
+                twin = _twin(definition.id)
+                if twin in definitions:
+                    problems.append(found.problem("duplicate_id", ("id",), definition.id))
                 else:
-                    agents[twin] = agent
+                    definitions[twin] = definition
                     places[twin] = path
-        self._files = places
-        return tuple(agents.values()), problems
+        self._found, self._files, self.problems = tuple(definitions.values()), places, problems
 
-    def save(self, agent: Definition) -> Definition:
-        """Write a definition with the next version number; the one before is kept.
+    def all(self) -> tuple[Definition, ...]:
+        """Return the definitions that can be used."""
+        return self._found
 
-        Raises BadInput for an id that can name no file, StorageError also where a file is in the way.
+    async def save(self, definition: Definition) -> Definition:
+        """Write a definition with the next version number and return it so; the version before is kept.
+
+        Fields of the file that are unknown here stay. Raises BadInput for an id that cannot name a file, and
+        StorageError, also where the file holds what cannot be read.
         """
-        path = self._place(agent.id)
-        found = read_json_file(path)
-        if isinstance(found, Problem):
-            raise refusal(found)
-        document: dict[str, Any] = {}
-        try:
-            if found is not None:
-                self._keep(agent.id, found)
-                document = _without_commands(found.value)
-            agent = dataclasses.replace(agent, version=max(self._kept(agent.id), default=0) + 1)
-            data = as_bytes(_merged(document, plain(agent), self._kind))
-            self._check(path, data)
-            write_whole(self._disk, path.resolve(), data)
-            self._forget_oldest(agent.id)
-        except OSError as error:
-            raise storage_error(error, path) from error
-        self._files[_twin(agent.id)] = path
-        return agent
+        return await self._threads.run(lambda: self._save(definition))
 
-    def delete(self, agent_id: str) -> None:
-        """Move a definition to the bin and keep it as a version. Raises StorageError."""
-        path = self._place(agent_id)
-        found = read_json_file(path)
-        if found is None:
-            return
-        if isinstance(found, Problem):
-            raise refusal(found)
-        try:
-            self._keep(agent_id, found)
-            self._disk.make_folder(self._trash)
-            self._disk.replace(path, place_in_bin(self._disk, self._trash, agent_id))
-            self._disk.sync_folder(self._trash)
-            self._disk.sync_folder(self._folder)
-        except OSError as error:
-            raise storage_error(error, path) from error
-        self._files.pop(_twin(agent_id), None)
+    async def delete(self, definition_id: str) -> None:
+        """Move a definition to the trash and keep it as a version. Raises BadInput, StorageError."""
+        await self._threads.run(lambda: self._delete(definition_id))
 
-    def versions(self, agent_id: str) -> tuple[Definition, ...]:
+    async def versions(self, definition_id: str) -> tuple[Definition, ...]:
         """Return the versions that are kept, newest first."""
-        if not is_name(agent_id):
-            return ()
-        agents = []
-        for _, path in sorted(self._kept(agent_id).items(), reverse=True):
-            found = read_json_file(path)
-            if isinstance(found, JsonFile) and (agent := self._read(found, [])) is not None:
-                agents.append(agent)
-        return tuple(agents)
+        return await self._threads.run(lambda: self._versions(definition_id))
 
     def fits(self, path: Path, data: bytes) -> bool:
         """Say whether these bytes are a definition without any fault."""
@@ -122,40 +111,85 @@ class DefinitionFolder(Generic[Definition]):
         problems: list[Problem] = []
         return isinstance(file, JsonFile) and self._read(file, problems) is not None and not problems
 
-    def _place(self, agent_id: str) -> Path:
-        """Return the file of an assistant: the one it was read from, else one named after it."""
-        if not is_name(agent_id):
-            raise BadInput("assistant_id_invalid", assistant=agent_id[:80], most=MAX_ID)
-        return self._files.get(_twin(agent_id), self._folder / f"{agent_id}.json")
+    def _save(self, definition: Definition) -> Definition:
+        path = self._place(definition.id)
+        found = read_json_file(path)
+        if isinstance(found, Problem):
+            raise refusal(found)
+        document: dict[str, Any] = {}
+        try:
+            if found is not None:
+                self._keep(definition.id, found)
+                document = _without_commands(found.value)
+            number = max(self._kept(definition.id), default=0) + 1
+            definition = dataclasses.replace(definition, version=number)
+            data = as_bytes(_merged(document, plain(definition), self._kind.noun, self._kind.nested))
+            self._check(path, data)
+            write_whole(self._disk, path.resolve(), data)
+            self._forget_oldest(definition.id)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        self.load()
+        return definition
 
-    def _versions_of(self, agent_id: str) -> Path:
-        return self._folder / ".versions" / _twin(agent_id)
+    def _delete(self, definition_id: str) -> None:
+        path = self._place(definition_id)
+        found = read_json_file(path)
+        if found is None:
+            return
+        if isinstance(found, Problem):
+            raise refusal(found)
+        try:
+            self._keep(definition_id, found)
+            self._disk.make_folder(self._trash)
+            self._disk.replace(path, place_in_bin(self._disk, self._trash, definition_id))
+            self._disk.sync_folder(self._trash)
+            self._disk.sync_folder(self._folder)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        self.load()
 
-    def _kept(self, agent_id: str) -> dict[int, Path]:
-        folder = self._versions_of(agent_id)
+    def _versions(self, definition_id: str) -> tuple[Definition, ...]:
+        if not is_name(definition_id):
+            return ()
+        files = (read_json_file(path) for _, path in sorted(self._kept(definition_id).items(), reverse=True))
+        found = (self._read(file, []) for file in files if isinstance(file, JsonFile))
+        return tuple(one for one in found if one is not None)
+
+    def _place(self, definition_id: str) -> Path:
+        """Return the file of a definition: the one it was read from, else one named after its id."""
+        if not is_name(definition_id):
+            raise BadInput("assistant_id_invalid", assistant=definition_id[:80], most=MAX_ID)
+        return self._files.get(_twin(definition_id), self._folder / f"{definition_id}.json")
+
+    def _versions_of(self, definition_id: str) -> Path:
+        return self._folder / ".versions" / _twin(definition_id)
+
+    def _kept(self, definition_id: str) -> dict[int, Path]:
+        folder = self._versions_of(definition_id)
         try:
             files = [folder / one.name for one in self._disk.scan(folder)]
         except OSError:
             files = []
         return {int(path.stem): path for path in files if path.suffix == ".json" and path.stem.isdecimal()}
 
-    def _keep(self, agent_id: str, file: JsonFile) -> None:
+    def _keep(self, definition_id: str, file: JsonFile) -> None:
         """Keep a definition as it is now among its versions. Raises StorageError where it is another's."""
         problems: list[Problem] = []
         before = self._read(file, problems)
         if before is None:
             raise refusal(problems[-1])
-        if _twin(before.id) != _twin(agent_id):
+        if _twin(before.id) != _twin(definition_id):
             raise refusal(file.problem("duplicate_id", ("id",)))
-        kept = self._kept(agent_id)
+        kept = self._kept(definition_id)
         data = as_bytes(_without_commands(file.value))
         number = before.version
         if number in kept and kept[number].read_bytes() != data:
             number = max(kept) + 1  # Written by hand with a number that is taken.
-        write_whole(self._disk, self._versions_of(agent_id) / f"{number}.json", data)
+        write_whole(self._disk, self._versions_of(definition_id) / f"{number}.json", data)
 
-    def _forget_oldest(self, agent_id: str) -> None:
-        kept = sorted(self._kept(agent_id).items(), reverse=True)
+    def _forget_oldest(self, definition_id: str) -> None:
+        kept = sorted(self._kept(definition_id).items(), reverse=True)
         for _, path in kept[KEPT_VERSIONS:]:
             with contextlib.suppress(FileNotFoundError):
                 self._disk.remove(path)
@@ -174,79 +208,77 @@ class DefinitionFolder(Generic[Definition]):
     def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
         for at in _commands(file.value):
             problems.append(file.problem("no_commands", at))
-        found: Definition | None = validated(self._kind, file, (), file.value, problems)
-        fault = _FAULTS[self._kind](found) if found is not None else None
+        found: Definition | None = validated(self._kind.noun, file, (), file.value, problems)
+        fault = self._fault(found) if found is not None else None
         if fault is None:
             return found
         code, name, detail = fault
         problems.append(file.problem(code, (name,), detail))
         return None
 
+    def _fault(self, definition: Definition) -> Fault | None:
+        if not is_name(definition.id):
+            return "bad_id", "id", definition.id[:80]
+        if not definition.name.strip():
+            return "missing", "name", ""
+        for name, least in self._kind.least.items():
+            number = getattr(definition, name)
+            if number < least:
+                return "bad_number", name, str(number)[:40]
+        return self._kind.fault(definition)
+
 
 def _agent_fault(agent: Agent) -> Fault | None:
-    """Return (code, field, detail) of what is wrong with an assistant."""
-    if not is_name(agent.id):
-        return "bad_id", "id", agent.id[:80]
-    needed = ("name", "provider", "model") if agent.provider.strip() or agent.model.strip() else ("name",)
-    for name in needed:
-        if not getattr(agent, name).strip():
-            return "missing", name, ""
-    for name, least in (("max_depth", 0), ("max_steps", 1), ("version", 1)):
-        if getattr(agent, name) < least:
-            return "bad_number", name, str(getattr(agent, name))[:40]
-    return None
+    if bool(agent.provider.strip()) == bool(agent.model.strip()):
+        return None
+    return "missing", "model" if agent.provider.strip() else "provider", ""
 
 
 def _group_fault(group: Group) -> Fault | None:
-    """Return (code, field, detail) of what is wrong with a group."""
-    if not is_name(group.id):
-        return "bad_id", "id", group.id[:80]
-    if not group.name.strip():
-        return "missing", "name", ""
-    if bool(group.orchestrator.provider.strip()) != bool(group.orchestrator.model.strip()):
-        return "missing", "orchestrator", ""
-    for name in ("turns_limit", "version"):
-        if getattr(group, name) < 1:
-            return "bad_number", name, str(getattr(group, name))[:40]
-    return None
+    leader = group.orchestrator
+    complete = bool(leader.provider.strip()) == bool(leader.model.strip())
+    return None if complete else ("missing", "orchestrator", "")
 
 
 def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:
-    """Return (code, field, detail) of what keeps a workflow from running."""
-    if not is_name(definition.id):
-        return "bad_id", "id", definition.id[:80]
-    if not definition.name.strip():
-        return "missing", "name", ""
+    """Return what keeps a workflow from running."""
     for fault in faults(definition):
         place = "" if fault.place is None else f"steps[{fault.place}]."
         return fault.code, f"{place}{fault.field}", fault.detail[:300]
     return None
 
 
-_FAULTS: dict[type, Callable[[Any], Fault | None]] = {
-    Agent: _agent_fault,
-    Group: _group_fault,
-    WorkflowDefinition: _workflow_fault,
-}
+ASSISTANT = DefinitionKind(
+    noun=Agent,
+    fault=_agent_fault,
+    least={"max_depth": 0, "max_steps": 1, "version": 1},
+    nested={"busy": Busy},
+)
+GROUP = DefinitionKind(
+    noun=Group,
+    fault=_group_fault,
+    least={"turns_limit": 1, "version": 1},
+    nested={"orchestrator": Leader},
+)
+WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 
 
-def _twin(agent_id: str) -> str:
+def _twin(definition_id: str) -> str:
     """Return what two ids share that would be one file on some system."""
-    return unicodedata.normalize("NFC", agent_id).casefold()
+    return unicodedata.normalize("NFC", definition_id).casefold()
 
 
-def _merged(before: dict[str, Any], record: dict[str, Any], kind: type) -> dict[str, Any]:
+def _merged(
+    before: dict[str, Any], record: dict[str, Any], noun: type, nested: Mapping[str, type]
+) -> dict[str, Any]:
     """Return what a definition says now, with the fields of before that are unknown here."""
-    known = {field.name for field in dataclasses.fields(kind)}
+    known = {one.name for one in dataclasses.fields(noun)}
     merged = {name: value for name, value in before.items() if name in record or name not in known}
     for name, value in record.items():
         inside = merged.get(name)
-        nested = _NESTED.get(name)
-        merged[name] = _merged(inside, value, nested) if nested and isinstance(inside, dict) else value
+        merges = name in nested and isinstance(inside, dict)
+        merged[name] = _merged(inside or {}, value, nested[name], {}) if merges else value
     return merged
-
-
-_NESTED: dict[str, type] = {"busy": Busy, "orchestrator": Leader}
 
 
 def _commands(value: object, at: Field = ()) -> list[Field]:

@@ -7,19 +7,15 @@ The rest a person may write: what is wrong there is reported and never touched.
 
 import asyncio
 import dataclasses
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from app.core.agent import Agent, Group
 from app.core.errors import NotFound, StorageError
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.core.workflow import WorkflowDefinition
-from app.storage.definitions import DefinitionFolder
+from app.storage.definitions import ASSISTANT, GROUP, WORKFLOW, DefinitionFolder
 from app.storage.document_file import (
     VERSION,
     is_newer,
@@ -50,9 +46,7 @@ from app.storage.providers_file import (
     writable_entries,
 )
 from app.storage.records import plain
-from app.storage.threads import run_in_thread
-
-Result = TypeVar("Result")
+from app.storage.threads import OneAtATime, run_in_thread
 
 
 class JsonDocuments:
@@ -64,16 +58,19 @@ class JsonDocuments:
         self._settings = Settings()
         self._providers = ProviderEntries(providers=())
         self._model_lists: tuple[ModelList, ...] = ()
-        self._agents: tuple[Agent, ...] = ()
-        self._assistants = DefinitionFolder(Agent, paths.assistants, paths.trash, self._disk)
-        self._groups: tuple[Group, ...] = ()
-        self._workflows: tuple[WorkflowDefinition, ...] = ()
-        self._workflow_files = DefinitionFolder(WorkflowDefinition, paths.workflows, paths.trash, self._disk)
-        self._group_files = DefinitionFolder(Group, paths.groups, paths.trash, self._disk)
+        self._threads = OneAtATime("moot-documents")
+        shared = (paths.trash, self._disk, self._threads)
+        self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
+        self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
+        self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
+        self._folders: dict[str, DefinitionFolder[Any]] = {
+            "assistants": self.assistants,
+            "groups": self.groups,
+            "workflows": self.workflows,
+        }
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._problems: dict[str, list[Problem]] = {}
-        self._writing = threading.Lock()
 
     def load_settings(self) -> None:
         """Read `settings.json` only, at once and cheaply: the first paint needs the theme."""
@@ -95,12 +92,7 @@ class JsonDocuments:
 
     def fits(self, name: str, data: bytes) -> bool:
         """Say whether what should become a document of this name could be used; may block."""
-        folders: dict[str, DefinitionFolder[Any]] = {
-            "assistants": self._assistants,
-            "groups": self._group_files,
-            "workflows": self._workflow_files,
-        }
-        folder = folders.get(name.partition("/")[0])
+        folder = self._folders.get(name.partition("/")[0])
         path = self._paths.root / name
         if folder is None:
             found = parse_json(path, data)
@@ -118,7 +110,7 @@ class JsonDocuments:
         """
         before, self._settings = self._settings, settings
         try:
-            await self._write_in_thread(lambda: self._save_settings(settings))
+            await self._threads.run(lambda: self._save_settings(settings))
         except StorageError:
             if self._settings is settings:
                 self._settings = before
@@ -137,15 +129,15 @@ class JsonDocuments:
 
         Raises StorageError, also where the file as it is could not be read: it is not overwritten.
         """
-        await self._write_in_thread(lambda: self._save_providers(providers))
+        await self._threads.run(lambda: self._save_providers(providers))
 
     async def throw_provider(self, provider_id: str) -> str:
         """Move an entry of `providers.json` to the bin, and return its file there. Raises StorageError."""
-        return await self._write_in_thread(lambda: self._throw_provider(provider_id))
+        return await self._threads.run(lambda: self._throw_provider(provider_id))
 
     async def put_entry_back(self, file: str, kind: str) -> None:
         """Put a provider or a server back where it was. Raises StorageError, BadInput where there is one of that id."""
-        await self._write_in_thread(lambda: self._put_entry_back(self._paths.trash / file, kind))
+        await self._threads.run(lambda: self._put_entry_back(self._paths.trash / file, kind))
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models that were fetched from the providers."""
@@ -154,91 +146,7 @@ class JsonDocuments:
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
         """Write `models.json`, which can always be fetched again. Raises StorageError."""
         self._model_lists = lists
-        await self._write_in_thread(
-            lambda: save_model_lists(self._disk, self._paths.models, self._model_lists)
-        )
-
-    def agents(self) -> tuple[Agent, ...]:
-        """Return the assistants of `assistants/`."""
-        return self._agents
-
-    async def save_agent(self, agent: Agent) -> Agent:
-        """Write an assistant with the next version number and return it so; the version before is kept.
-
-        Unknown fields stay. Raises StorageError, also where the file holds what could not be read.
-        """
-
-        def save() -> Agent:
-            saved = self._assistants.save(agent)
-            self._load_agents()
-            return saved
-
-        return await self._write_in_thread(save)
-
-    async def delete_agent(self, agent_id: str) -> None:
-        """Move an assistant to the bin; its versions are kept. Raises StorageError."""
-
-        def delete() -> None:
-            self._assistants.delete(agent_id)
-            self._load_agents()
-
-        await self._write_in_thread(delete)
-
-    async def agent_versions(self, agent_id: str) -> tuple[Agent, ...]:
-        """Return the versions of an assistant that are kept, newest first."""
-        return await self._write_in_thread(lambda: self._assistants.versions(agent_id))
-
-    def groups(self) -> tuple[Group, ...]:
-        """Return the groups of `groups/`."""
-        return self._groups
-
-    async def save_group(self, group: Group) -> Group:
-        """Write a group with the next version number and return it so; unknown fields stay.
-
-        Raises StorageError, also where the file holds what could not be read.
-        """
-
-        def save() -> Group:
-            saved = self._group_files.save(group)
-            self._load_groups()
-            return saved
-
-        return await self._write_in_thread(save)
-
-    async def delete_group(self, group_id: str) -> None:
-        """Move a group to the bin; its versions are kept. Raises StorageError."""
-
-        def delete() -> None:
-            self._group_files.delete(group_id)
-            self._load_groups()
-
-        await self._write_in_thread(delete)
-
-    def workflows(self) -> tuple[WorkflowDefinition, ...]:
-        """Return the definitions of `workflows/`."""
-        return self._workflows
-
-    async def save_workflow(self, definition: WorkflowDefinition) -> WorkflowDefinition:
-        """Write a definition with the next version number and return it so; unknown fields stay.
-
-        Raises StorageError, also for one that could not run and where the file could not be read.
-        """
-
-        def save() -> WorkflowDefinition:
-            saved = self._workflow_files.save(definition)
-            self._load_workflows()
-            return saved
-
-        return await self._write_in_thread(save)
-
-    async def delete_workflow(self, definition_id: str) -> None:
-        """Move a definition to the bin; its versions are kept. Raises StorageError."""
-
-        def delete() -> None:
-            self._workflow_files.delete(definition_id)
-            self._load_workflows()
-
-        await self._write_in_thread(delete)
+        await self._threads.run(lambda: save_model_lists(self._disk, self._paths.models, self._model_lists))
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
@@ -249,11 +157,11 @@ class JsonDocuments:
 
         Raises StorageError, also where the file as it is could not be read: it is not overwritten.
         """
-        await self._write_in_thread(lambda: self._save_servers(servers))
+        await self._threads.run(lambda: self._save_servers(servers))
 
     async def throw_server(self, name: str) -> str:
         """Move an entry of `mcp.json` to the bin, and return its file there. Raises NotFound, StorageError."""
-        return await self._write_in_thread(lambda: self._throw_server(name))
+        return await self._threads.run(lambda: self._throw_server(name))
 
     def consents(self) -> frozenset[str]:
         """Return the fingerprints the user has allowed."""
@@ -261,41 +169,25 @@ class JsonDocuments:
 
     async def save_consents(self, consents: frozenset[str]) -> None:
         """Write what the user has allowed. Raises StorageError."""
-        await self._write_in_thread(lambda: self._save_consents(consents))
+        await self._threads.run(lambda: self._save_consents(consents))
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""
-        return tuple(problem for some in self._problems.values() for problem in some)
-
-    async def _write_in_thread(self, work: Callable[[], Result]) -> Result:
-        def write() -> Result:
-            with self._writing:
-                return work()
-
-        return await asyncio.shield(asyncio.wrap_future(run_in_thread(write, "moot-documents")))
+        found = (*self._problems.values(), *(folder.problems for folder in self._folders.values()))
+        return tuple(problem for some in found for problem in some)
 
     def _load(self) -> None:
         self.load_settings()
         self._load_providers()
         self._model_lists = read_model_lists(self._paths.models)
-        self._load_agents()
-        self._load_groups()
-        self._load_workflows()
+        for folder in self._folders.values():
+            folder.load()
         self._load_servers()
         self._load_consents()
 
     def _load_providers(self) -> None:
         self._providers = read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
-
-    def _load_workflows(self) -> None:
-        self._workflows, self._problems["workflows"] = self._workflow_files.read()
-
-    def _load_groups(self) -> None:
-        self._groups, self._problems["groups"] = self._group_files.read()
-
-    def _load_agents(self) -> None:
-        self._agents, self._problems["assistants"] = self._assistants.read()
 
     def _load_servers(self) -> None:
         problems: list[Problem] = []

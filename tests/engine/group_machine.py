@@ -55,7 +55,7 @@ class GroupPlay:
         self.made.models.otherwise = self._reply
         leader = Leader(provider="remote0", model="m")
         group = Group(id="crew", name="Crew", members=tuple(MEMBERS), orchestrator=leader, turns_limit=LIMIT)
-        self.made.documents._groups = (group,)
+        self.made.documents.groups.kept = (group,)
         self.noted = 0
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:

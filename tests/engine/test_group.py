@@ -47,7 +47,7 @@ def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script], **fields: ob
     group = Group(
         id="crew", name="Crew", members=("ann", "bo"), orchestrator=Leader(provider="remote0", model="m")
     )
-    made.documents._groups = (replace(group, **fields),)  # type: ignore[arg-type]
+    made.documents.groups.kept = (replace(group, **fields),)  # type: ignore[arg-type]
     _made.append(made)
     return made
 
@@ -274,7 +274,7 @@ async def test_a_member_that_was_deleted_is_told_and_the_run_ends(tmp_path: Path
     real = made.models.otherwise
 
     def answer(request: ModelRequest) -> Script:
-        made.documents._agents = tuple(one for one in CREW if one.id != "ann")
+        made.documents.assistants.kept = tuple(one for one in CREW if one.id != "ann")
         return real(request)
 
     made.models.otherwise = answer

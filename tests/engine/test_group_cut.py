@@ -55,7 +55,7 @@ def _bench(store: MemoryStore, answer: Callable[[ModelRequest], Script] = _answe
     )
     made.models.otherwise = answer
     leader = Leader(provider="remote0", model="m")
-    made.documents._groups = (Group(id="crew", name="Crew", members=("ann", "bo"), orchestrator=leader),)
+    made.documents.groups.kept = (Group(id="crew", name="Crew", members=("ann", "bo"), orchestrator=leader),)
     return made
 
 

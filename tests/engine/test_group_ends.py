@@ -38,7 +38,7 @@ def bench(store: object, answer: Callable[[ModelRequest], Script], limit: int = 
     made.models.otherwise = answer
     leader = Leader(provider="remote0", model="m")
     group = Group(id="crew", name="Crew", members=("ann", "bo"), orchestrator=leader, turns_limit=limit)
-    made.documents._groups = (group, replace(group, id="others", name="Others", members=("cy", "di")))
+    made.documents.groups.kept = (group, replace(group, id="others", name="Others", members=("cy", "di")))
     _made.append(made)
     return made
 
@@ -180,15 +180,19 @@ async def test_a_group_of_one_and_two_of_one_name(tmp_path: Path) -> None:
         a_log_store(tmp_path),
         lambda request: next(steps) if who(request) == "orchestrator" else ["I did it."],
     )
-    made.documents._agents = (agent("ann", name="Twin"), agent("bo", name="Ann"), agent("cy", name="Ann"))
-    group = replace(made.documents._groups[0], members=("ann", "bo", "cy"))
-    made.documents._groups = (group,)
+    made.documents.assistants.kept = (
+        agent("ann", name="Twin"),
+        agent("bo", name="Ann"),
+        agent("cy", name="Ann"),
+    )
+    group = replace(made.documents.groups.kept[0], members=("ann", "bo", "cy"))
+    made.documents.groups.kept = (group,)
     session_id = await run(made)
     assert [one.author.id for one in made.messages(session_id) if one.content == "I did it."] == [
         "ann",
         "ann",
     ]
-    made.documents._groups = (replace(group, members=("bo",)),)
+    made.documents.groups.kept = (replace(group, members=("bo",)),)
     steps = iter([calling(hand("ann")), REPORT])
     session_id = await run(made)
     assert [one.author.id for one in made.messages(session_id) if one.content == "I did it."] == ["bo"]

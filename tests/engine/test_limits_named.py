@@ -105,7 +105,7 @@ async def test_a_group_that_has_used_its_turns_names_the_limit(tmp_path: Path) -
 
     made = bench(tmp_path, answer, agent("ann", name="Ann"), agent("bo", name="Bo"))
     leader = Leader(provider="remote0", model="m")
-    made.documents._groups = (
+    made.documents.groups.kept = (
         Group(id="crew", name="Crew", members=("ann", "bo"), orchestrator=leader, turns_limit=2),
     )
     session_id = await made.engine.groups.start("crew", "Ship it.")

@@ -53,7 +53,7 @@ def bench(
 ) -> Bench:
     made = a_bench(a_log_store(tmp_path), agents=agents, tools=(_asker(),))
     made.models.otherwise = answer
-    made.documents._workflows = (definition,)
+    made.documents.workflows.kept = (definition,)
     _made.append(made)
     return made
 

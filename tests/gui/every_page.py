@@ -195,8 +195,8 @@ async def keep_all(data_dir: Path) -> None:
     documents = JsonDocuments(paths)
     await documents.load()
     for one in AGENTS:
-        await documents.save_agent(one)
-    await documents.save_group(CREW)
+        await documents.assistants.save(one)
+    await documents.groups.save(CREW)
     await documents.save_mcp_servers(SERVERS)
     store = JsonLogStore(paths)
     await store.open()

@@ -52,14 +52,14 @@ def _file(paths: DataPaths, name: str, value: object) -> Path:
 
 async def test_a_definition_is_saved_whole_and_each_save_is_the_next_version(paths):
     documents = await _loaded(paths)
-    saved = await documents.save_agent(dataclasses.replace(BROWSER, version=7))
+    saved = await documents.assistants.save(dataclasses.replace(BROWSER, version=7))
     assert saved == dataclasses.replace(BROWSER, version=1)
-    again = await documents.save_agent(dataclasses.replace(saved, name="Browser", busy=None, tools=()))
+    again = await documents.assistants.save(dataclasses.replace(saved, name="Browser", busy=None, tools=()))
     assert (again.version, again.name, again.busy, again.tools) == (2, "Browser", None, ())
-    assert documents.agents() == (again,)
+    assert documents.assistants.all() == (again,)
     other = await _loaded(paths)
-    assert (other.agents(), other.problems()) == ((again,), ())
-    assert await other.agent_versions("browser") == (saved,)
+    assert (other.assistants.all(), other.problems()) == ((again,), ())
+    assert await other.assistants.versions("browser") == (saved,)
     path = paths.assistants / "browser.json"
     assert path.stat().st_mode & 0o777 == 0o600
     assert "브라우저" in (paths.assistants / ".versions" / "browser" / "1.json").read_text("utf-8")
@@ -77,8 +77,8 @@ async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
         },
     )
     documents = await _loaded(paths)
-    [agent] = documents.agents()
-    await documents.save_agent(dataclasses.replace(agent, role="Aide", busy=Busy(strategy="reject")))
+    [agent] = documents.assistants.all()
+    await documents.assistants.save(dataclasses.replace(agent, role="Aide", busy=Busy(strategy="reject")))
     after = json.loads(path.read_bytes())
     assert after["of_tomorrow"] == {"a": [1]}
     assert after["busy"] == {"strategy": "reject", "x": 1}
@@ -89,34 +89,34 @@ async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
 async def test_the_newest_twenty_versions_are_kept(paths):
     documents = await _loaded(paths)
     for number in range(KEPT_VERSIONS + 5):
-        await documents.save_agent(dataclasses.replace(BROWSER, role=f"role {number}"))
-    kept = await documents.agent_versions("browser")
+        await documents.assistants.save(dataclasses.replace(BROWSER, role=f"role {number}"))
+    kept = await documents.assistants.versions("browser")
     assert [one.version for one in kept] == list(range(KEPT_VERSIONS + 4, 4, -1))
     assert kept[0].role == f"role {KEPT_VERSIONS + 3}"
 
 
 async def test_a_deleted_assistant_goes_to_the_bin_and_comes_back_as_the_next_version(paths):
     documents = await _loaded(paths)
-    await documents.save_agent(BROWSER)
-    second = await documents.save_agent(BROWSER)
-    await documents.delete_agent("browser")
-    assert documents.agents() == ()
-    assert (await _loaded(paths)).agents() == ()
+    await documents.assistants.save(BROWSER)
+    second = await documents.assistants.save(BROWSER)
+    await documents.assistants.delete("browser")
+    assert documents.assistants.all() == ()
+    assert (await _loaded(paths)).assistants.all() == ()
     [thrown] = paths.trash.iterdir()
     assert thrown.name.startswith("browser.")
-    assert [one.version for one in await documents.agent_versions("browser")] == [2, 1]
-    back = await documents.save_agent(second)
+    assert [one.version for one in await documents.assistants.versions("browser")] == [2, 1]
+    back = await documents.assistants.save(second)
     assert back == dataclasses.replace(BROWSER, version=3)
-    await documents.delete_agent("nobody")
+    await documents.assistants.delete("nobody")
 
 
 async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_none(paths):
     documents = await _loaded(paths)
-    await documents.save_agent(BROWSER)
-    await documents.save_agent(dataclasses.replace(BROWSER, role="second"))
+    await documents.assistants.save(BROWSER)
+    await documents.assistants.save(dataclasses.replace(BROWSER, role="second"))
     _file(paths, "browser.json", {"id": "browser", "name": "By hand", "version": 1})
-    saved = await documents.save_agent(BROWSER)
-    kept = await documents.agent_versions("browser")
+    saved = await documents.assistants.save(BROWSER)
+    kept = await documents.assistants.versions("browser")
     assert [one.name for one in kept] == ["By hand", BROWSER.name]
     assert saved.version == 3
 
@@ -130,21 +130,21 @@ async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_no
 async def test_an_id_that_can_name_no_file_is_refused_and_reported(paths, agent_id):
     documents = await _loaded(paths)
     with pytest.raises(BadInput, match="assistant_id_invalid"):
-        await documents.save_agent(dataclasses.replace(BROWSER, id=agent_id))
+        await documents.assistants.save(dataclasses.replace(BROWSER, id=agent_id))
     with pytest.raises(BadInput, match="assistant_id_invalid"):
-        await documents.delete_agent(agent_id)
-    assert await documents.agent_versions(agent_id) == ()
+        await documents.assistants.delete(agent_id)
+    assert await documents.assistants.versions(agent_id) == ()
     assert list(paths.root.iterdir()) == []
     _file(paths, "x.json", {"id": agent_id, "name": "X"})
     documents = await _loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("bad_id", "id")]
-    assert documents.agents() == ()
+    assert documents.assistants.all() == ()
 
 
 async def test_korean_ids_are_fine(paths):
     documents = await _loaded(paths)
-    await documents.save_agent(dataclasses.replace(BROWSER, id="검색-도우미"))
-    assert [one.id for one in (await _loaded(paths)).agents()] == ["검색-도우미"]
+    await documents.assistants.save(dataclasses.replace(BROWSER, id="검색-도우미"))
+    assert [one.id for one in (await _loaded(paths)).assistants.all()] == ["검색-도우미"]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ async def test_what_could_not_be_read_is_never_overwritten_nor_deleted(paths, da
     path = _file(paths, "browser.json", data)
     documents = await _loaded(paths)
     with pytest.raises(StorageError, match="unreadable_file"):
-        await documents.save_agent(BROWSER)
+        await documents.assistants.save(BROWSER)
     with pytest.raises(StorageError, match="unreadable_file"):
-        await documents.delete_agent("browser")
+        await documents.assistants.delete("browser")
     assert path.read_bytes() == data
 
 
@@ -164,7 +164,7 @@ async def test_a_definition_that_could_not_be_read_back_is_not_written(paths):
     documents = await _loaded(paths)
     for faulty in ({"name": " "}, {"provider": "openai"}, {"max_steps": 0}, {"tools": (1,)}):
         with pytest.raises(StorageError, match="invalid_record"):
-            await documents.save_agent(dataclasses.replace(BROWSER, **faulty))
+            await documents.assistants.save(dataclasses.replace(BROWSER, **faulty))
     assert not (paths.assistants / "browser.json").exists()
 
 
@@ -178,13 +178,13 @@ async def test_a_command_is_reported_and_not_kept(paths):
         b' "x": [{"Script": "x", "kept": 1}],\n "code": {"a": 1}}',
     )
     documents = await _loaded(paths)
-    [agent] = documents.agents()
+    [agent] = documents.assistants.all()
     assert [(one.code, one.line, one.field) for one in documents.problems()] == [
         ("no_commands", 2, "command"),
         ("no_commands", 3, "x[0].Script"),
         ("no_commands", 4, "code"),
     ]
-    await documents.save_agent(agent)
+    await documents.assistants.save(agent)
     assert documents.problems() == ()
     assert json.loads(path.read_bytes())["x"] == [{"kept": 1}]
     everything = b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
@@ -218,7 +218,7 @@ async def test_a_field_of_the_wrong_kind_is_named(paths, fields, code, field):
     _file(paths, "a.json", {"id": "a", "name": "A", **fields})
     _file(paths, "b.json", {"id": "b", "name": "B", "provider": "", "model": ""})
     documents = await _loaded(paths)
-    assert [one.id for one in documents.agents()] == ["b"]
+    assert [one.id for one in documents.assistants.all()] == ["b"]
     [problem] = documents.problems()
     assert (problem.code, problem.field) == (code, field)
     [name, *_] = fields
@@ -258,19 +258,19 @@ class _Dying(RealFileSystem):
 
 
 async def test_a_kill_at_any_call_leaves_the_old_definition_or_the_new(paths):
-    before = await (await _loaded(paths)).save_agent(BROWSER)
+    before = await (await _loaded(paths)).assistants.save(BROWSER)
     finished = False
     for calls in range(60):
         saved = None
         documents = await _loaded(paths, _Dying(calls))
         try:
-            saved = await documents.save_agent(dataclasses.replace(BROWSER, role=f"after {calls}"))
+            saved = await documents.assistants.save(dataclasses.replace(BROWSER, role=f"after {calls}"))
         except StorageError:
             finished = False
         else:
             finished = True
         again = await _loaded(paths)
-        [kept] = again.agents()
+        [kept] = again.assistants.all()
         assert again.problems() == ()
         assert kept in (
             before,
@@ -278,7 +278,7 @@ async def test_a_kill_at_any_call_leaves_the_old_definition_or_the_new(paths):
         )
         assert saved is None or kept == saved
         if kept != before:
-            assert (await again.agent_versions("browser"))[0] == before
+            assert (await again.assistants.versions("browser"))[0] == before
         before = kept
         if finished:
             break

@@ -46,7 +46,7 @@ async def test_without_files_there_are_defaults_and_nothing_is_written(paths):
         "ollama",
         "embedded",
     ]
-    assert (documents.agents(), documents.problems()) == ((), ())
+    assert (documents.assistants.all(), documents.problems()) == ((), ())
     assert list(paths.root.iterdir()) == []
 
 
@@ -175,7 +175,7 @@ async def test_a_hand_written_file_that_cannot_be_read_is_reported_and_never_tou
     [problem] = documents.problems()
     assert (problem.path, problem.code) == (str(path), code)
     assert line is None or problem.line == line
-    assert [agent.id for agent in documents.agents()] == ["ben"]
+    assert [agent.id for agent in documents.assistants.all()] == ["ben"]
     if name == "providers.json":
         with pytest.raises(StorageError, match="unreadable_file"):
             await documents.save_providers((ProviderConfig(id="x", kind="openai"),))
@@ -312,8 +312,8 @@ async def test_assistants_are_read_and_twins_reported(paths):
     _write(paths.assistants / "f.json", {**whole, "id": "f", "busy": {"strategy": 1}})
     _write(paths.assistants / "g.json", {**whole, "id": "g", "version": 0})
     documents = await _loaded(paths)
-    assert [one.id for one in documents.agents()] == ["architect", "caf\u00e9"]
-    assert documents.agents()[0].busy is not None
+    assert [one.id for one in documents.assistants.all()] == ["architect", "caf\u00e9"]
+    assert documents.assistants.all()[0].busy is not None
     assert [(Path(one.path).name, one.code, one.field) for one in documents.problems()] == [
         ("b.json", "duplicate_id", "id"),
         ("d.json", "bad_id", "id"),

@@ -46,13 +46,13 @@ def _file(paths: DataPaths, name: str, value: object) -> Path:
 
 async def test_a_group_is_saved_whole_deleted_to_the_bin_and_saved_again(paths: DataPaths) -> None:
     documents = await _loaded(paths)
-    first = await documents.save_group(CREW)
-    assert (await _loaded(paths)).groups() == (first,)
-    await documents.delete_group("crew")
-    assert documents.groups() == ()
+    first = await documents.groups.save(CREW)
+    assert (await _loaded(paths)).groups.all() == (first,)
+    await documents.groups.delete("crew")
+    assert documents.groups.all() == ()
     [thrown] = paths.trash.iterdir()
     assert thrown.name.startswith("crew.")
-    back = await documents.save_group(first)
+    back = await documents.groups.save(first)
     assert (back.version, back.members) == (2, CREW.members)
 
 
@@ -72,11 +72,11 @@ async def test_what_cannot_be_read_is_reported_and_never_overwritten(
 ) -> None:
     path = _file(paths, "crew.json", data)
     documents = await _loaded(paths)
-    assert documents.groups() == ()
+    assert documents.groups.all() == ()
     [problem] = documents.problems()
     assert (problem.code, Path(problem.path).name) == (code, "crew.json")
     with pytest.raises(StorageError):
-        await documents.save_group(CREW)
+        await documents.groups.save(CREW)
     assert path.read_bytes() == data
 
 
@@ -104,7 +104,7 @@ async def test_a_field_of_the_wrong_kind_is_named_and_the_others_are_used(
     _file(paths, "a.json", {"id": "a", "name": "A", **fields})
     _file(paths, "b.json", {"id": "b", "name": "B"})
     documents = await _loaded(paths)
-    assert [one.id for one in documents.groups()] == ["b"]
+    assert [one.id for one in documents.groups.all()] == ["b"]
     [problem] = documents.problems()
     assert (problem.code, problem.field) == (code, field)
 
@@ -114,7 +114,7 @@ async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths
     _file(paths, "a.json", {"id": "crew", "name": "First"})
     _file(paths, "b.json", {"id": "CREW", "name": "Second"})
     documents = await _loaded(paths)
-    assert [one.name for one in documents.groups()] == ["First"]
+    assert [one.name for one in documents.groups.all()] == ["First"]
     [problem] = documents.problems()
     assert (problem.code, problem.field, Path(problem.path).name) == ("duplicate_id", "id", "b.json")
 
@@ -125,7 +125,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
     _file(paths, "crew.json", {"id": "crew", "name": "Crew", "command": "rm -rf /"})
     documents = await _loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("no_commands", "command")]
-    await documents.save_group(documents.groups()[0])
+    await documents.groups.save(documents.groups.all()[0])
     assert b"rm -rf" not in b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
 
 
@@ -133,7 +133,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
 async def test_an_id_that_can_name_no_file_is_refused(paths: DataPaths) -> None:
     documents = await _loaded(paths)
     with pytest.raises(BadInput):
-        await documents.save_group(Group(id="../x", name="X"))
+        await documents.groups.save(Group(id="../x", name="X"))
     assert not list(paths.root.iterdir())
 
 

@@ -73,7 +73,7 @@ async def test_it_is_named_and_left_alone_and_hurts_no_other_file(
     began = time.monotonic()
     documents = await loaded(paths)
     assert time.monotonic() - began < GENEROUS_S
-    assert [one.id for one in documents.agents()] == ["good"]
+    assert [one.id for one in documents.assistants.all()] == ["good"]
     problems = documents.problems()
     assert problems and {one.path for one in problems} == {str(path)}
     assert all(len(one.detail) < 500 for one in problems)
@@ -248,14 +248,14 @@ def test_a_backup_brings_nothing_but_what_a_backup_holds(paths: DataPaths, tmp_p
 @pytest.mark.corpus(34, 35)
 async def test_ids_that_would_be_one_file_on_some_system_are_one(paths: DataPaths) -> None:
     documents = await loaded(paths)
-    await documents.save_agent(Agent(id="\u1112\u1161\u11ab", name="Decomposed"))
-    await documents.save_agent(Agent(id="\ud55c", name="Other"))
-    await documents.save_agent(Agent(id="Browser", name="One"))
-    await documents.save_agent(Agent(id="browser", name="Two"))
+    await documents.assistants.save(Agent(id="\u1112\u1161\u11ab", name="Decomposed"))
+    await documents.assistants.save(Agent(id="\ud55c", name="Other"))
+    await documents.assistants.save(Agent(id="Browser", name="One"))
+    await documents.assistants.save(Agent(id="browser", name="Two"))
     assert len([one for one in paths.assistants.iterdir() if one.is_file()]) == 2
     (paths.assistants / "twin.json").write_text('{"id": "BROWSER", "name": "Three"}', encoding="utf-8")
     documents = await loaded(paths)
-    assert sorted(one.name for one in documents.agents()) == ["Other", "Two"]
+    assert sorted(one.name for one in documents.assistants.all()) == ["Other", "Two"]
     assert [(one.code, Path(one.path).name) for one in documents.problems()] == [
         ("duplicate_id", "twin.json")
     ]
@@ -270,7 +270,7 @@ async def test_copies_that_a_synchronised_folder_leaves_are_no_sessions_and_stay
     store.append((SessionStarted(session_id=session.id, session=session),))
     await store.close()
     documents = await loaded(paths)
-    await documents.save_agent(Agent(id="ann", name="Ann"))
+    await documents.assistants.save(Agent(id="ann", name="Ann"))
     copies = []
     for path in (paths.session(session.id), paths.assistants / "ann.json", paths.index):
         for mark in (" (conflicted copy 2026-11-22)", ".sync-conflict-20261122-120000-ABCDEF", " (1)"):
@@ -282,7 +282,7 @@ async def test_copies_that_a_synchronised_folder_leaves_are_no_sessions_and_stay
     assert [one.id for one in store.summaries()] == [session.id]
     await store.close()
     documents = await loaded(paths)
-    assert [one.name for one in documents.agents()] == ["Ann"]
+    assert [one.name for one in documents.assistants.all()] == ["Ann"]
     assert {one.code for one in documents.problems()} == {"duplicate_id"}
     assert all(copy.read_bytes() == data for copy, data in copies)
 
@@ -299,7 +299,7 @@ async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) 
     documents = await loaded(paths)
     assert {one.code for one in documents.problems()} == {"no_commands"}
     assert documents.mcp_servers() == ()
-    await documents.save_agent(documents.agents()[0])
+    await documents.assistants.save(documents.assistants.all()[0])
     assert b"rm -rf" not in (paths.assistants / "x.json").read_bytes()
     assert b'"sh"' not in (paths.assistants / "x.json").read_bytes()
     paths.providers.write_text(
@@ -308,4 +308,4 @@ async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) 
     documents = await loaded(paths)
     assert "sk-canary" not in repr(documents.providers())
     with pytest.raises(MootError):
-        await documents.save_agent(Agent(id="../x", name="X"))
+        await documents.assistants.save(Agent(id="../x", name="X"))

@@ -165,7 +165,7 @@ class ChatPlay:
         self._replies = self._done = 0
         self._seed = seed
         self._open()
-        self.documents._groups = (group(kind, asks=seed % 3 == 0),)
+        self.documents.groups.kept = (group(kind, asks=seed % 3 == 0),)
         begin = self.engine.groups.start if grouped else self.engine.chats.start
         self.session_id = self.run(begin(GROUP if grouped else f"on-{kind}", "Hello"))
 

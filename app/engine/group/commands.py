@@ -64,7 +64,7 @@ class Groups:
     def all(self) -> tuple[Group, ...]:
         """Return every group in the user's order."""
         order = {group_id: place for place, group_id in enumerate(self._documents.settings().group_order)}
-        return tuple(sorted(self._documents.groups(), key=lambda group: order.get(group.id, len(order))))
+        return tuple(sorted(self._documents.groups.all(), key=lambda group: order.get(group.id, len(order))))
 
     def find(self, id_or_name: str) -> Group:
         """Return a group by id or exact name. Raises NotFound, BadInput where a name is two's."""
@@ -81,7 +81,7 @@ class Groups:
         """Write a group; one without an id gets one from its name. Returns it as saved."""
         if not group.id:
             group = replace(group, id=self._free_id(group.name))
-        saved = await self._documents.save_group(_checked(group))
+        saved = await self._documents.groups.save(_checked(group))
         self._tell()
         return saved
 
@@ -91,14 +91,14 @@ class Groups:
 
     async def delete(self, group_id: str) -> None:
         """Take a group away; `restore` brings it back. Its members stay."""
-        await self._documents.delete_group(self.find(group_id).id)
+        await self._documents.groups.delete(self.find(group_id).id)
         self._tell()
 
     async def restore(self, group: Group) -> None:
         """Bring a deleted group back as it was. Raises BadInput where it exists."""
         if any(one.id == group.id for one in self.all()):
             raise BadInput("bin_place_taken", name=group.name)
-        await self._documents.save_group(group)
+        await self._documents.groups.save(group)
         self._tell()
 
     async def reorder(self, group_ids: tuple[str, ...]) -> None:

@@ -76,14 +76,14 @@ class Cast:
 
     def agents(self) -> tuple[Agent, ...]:
         """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""
-        known = {agent.id: agent for agent in self._documents.agents()} | dict(self._built_in)
+        known = {agent.id: agent for agent in self._documents.assistants.all()} | dict(self._built_in)
         order = {agent_id: place for place, agent_id in enumerate(self.settings().assistant_order)}
         return tuple(sorted(known.values(), key=lambda agent: order.get(agent.id, len(order))))
 
     def agent(self, agent_id: str) -> Agent | None:
         """Return an assistant by its id."""
         return self._built_in.get(agent_id) or next(
-            (agent for agent in self._documents.agents() if agent.id == agent_id), None
+            (agent for agent in self._documents.assistants.all() if agent.id == agent_id), None
         )
 
     def is_built_in(self, agent_id: str) -> bool:
@@ -159,7 +159,7 @@ class Cast:
 
     def groups(self) -> tuple[Group, ...]:
         """Return the user's groups."""
-        return self._documents.groups()
+        return self._documents.groups.all()
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""

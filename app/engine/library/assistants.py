@@ -79,7 +79,7 @@ class Assistants:
             agent = replace(agent, id=self._free_id(agent.name))
         if self.is_built_in(agent.id):
             raise BadInput("assistant_built_in", assistant=agent.name)
-        saved = await self._documents.save_agent(_checked(agent))
+        saved = await self._documents.assistants.save(_checked(agent))
         self._tell()
         return saved
 
@@ -91,19 +91,19 @@ class Assistants:
         """Take an assistant away; `restore` brings it back."""
         if self.is_built_in(agent_id):
             raise BadInput("assistant_built_in", assistant=agent_id)
-        await self._documents.delete_agent(self.find(agent_id).id)
+        await self._documents.assistants.delete(self.find(agent_id).id)
         self._tell()
 
     async def restore(self, agent: Agent) -> None:
         """Bring a deleted assistant back as it was. Raises BadInput where it exists."""
         if any(one.id == agent.id for one in self.all()):
             raise BadInput("bin_place_taken", name=agent.name)
-        await self._documents.save_agent(agent)
+        await self._documents.assistants.save(agent)
         self._tell()
 
     async def versions(self, agent_id: str) -> tuple[Agent, ...]:
         """Return the versions of an assistant that are kept, newest first."""
-        return await self._documents.agent_versions(agent_id)
+        return await self._documents.assistants.versions(agent_id)
 
     async def reorder(self, agent_ids: Sequence[str]) -> None:
         """Keep the order in which assistants are listed."""

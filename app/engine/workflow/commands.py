@@ -73,7 +73,9 @@ class Workflows:
 
     def all(self) -> tuple[WorkflowDefinition, ...]:
         """Return every definition; the program's own win over a file of their id."""
-        return tuple(({one.id: one for one in self._documents.workflows()} | dict(self._built_in)).values())
+        return tuple(
+            ({one.id: one for one in self._documents.workflows.all()} | dict(self._built_in)).values()
+        )
 
     def find(self, definition_id: str) -> WorkflowDefinition:
         """Return a definition by id or exact name. Raises NotFound."""
@@ -103,7 +105,7 @@ class Workflows:
         if self.is_built_in(definition.id):
             raise BadInput("workflow_built_in", workflow=definition.name)
         self._check(definition)
-        saved = await self._documents.save_workflow(definition)
+        saved = await self._documents.workflows.save(definition)
         self._bus.publish(WorkflowsChanged(session_id=""))
         return saved
 
@@ -111,14 +113,14 @@ class Workflows:
         """Take a definition away; `restore` brings it back."""
         if self.is_built_in(definition_id):
             raise BadInput("workflow_built_in", workflow=definition_id)
-        await self._documents.delete_workflow(self.find(definition_id).id)
+        await self._documents.workflows.delete(self.find(definition_id).id)
         self._bus.publish(WorkflowsChanged(session_id=""))
 
     async def restore(self, definition: WorkflowDefinition) -> None:
         """Bring a deleted definition back. Raises BadInput where it exists."""
         if any(one.id == definition.id for one in self.all()):
             raise BadInput("bin_place_taken", name=definition.name)
-        await self._documents.save_workflow(definition)
+        await self._documents.workflows.save(definition)
         self._bus.publish(WorkflowsChanged(session_id=""))
 
     # Work
