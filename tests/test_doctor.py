@@ -169,7 +169,7 @@ async def test_every_session_log_is_read_and_what_is_damaged_is_named(data_dir: 
     assert row["found"] == f"{paths.session(damaged)}:2: damaged; lost: a message"
     assert "moot restore" in str(row["remedy"])
     [row] = [row for row in await _rows(data_dir, "ko") if row["check"] == "sessions"]
-    assert "메시지 하나" in str(row["found"])
+    assert "메시지 1개" in str(row["found"])
     paths.session(damaged).unlink()
     [row] = [row for row in await _rows(data_dir) if row["check"] == "sessions"]
     assert (row["ok"], row["found"]) == (True, "1 read; nothing is damaged or missing")

@@ -161,5 +161,5 @@ def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
 @pytest.mark.parametrize("reason", ["app_closed", "app_restart"])
 def test_a_session_paused_by_the_end_of_moot_says_so(reason: str) -> None:
     session = Session(id="0" * 26, title="T", kind="debate", status=PAUSED, reason=reason)
-    assert last_line(session, ENGLISH).startswith("Paused because Moot was closed. Go on with")
-    assert last_line(session, KOREAN).startswith("Moot가 종료되어 일시 정지됐어요.")
+    assert last_line(session, ENGLISH).startswith("Paused because Moot was closed · Go on with")
+    assert last_line(session, KOREAN).startswith("일시 정지됨 · Moot 종료")

@@ -16,10 +16,10 @@ from app.storage.paths import resources_dir
         ("en", IDLE, "repeated", "It was stopped because it kept repeating the same call."),
         ("en", IDLE, "by_user", ""),
         ("en", IDLE, "", ""),
-        ("en", PAUSED, "app_closed", "Paused because Moot was closed."),
+        ("en", PAUSED, "app_closed", "Paused because Moot was closed"),
         ("en", PAUSED, "budget_minutes", "Paused: It reached the time limit"),
         ("ko", IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
-        ("ko", PAUSED, "app_restart", "Moot가 종료되어 일시 정지됐어요."),
+        ("ko", PAUSED, "app_restart", "일시 정지됨 · Moot 종료"),
     ],
 )
 def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: str, says: str) -> None:

@@ -326,18 +326,18 @@ def last_line(session: Session, texts: Texts) -> str:
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
     if session.status == PAUSED and reason_code(session.reason) == RESTART:
-        line = texts("status.paused_closed")
+        parts = [texts("status.paused_closed")]
     else:
-        line = texts.named("cli.status", session.status)
+        parts = [texts.named("cli.status", session.status)]
     if session.reason and reason_code(session.reason) != RESTART:
-        line += " " + one_line(reason_text(session.reason, texts))
+        parts.append(one_line(reason_text(session.reason, texts)))
     if session.status == PAUSED:
-        line += " " + texts("cli.resume_with", session_id=session.id)
+        parts.append(texts("cli.resume_with", session_id=session.id))
         if isinstance(session, DebateSession) and session.reason in HELD_UP:
-            line += " " + texts("cli.resume_ways")
+            parts.append(texts("cli.resume_ways"))
     elif session.status == COMPLETED:
-        line += " " + texts("cli.read_with", session_id=session.id)
-    return line
+        parts.append(texts("cli.read_with", session_id=session.id))
+    return " · ".join(parts)
 
 
 def verdict_text(session: Session, texts: Texts) -> str:

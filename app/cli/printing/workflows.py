@@ -57,9 +57,9 @@ def workflow_end(session: WorkflowSession, texts: Texts) -> str:
     closed = session.status == PAUSED and reason_code(session.reason) == RESTART
     line = texts("status.paused_closed") if closed else texts.named("cli.status", session.status)
     if session.status == COMPLETED:
-        return f"{line} {texts('cli.read_with', session_id=session.id)}\n"
+        return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
     if session.reason and session.status != WAITING and not closed:
-        line += " " + reason_text(session.reason, texts)
+        line += " · " + reason_text(session.reason, texts)
     lines = [line]
     if any(one.state == STEP_WAITS and one.reason != NO_MARKER for one in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
