@@ -64,7 +64,7 @@ def _loaded_by_the_first_call() -> list[str]:
     if not pid:
         import litellm
 
-        from app.providers.model_host.warm_up import warm_up
+        from app.providers.model_host.host import warm_up
 
         before = set(sys.modules)
         asyncio.run(warm_up(litellm.acompletion))

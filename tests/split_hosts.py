@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children import host_process
+from app.children import host_client
 from app.children.processes import child_command, child_environment
 from tests.app_with_loaded_host import split_off
 from tests.loaded_host import READY
@@ -43,7 +43,7 @@ def split_hosts(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     path = request.getfixturevalue("loaded_host")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host_process, "child_command", split_off(path))
+        patch.setattr(host_client, "child_command", split_off(path))
         patch.setattr(processes, "COMMAND", [sys.executable, "-m", "tests.app_with_loaded_host", path])
         yield
 
@@ -52,5 +52,5 @@ def split_hosts(request: pytest.FixtureRequest) -> Iterator[None]:
 def own_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test that is marked so start its model host as users do."""
     if request.node.get_closest_marker("own_host"):
-        monkeypatch.setattr(host_process, "child_command", child_command)
+        monkeypatch.setattr(host_client, "child_command", child_command)
         monkeypatch.setattr(processes, "COMMAND", APP)

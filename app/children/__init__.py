@@ -1,1 +1,5 @@
-"""The child processes of Moot: how they start, end with their parent, and speak lines over pipes."""
+"""Child processes: how they are started, what they share, and the JSON lines between them and their parent.
+
+`processes`: commands, environments, and ending with the parent. `host_client`: the parent's end of a host.
+`pipes`: the host's end. `private_files`: folders, files and logs that only the user can read.
+"""

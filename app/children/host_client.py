@@ -1,16 +1,193 @@
-"""The part that the clients of both hosts share: the host's process and its log."""
+"""The parent's end of a host, a child process that serves requests: its process, its pipes and its log."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from app.children.host_log import HostLog
-from app.children.host_process import HostProcess, Line
+from app.children.pipes import Lines
+from app.children.private_files import HostLog
+from app.children.processes import child_command, child_environment
+from app.core.ids import new_id
 from app.core.text import clean_text
+
+_STOP_SECONDS = 3.0
+_READ_BYTES = 1 << 16
+# Far more than any answer has: a host that sends a longer line is broken.
+_LINE_BYTES = 64 << 20
+_ERROR_LINE_BYTES = 8_000
+
+Line = Mapping[str, Any]
+
+
+class HostCall:
+    """One request in flight. `lines` gets the lines of its answer, and None when the host dies."""
+
+    def __init__(self) -> None:
+        self.id = new_id()
+        self.lines: asyncio.Queue[Line | None] = asyncio.Queue()
+
+
+class HostProcess:
+    """One running host; useless once it has died.
+
+    `on_death` is called when it ends by itself, `on_news` with the lines that answer no request.
+    """
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        program: str,
+        log: Callable[[str], None],
+        on_death: Callable[["HostProcess"], None],
+        on_news: Callable[[Line], None],
+    ) -> None:
+        self._process = process
+        self._program = program
+        self._on_news = on_news
+        self._log = log
+        self._on_death = on_death
+        self._calls: dict[str, HostCall] = {}
+        self._closing = False
+        self._ended = False
+        self.started_at = asyncio.get_running_loop().time()
+        self.ready = asyncio.Event()
+        self.warm = asyncio.Event()
+        self._readers = (asyncio.create_task(self._read_lines()), asyncio.create_task(self._read_errors()))
+
+    @classmethod
+    async def start(
+        cls,
+        program: str,
+        log: Callable[[str], None],
+        on_death: Callable[["HostProcess"], None],
+        on_news: Callable[[Line], None] = lambda _: None,
+    ) -> "HostProcess":
+        """Start one of the programs of `processes`; it answers a few seconds later. Raises OSError."""
+        process = await asyncio.create_subprocess_exec(
+            *child_command(program),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=child_environment(),
+        )
+        return cls(process, program, log, on_death, on_news)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests may be sent."""
+        return not self._ended and not self._closing
+
+    def open(self, line: Line) -> HostCall:
+        """Send a request."""
+        call = HostCall()
+        self._calls[call.id] = call
+        self.send({"id": call.id, **line})
+        return call
+
+    def close_call(self, call: HostCall, *, cancel: bool) -> None:
+        """Forget a call; with `cancel`, also end it in the host."""
+        if self._calls.pop(call.id, None) is not None and cancel and self.alive:
+            self.send({"id": call.id, "op": "cancel"})
+
+    def send(self, line: Line) -> None:
+        """Write one line; if the host has just died, the reader notices."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+
+    async def close(self) -> None:
+        """Stop the host and wait until it is gone."""
+        self._closing = True
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        if not self.ready.is_set():
+            # It is still importing, which takes seconds, and has nothing to finish.
+            self.kill()
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()
+        await asyncio.gather(*self._readers)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def _read_lines(self) -> None:
+        assert self._process.stdout is not None
+        lines = Lines(_LINE_BYTES)
+        while data := await self._process.stdout.read(_READ_BYTES):
+            for line in lines.take(data):
+                self._parse(line)
+            if lines.cut:
+                self._give_up(f"a line of more than {_LINE_BYTES >> 20} MB")
+                break
+        while await self._process.stdout.read(_READ_BYTES):
+            pass
+        self._ended = True
+        await self._process.wait()
+        for call in self._calls.values():
+            call.lines.put_nowait(None)
+        self.ready.set()
+        self.warm.set()
+        if not self._closing:
+            self._log(f"{self._program} ended with {self._process.returncode}")
+            self._on_death(self)
+
+    def _parse(self, data: bytes) -> None:
+        try:
+            line = json.loads(data)
+        except (ValueError, RecursionError):
+            line = None
+        if isinstance(line, dict):
+            self._take(line)
+        else:
+            # An answer may be lost, and its caller must not wait for ever.
+            self._give_up("a line that is no JSON object")
+
+    def _take(self, line: Line) -> None:
+        if (call_id := line.get("id")) is not None:
+            # A cancelled call's last lines may still be on their way.
+            if call := self._calls.get(call_id):
+                call.lines.put_nowait(line)
+        elif "ready" in line:
+            self.ready.set()
+        elif "warm" in line:
+            self.warm.set()
+        else:
+            self._on_news(line)
+
+    def _give_up(self, why: str) -> None:
+        self._log(f"{self._program} is ended: it sent {why}")
+        self.kill()
+
+    async def _read_errors(self) -> None:
+        """Log standard error to its end: a host blocks when nobody reads it."""
+        assert self._process.stderr is not None
+        lines = Lines(_ERROR_LINE_BYTES)
+        while data := await self._process.stderr.read(_READ_BYTES):
+            self._log_errors(lines.take(data))
+        self._log_errors([lines.rest()])
+
+    def _log_errors(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if text := line.decode("utf-8", "replace").rstrip():
+                self._log(text)
 
 
 class HostClient:
-    """Starts a host when it is first needed, restarts it after it ended, and stops it.
+    """Starts a host when it is first needed, restarts it after it has ended, and stops it.
 
     `program` is one of `processes`; `redact` removes the known keys from a text; `log_dir` is where the
     host's standard error is kept.
@@ -26,12 +203,12 @@ class HostClient:
         self._closed = False
 
     def clean(self, text: str) -> str:
-        """Return a text without keys and without what cannot be stored."""
+        """Return a text without keys and without characters that cannot be stored."""
         return clean_text(self._redact(text))
 
     @property
     def host_pid(self) -> int | None:
-        """The process number of the running host."""
+        """The process id of the running host."""
         return self._host.pid if self._host is not None and self._host.alive else None
 
     async def close(self) -> None:
@@ -55,12 +232,27 @@ class HostClient:
                     raise self._failure(f"The process could not be started: {error}") from error
             return self._host
 
+    async def _ask_once(self, line: Line) -> Line | None:
+        """Send a request that is answered with one line, and return it; None when the host dies.
+
+        Cancelling ends the request in the host.
+        """
+        host = await self._running_host()
+        call = host.open(line)
+        answered = False
+        try:
+            answer = await call.lines.get()
+            answered = True
+            return answer
+        finally:
+            host.close_call(call, cancel=not answered)
+
     def _failure(self, detail: str) -> Exception:
         """Return the error for a host that cannot be asked."""
         raise NotImplementedError
 
     def _on_died(self, host: HostProcess) -> None:
-        """Take note that a host ended by itself."""
+        """Called when a host ended by itself."""
 
     def _on_line(self, line: Line) -> None:
-        """Take a line that answers no request."""
+        """Called with a line that answers no request."""

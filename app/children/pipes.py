@@ -1,15 +1,53 @@
-"""The lines between the host and its parent; nothing else can reach standard output."""
+"""A host's end of the pipes: lines in bounded memory, the pipes themselves, and the loop that serves requests."""
 
 import asyncio
+import faulthandler
+import gc
 import json
 import os
+import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+
+class Lines:
+    """Splits a stream of bytes into lines; keeps only the first `most` bytes of each line."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._parts: list[bytes] = []
+        self._kept = 0
+        self.cut = 0
+
+    def take(self, data: bytes) -> list[bytes]:
+        """Return the lines that these bytes end. `cut` counts the bytes that were left out."""
+        *ends, rest = data.split(b"\n")
+        lines = []
+        for end in ends:
+            self._add(end)
+            lines.append(self.rest())
+        self._add(rest)
+        return lines
+
+    def rest(self) -> bytes:
+        """Return the unfinished line and begin a new one."""
+        line = b"".join(self._parts)
+        self._parts = []
+        self._kept = 0
+        return line
+
+    def _add(self, piece: bytes) -> None:
+        kept = piece[: self._most - self._kept]
+        self.cut += len(piece) - len(kept)
+        if kept:
+            self._parts.append(kept)
+            self._kept += len(kept)
 
 
 class Pipes:
-    """Reads requests in a thread (a pipe cannot be awaited on Windows) and writes answers at once."""
+    """Reads requests in a thread, as a pipe cannot be awaited on Windows, and writes answers at once."""
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._read_fd = read_fd
@@ -26,8 +64,8 @@ class Pipes:
         sys.stdout = sys.stderr
         return cls(read_fd, write_fd)
 
-    def read_into(self, queue: "asyncio.Queue[dict[str, object] | None]") -> None:
-        """Put every line into the queue, None at the end, from a thread of its own."""
+    def read_into(self, queue: "asyncio.Queue[dict[str, Any] | None]") -> None:
+        """Start a thread that puts every line into the queue, and None at the end."""
         loop = asyncio.get_running_loop()
 
         def read() -> None:
@@ -39,7 +77,7 @@ class Pipes:
         threading.Thread(target=read, name="requests", daemon=True).start()
 
     def write(self, line: Mapping[str, object]) -> None:
-        """Write one line. A parent that does not read makes the host wait, which is right."""
+        """Write one line; blocks while the parent does not read."""
         rest = memoryview(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
         try:
             while rest:
@@ -47,3 +85,52 @@ class Pipes:
         except BrokenPipeError:
             # The parent is gone; the end of standard input is about to say so.
             pass
+
+
+class HostServer:
+    """Reads requests until the parent goes, and runs a task for each; a cancel ends the task."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Serve until standard input closes."""
+        requests: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._pipes.read_into(requests)
+        self._pipes.write({"ready": True})
+        while (line := await requests.get()) is not None:
+            if line["op"] != "cancel":
+                self._start(line["id"], self._serve(line))
+            elif task := self._tasks.get(line["id"]):
+                task.cancel()
+        for task in self._tasks.values():
+            task.cancel()
+        await self._close()
+
+    def _start(self, call_id: str, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[call_id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(call_id))
+
+    async def _serve(self, line: dict[str, Any]) -> None:
+        """Do what a request asks for, and write the answer."""
+        raise NotImplementedError
+
+    async def _close(self) -> None:
+        """Stop what the host itself has started."""
+
+
+def run_host(make_host: Callable[[Pipes], HostServer]) -> int:
+    """Serve until standard input closes, then end the process."""
+    pipes = Pipes.take_over_standard_streams()
+    faulthandler.enable()
+    # Ctrl-C in a terminal reaches the whole process group; only Moot itself acts on it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    host = make_host(pipes)
+    gc.collect()
+    gc.freeze()
+    asyncio.run(host.run())
+    # Threads of libraries must not keep a host alive whose parent is gone.
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,18 +1,87 @@
-"""Creates folders and files that only the user can read, whatever the umask; used for logs and models."""
+"""Creates folders, files and logs that only the user can read, whatever the umask is."""
 
+import contextlib
 import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TextIO
+
+from app.core.events import utc_now
+
+_HOST_LOG_BYTES = 1_000_000
+_WAITING_LINES = 200
+_CLOSE_SECONDS = 1.0
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and those of its parents that are missing, for the user only. Raises OSError."""
+    """Make a folder and its missing parents, for the user only. Raises OSError."""
     if not folder.is_dir():
         make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def open_to_append(path: Path) -> TextIO:
-    """Open a log for more text; one that is not there yet is the user's only. Raises OSError."""
+def append_log(path: Path, lines: Iterable[str], most_bytes: int) -> None:
+    """Append lines with the time to a log. Raises OSError.
+
+    A log of more than `most_bytes` is renamed to `.log.1` first, in place of the one before.
+    """
+    make_private_folder(path.parent)
+    if path.exists() and path.stat().st_size > most_bytes:
+        path.replace(path.with_suffix(".log.1"))
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
+    with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
+        file.writelines(f"{utc_now()} {line}\n" for line in lines)
+
+
+class HostLog:
+    """The log of a host, written in a thread so that a slow or full disk never blocks the caller.
+
+    `clean` removes keys. Lines that the disk does not take in time, or not at all, are dropped.
+    """
+
+    def __init__(self, path: Path | None, clean: Callable[[str], str]) -> None:
+        self._path = path
+        self._clean = clean
+        self._lock = threading.Lock()
+        self._lines: deque[str] = deque()
+        self._dropped = 0
+        self._writer: threading.Thread | None = None
+
+    def write(self, line: str) -> None:
+        """Queue a line; returns at once and never raises."""
+        if self._path is None:
+            return
+        with self._lock:
+            if len(self._lines) >= _WAITING_LINES:
+                self._dropped += 1
+                return
+            self._lines.append(line)
+            if self._writer is None:
+                self._writer = threading.Thread(
+                    target=self._write_lines, args=(self._path,), name="host log", daemon=True
+                )
+                self._writer.start()
+
+    def wait(self) -> None:
+        """Wait until everything is written, for a second at most."""
+        with self._lock:
+            writer = self._writer
+        if writer is not None:
+            writer.join(_CLOSE_SECONDS)
+
+    def _write_lines(self, path: Path) -> None:
+        while lines := self._take_lines():
+            with contextlib.suppress(OSError):
+                append_log(path, map(self._clean, lines), _HOST_LOG_BYTES)
+
+    def _take_lines(self) -> list[str]:
+        with self._lock:
+            lines = list(self._lines)
+            self._lines.clear()
+            if self._dropped:
+                lines.append(f"({self._dropped} lines were dropped)")
+                self._dropped = 0
+            if not lines:
+                self._writer = None
+            return lines

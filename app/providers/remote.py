@@ -1,4 +1,4 @@
-"""The engine's plug to every model: asks the model host, a child process, and streams its answers."""
+"""Implements `core.provider.Models`: asks the model host, a child process, and streams its answers."""
 
 import asyncio
 import dataclasses
@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.children.host_client import HostClient
-from app.children.host_process import HostProcess, Line
+from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, provider_kind
@@ -40,25 +39,23 @@ from app.core.provider import (
 )
 from app.core.text import clean_text, clean_values
 from app.core.usage import Price
-from app.providers.addresses import complete_address, is_near, listens
+from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, complete_address, is_near, listens
 from app.providers.errors import redact as redact_keys
-from app.providers.limits import LOCAL, REMOTE, Limits
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
-_TEST_LIMITS = Limits(first_token=30.0, idle=15.0, total=60.0)
-# A host that dies sooner than this is not started again before somebody asks.
+_TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
+# A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
 
 
 class RemoteModels(HostClient):
-    """Asks models through the host, which it starts, watches, starts anew and stops.
+    """Asks models through the host, which it starts, restarts and stops.
 
-    `providers` and `key` look up a provider by its id; `unreadable` says where what is written about one
-    cannot be read, "" where it can; `redact` removes the known keys from a
-    text; `log_dir` is where the host's complaints go, `model_folder` where the embedded model's file is
-    put once it is fetched; `limits` replaces the usual time limits.
+    `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read, or "";
+    `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
+    built-in model's file once it is downloaded; `limits` replaces the usual limits.
     """
 
     def __init__(
@@ -71,7 +68,7 @@ class RemoteModels(HostClient):
         log_dir: Path | None = None,
         model_file: Callable[[], Path | None] = find_model,
         model_folder: Path | None = None,
-        limits: Limits | None = None,
+        limits: ModelLimits | None = None,
     ) -> None:
         super().__init__(MODEL_HOST, redact=redact, log_dir=log_dir)
         self._providers = providers
@@ -85,35 +82,36 @@ class RemoteModels(HostClient):
         self._prices: dict[tuple[str, str], Price | None] = {}
 
     async def start(self) -> None:
-        """Start the host, which then imports and warms up by itself; returns at once."""
+        """Start the host, which then imports LiteLLM and warms up by itself; returns at once."""
         await self._running_host()
 
     async def warm(self) -> None:
-        """Return when the host is ready for its first request without delay; start it where it does not run."""
+        """Wait until the host can answer its first request without delay; starts it if necessary."""
         await (await self._running_host()).warm.wait()
 
     async def warm_embedded(self) -> None:
-        """Load the embedded model ahead of its first request, if it is there."""
+        """Load the built-in model ahead of its first request, if its file is there."""
         model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
-            (await self._running_host()).send({"op": "warm", "model_file": str(model_file)})
+            host = await self._running_host()
+            host.send({"id": new_id(), "op": "warm", "model_file": str(model_file)})
 
     def embedded_problem(self) -> str:
-        """Return "" or "not_installed"; cheap, loads nothing."""
+        """Return "" or "not_installed"; loads nothing."""
         return "" if _has_llama() and self._model_file() is not None else NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
-        """Say whether only the embedded model's file is missing; cheap."""
+        """Return whether only the built-in model's file is missing; loads nothing."""
         return self._model_folder is not None and _has_llama() and self._model_file() is None
 
     def embedded_model(self) -> LocalModel:
-        """Return the embedded model, whose file may be missing; cheap."""
+        """Return the built-in model, whose file may be missing; loads nothing."""
         path = self._model_file()
         size = FILE_SIZE if path is None else path.stat().st_size
         return LocalModel(id=EMBEDDED_MODEL, size=size, path="" if path is None else str(path))
 
     async def remove_embedded(self) -> None:
-        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
+        """Delete the built-in model's file. Raises BadInput if Moot did not download it, StorageError."""
         path = await asyncio.to_thread(self._model_file)
         if path is None or path.parent != self._model_folder:
             raise BadInput("model_not_ours", path=path)
@@ -123,7 +121,7 @@ class RemoteModels(HostClient):
             raise StorageError("model_not_removed", path=path, detail=error.strerror or error) from error
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
-        """Fetch the embedded model's file, checked by its hash; `progress` gets (bytes, all bytes).
+        """Download the built-in model's file and check its hash; `progress` gets (bytes, all bytes).
 
         Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
         """
@@ -144,7 +142,7 @@ class RemoteModels(HostClient):
             raise MootError("model_not_fetched", detail=detail) from error
         except asyncio.CancelledError:
             stopped.set()
-            # The downloader is a child process: it must be gone before the folder is looked at again.
+            # The downloader is a child process: wait until it has left the folder.
             await asyncio.gather(fetching, return_exceptions=True)
             raise
 
@@ -152,13 +150,12 @@ class RemoteModels(HostClient):
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
         line = await self._line(request, self._providers(request.provider))
         host = await self._running_host()
-        call_id = new_id()
-        queue = host.open(call_id, line)
+        call = host.open(line)
         ended = False
         spoke = False
         try:
             while True:
-                answer = await queue.get()
+                answer = await call.lines.get()
                 if answer is None:
                     ended = True
                     raise ProviderError(INTERRUPTED if spoke else HOST)
@@ -175,32 +172,32 @@ class RemoteModels(HostClient):
                 for delta in _deltas(answer):
                     yield delta
         finally:
-            host.close_call(call_id, cancel=not ended)
+            host.close_call(call, cancel=not ended)
 
     async def listens(self, provider: str) -> bool:
-        """Say whether something listens at a provider's address; false for one without an address."""
+        """Return whether something listens at a provider's address; false if it has no address."""
         config = self._providers(provider)
         row = provider_kind(config.kind) if config else None
         address = (config.base_url or (row.base_url if row else "")) if config else ""
         return bool(address) and await listens(address, _LISTEN_SECONDS)
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
-        """Look for the known servers of models on this computer; asks loopback addresses only."""
+        """Search this computer for the known servers of models; asks loopback addresses only."""
         return await find_servers(catalog.LOCAL_SERVERS, _LISTEN_SECONDS)
 
     async def test(self, provider: str) -> TestResult:
-        """Try a provider: list its models and get one short answer; never raises ProviderError."""
+        """Try a provider: list its models and get one short answer. Never raises ProviderError."""
         return await self._trial("test", self._providers(provider), provider)
 
     async def list_models(self, provider: str) -> TestResult:
-        """Ask a provider for its list of models only; never raises ProviderError."""
+        """Ask a provider for its list of models only. Never raises ProviderError."""
         config = self._providers(provider)
         if config is not None and config.kind == EMBEDDED:
             return TestResult(ok=True, models=(EMBEDDED_MODEL,))
         return await self._trial("list", config, provider)
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
-        """Try a provider that is not saved, with a key that is kept nowhere ("" for none)."""
+        """Try a provider that is not saved, with a key that is not kept ("" for none)."""
         return await self._trial("test", config, config.id, key)
 
     async def _trial(
@@ -211,16 +208,9 @@ class RemoteModels(HostClient):
             line = await self._line(ModelRequest(provider=provider, model=model, messages=()), config, key)
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
-        host = await self._running_host()
-        call_id = new_id()
         usual = LOCAL if line["kind"] == EMBEDDED else _TEST_LIMITS
         limits = dataclasses.asdict(self._limits or usual)
-        queue = host.open(call_id, {**line, "op": op, "limits": limits})
-        answer: Line | None = None
-        try:
-            answer = await queue.get()
-        finally:
-            host.close_call(call_id, cancel=answer is None)
+        answer = await self._ask_once({**line, "op": op, "limits": limits})
         if answer is None:
             return TestResult(ok=False, failure=HOST)
         if "error" in answer:
@@ -237,7 +227,7 @@ class RemoteModels(HostClient):
         )
 
     def is_free(self, provider: str) -> bool:
-        """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
+        """Return whether a provider's models certainly cost nothing: it is on this computer or in its network."""
         config = self._providers(provider)
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None or not row.local:
@@ -245,7 +235,7 @@ class RemoteModels(HostClient):
         return row.kind == EMBEDDED or is_near(config.base_url or row.base_url)
 
     async def price(self, provider: str, model: str) -> Price | None:
-        """Return what a model costs, None where nobody knows; starts the host for one that is paid only."""
+        """Return what a model costs, None if that is unknown; starts the host only for providers that are paid."""
         config = self._providers(provider)
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
@@ -253,13 +243,7 @@ class RemoteModels(HostClient):
         if row.local:
             return Price() if self.is_free(provider) else None
         if (row.kind, model) not in self._prices:
-            host = await self._running_host()
-            call_id = new_id()
-            queue = host.open(call_id, {"op": "price", "kind": row.kind, "model": model})
-            try:
-                answer = await queue.get()
-            finally:
-                host.close_call(call_id, cancel=False)
+            answer = await self._ask_once({"op": "price", "kind": row.kind, "model": model})
             if answer is None:
                 return None
             price = answer["price"]
@@ -273,7 +257,7 @@ class RemoteModels(HostClient):
             await asyncio.gather(self._restart, return_exceptions=True)
 
     def clean(self, text: str) -> str:
-        """Return a text without keys and without what cannot be stored."""
+        """Return a text without keys and without characters that cannot be stored."""
         return super().clean(redact_keys(text, tuple(self._keys_sent)))
 
     def _failure(self, detail: str) -> Exception:
@@ -328,7 +312,7 @@ class RemoteModels(HostClient):
 
 @cache
 def _has_llama() -> bool:
-    """Say whether what runs the embedded model is installed; asked for anew with every look at the providers."""
+    """Return whether the library that runs the built-in model is installed; cached, as it is asked often."""
     return importlib.util.find_spec("xllamacpp") is not None
 
 

@@ -1,24 +1,168 @@
-"""How a tool of Moot's own is declared: a documented function and what Moot must know of it."""
+"""Declares Moot's own tools: the JSON Schema comes from a function's annotations and docstring.
 
+A parameter is str, int, float, bool, a Literal of texts, a list of one of these, or any of them or None; its
+description stands in the docstring's `Args:`. Schemas stay flat, because not every provider accepts more.
+"""
+
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from app.core.session import DEFAULT_MODE, SETTINGS_MODE
 from app.core.settings import Settings
-from app.core.tool import Tool, ToolContext, ToolResult
-from app.tools.signature import signature_of
+from app.core.text import clean_text
+from app.core.tool import Tool, ToolContext, ToolError, ToolResult
 
+MAX_CHARACTERS: Final = 100_000
+
+_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_WORDS: Final = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+}
 Call = Callable[[str, Mapping[str, Any], float], Awaitable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The part of a function that models see: its description and the JSON Schema of its arguments.
+
+    `given` are the parameters that Moot fills in, with their types.
+    """
+
+    description: str
+    parameters: Mapping[str, Any]
+    given: Mapping[str, type]
+
+    def checked(self, tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Return the arguments to call with; null means that one was left out. Raises ToolError."""
+        properties = self.parameters["properties"]
+        for name in arguments:
+            if name not in properties:
+                known = ", ".join(f"`{one}`" for one in properties) or "none"
+                raise ToolError(f"{tool}: there is no argument {name[:60]!r}; it takes {known}.")
+        checked: dict[str, object] = {}
+        for name, schema in properties.items():
+            value = arguments.get(name)
+            if value is not None:
+                checked[name] = _checked(f"{tool}: argument `{name}`", value, schema)
+            elif name in self.parameters["required"]:
+                raise ToolError(f"{tool}: argument `{name}` is missing; it is {_words(schema)}.")
+        return checked
+
+
+def signature_of(function: Callable[..., Any], given: tuple[type, ...]) -> Signature:
+    """Read a function's signature; models do not see parameters of the types in `given`."""
+    text = inspect.getdoc(function) or ""
+    description, _, rest = text.partition("\nArgs:\n")
+    meanings = _meanings(rest.partition("\n\n")[0])
+    hints = get_type_hints(function)
+    properties: dict[str, dict[str, Any]] = {}
+    required: list[str] = []
+    ours: dict[str, type] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] in given:
+            ours[name] = hints[name]
+            continue
+        properties[name] = {**_schema(hints[name]), "description": meanings[name]}
+        if parameter.default is inspect.Parameter.empty:
+            required.append(name)
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return Signature(" ".join(description.split()), parameters, ours)
+
+
+def checked_text(where: str, text: str, most: int, hint: str = "") -> str:
+    """Return the text of an argument, cleaned. Raises ToolError for an empty or too long one."""
+    text = clean_text(text).strip()
+    if not text:
+        raise ToolError(f"{where} is empty{hint}.")
+    _check_length(where, text, most)
+    return text
+
+
+def _check_length(where: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise ToolError(f"{where} is {len(text):,} characters long; at most {most:,} are taken.")
+
+
+def _meanings(section: str) -> dict[str, str]:
+    """Return the description of each parameter from the lines below `Args:`."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if line.startswith(" " * 5):
+            found[name] += " " + line.strip()
+        else:
+            name, _, meaning = line.strip().partition(": ")
+            found[name] = meaning
+    return found
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        (annotation,) = [one for one in inner if one is not NoneType]
+        return _schema(annotation)
+    if origin is Literal:
+        return {"type": "string", "enum": list(inner)}
+    if origin is list:
+        return {"type": "array", "items": _schema(inner[0])}
+    return {"type": _TYPES[annotation]}
+
+
+def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
+    kind = schema["type"]
+    if kind == "array" and isinstance(value, list):
+        return [_checked(f"{where}[{place}]", item, schema["items"]) for place, item in enumerate(value)]
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        # JSON has one kind of number, and some models write 5.0.
+        return int(value)
+    if not _is_of(kind, value):
+        raise ToolError(f"{where} must be {_words(schema)}, not {_kind_of(value)}.")
+    if isinstance(value, str):
+        _check_length(where, value, MAX_CHARACTERS)
+        if value not in schema.get("enum", (value,)):
+            raise ToolError(f"{where} must be {_words(schema)}, not {value[:60]!r}.")
+    return value
+
+
+def _is_of(kind: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return (
+        (kind == "string" and isinstance(value, str))
+        or (kind in ("integer", "number") and isinstance(value, int))
+        or (kind == "number" and isinstance(value, float) and isfinite(value))
+    )
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+    return _WORDS[schema["type"]]
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", str: "a text", list: "a list", int: "a number", float: "a number"}
+    return kinds.get(type(value), type(value).__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """What tools reach outside of the conversation.
+    """What tools can reach outside of the conversation.
 
-    `call` runs a service of the tool host within some seconds (raises ToolError), `settings` gives the
-    user's settings as they are now, `open_link` shows an address in the system's browser and says
-    whether it could.
+    `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns the current
+    settings, `open_link` opens an address in the system's browser and returns whether that worked.
     """
 
     call: Call
@@ -28,9 +172,9 @@ class Outside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A tool before it is bound: `function` takes Outside and ToolContext where it names them as types.
+    """A tool before it is bound: `function` takes Outside and ToolContext if its annotations name them.
 
-    The rest of its parameters and its docstring are what models see; the other fields are those of Tool.
+    Models see its other parameters and its docstring; the other fields are those of Tool.
     """
 
     key: str

@@ -1,14 +1,16 @@
-"""The MCP servers as Moot holds them: what may run, what runs, and their tools; knows no MCP itself."""
+"""The MCP servers of `mcp.json`: which may run, which are connected, and their tools. The tool host speaks MCP."""
 
 import asyncio
 import contextlib
+import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from app.children.host_process import Line
+from app.children.host_client import Line
 from app.core.errors import StorageError
 from app.core.message import Prompt
 from app.core.server_secrets import parted, resolved, secret_fields, secret_place, texts_to_hide
@@ -31,16 +33,36 @@ from app.core.tool import (
     ToolError,
     ToolResult,
 )
-from app.tools.mcp_keys import file_name, tool_key
 from app.tools.tool_host_client import HostError, ToolHostClient
 
+_LONGEST = 64
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _STARTS = 3
 _WINDOW_SECONDS = 60.0
 
 
+def tool_key(server: str, tool: str) -> str:
+    """Return `<server>__<tool>` as providers accept it (^[a-zA-Z0-9_-]{1,64}$).
+
+    If the names must be changed for that, a part of their hash keeps two keys apart.
+    """
+    key = f"{_FOREIGN.sub('_', server)}__{_FOREIGN.sub('_', tool)}"
+    if key == f"{server}__{tool}" and len(key) <= _LONGEST and key.count("__") == 1:
+        return key
+    mark = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{key[: _LONGEST - 9]}_{mark}"
+
+
+def file_name(server: str) -> str:
+    """Return a file name for a server that every file system accepts."""
+    name = _FOREIGN.sub("_", server)[:40]
+    mark = sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return name if name == server else f"{name}-{mark}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How long a server may take to connect, and to answer a call without a sign of progress, in seconds."""
+class ServerLimits:
+    """Seconds in which a server must connect, and must answer a call or report progress."""
 
     connect: float = 20.0
     call: float = 120.0
@@ -48,7 +70,7 @@ class Limits:
 
 @dataclass(slots=True)
 class _Held:
-    """A server of `mcp.json` and what is known of it now."""
+    """A server of `mcp.json` and its present state."""
 
     server: McpServer
     state: str = OFF
@@ -60,10 +82,10 @@ class _Held:
 
 
 class McpServers:
-    """Connects the servers the user allowed, and makes tools of what they offer.
+    """Connects the servers that the user allowed, and makes tools of what they offer.
 
-    Consents are kept as the server's fingerprint, the fingerprint with a slash once its tools were
-    seen, and the fingerprint with each tool's hash. `on_change` is called whenever a status changed.
+    Consents are saved as the server's fingerprint, the fingerprint with a slash once its tools were seen, and the
+    fingerprint with each tool's hash. `on_change` is called whenever a status has changed.
     """
 
     def __init__(
@@ -74,14 +96,14 @@ class McpServers:
         *,
         log_dir: Path | None = None,
         on_change: Callable[[], None] = lambda: None,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
     ) -> None:
         self._documents = documents
         self._secrets = secrets
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
-        self._limits = limits or Limits()
+        self._limits = limits or ServerLimits()
         self._held: dict[str, _Held] = {}
         self._saving = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,7 +115,7 @@ class McpServers:
         return tuple(self._status(held) for held in self._refreshed().values())
 
     def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
-        """Return what these servers offer and the user has allowed; those of a server that went down too."""
+        """Return the tools of these servers that the user has allowed, also while a server is down."""
         held = self._refreshed()
         return tuple(
             self._tool(held[name], offer)
@@ -103,13 +125,13 @@ class McpServers:
         )
 
     async def attach(self, servers: Sequence[str]) -> None:
-        """Connect to servers that may run; returns when each is connected, down or asking."""
+        """Connect to servers that may run; returns when each is connected, down or waits for consent."""
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
         await asyncio.gather(*(self._connect(one) for one in wanted if self._may_run(one)))
 
     async def consent(self, server: str) -> None:
-        """Take note that the user allows a server as it is now, with the tools it has now, and connect."""
+        """Save that the user allows a server as it is now, with its present tools, and connect."""
         held = self._refreshed().get(server)
         if held is None:
             return
@@ -119,9 +141,9 @@ class McpServers:
         await self._connect(held)
 
     async def withdraw(self, server: str) -> None:
-        """Forget that the user allowed a server, and its tools, and let go of it.
+        """Withdraw the consent to a server and its tools, and disconnect it.
 
-        So it is with every server that runs the very same: the consent was theirs too.
+        This applies to every server with the same fingerprint, because they share the consent.
         """
         held = self._refreshed().get(server)
         if held is None:
@@ -132,14 +154,14 @@ class McpServers:
             left = frozenset(one for one in consents if one.partition("/")[0] != fingerprint)
             await self._documents.save_consents(left)
         for one in tuple(self._held.values()):
-            # One that is connecting finds out by itself that it may not.
+            # A server that is connecting notices by itself.
             if one.server.fingerprint == fingerprint and one.state == CONNECTED:
                 await self._disconnect(one.server.name)
                 self._change(one, OFF)
         self.on_change()
 
     async def restart(self, server: str) -> None:
-        """Connect anew."""
+        """Connect again."""
         held = self._refreshed().get(server)
         if held is None or not self._may_run(held):
             return
@@ -149,11 +171,11 @@ class McpServers:
         await self._connect(held)
 
     async def close(self) -> None:
-        """Wait for what was begun; the host ends the servers when it is closed."""
+        """Wait for the disconnections in progress; the host ends the servers when it is closed."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _refreshed(self) -> dict[str, _Held]:
-        """Return the servers as `mcp.json` has them now; one that is no longer so is let go."""
+        """Return the servers as `mcp.json` has them now; disconnects those that were changed or removed."""
         entries = {server.name: server for server in self._documents.mcp_servers()}
         for name, held in list(self._held.items()):
             if entries.get(name) != held.server:
@@ -176,7 +198,7 @@ class McpServers:
         return {f"{held.server.fingerprint}/", *(_consent(held.server, offer) for offer in held.offered)}
 
     async def _allow(self, held: _Held, tools: set[str]) -> None:
-        """Keep the consent to a server, and to the tools in place of those allowed before, if any are given."""
+        """Save the consent to a server, and to these tools, if any, in place of those allowed before."""
         fingerprint = held.server.fingerprint
         async with self._saving:
             consents = self._documents.consents()
@@ -230,7 +252,7 @@ class McpServers:
                 raise
             else:
                 if self._held.get(held.server.name) is not held:
-                    # Its entry was taken or changed meanwhile.
+                    # Its entry was removed or changed meanwhile.
                     if held.server.name not in self._held:
                         await self._disconnect(held.server.name)
                     return
@@ -240,14 +262,14 @@ class McpServers:
                     return
                 held.offered = tuple(self._cleaned(answer["tools"]))
                 if f"{held.server.fingerprint}/" not in self._documents.consents():
-                    # The user allowed the server before anybody knew its tools: these are they. Where that
-                    # cannot be written down, it is asked about.
+                    # The user allowed the server before its tools were known, so these are the tools allowed. If
+                    # that cannot be saved, the user is asked.
                     with contextlib.suppress(StorageError):
                         await self._allow(held, self._seen(held))
                 self._change(held, CONNECTED)
 
     async def _entry(self, server: McpServer) -> dict[str, Any]:
-        """Return a server as the host is told of it, its secrets in their places. Raises HostError."""
+        """Return a server's entry for the host, with its secrets in place. Raises HostError."""
         places = {field: secret_place(server.name, field) for field in secret_fields(server)}
         unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
         await self._secrets.refresh(tuple((place, "") for place in unknown))
@@ -308,14 +330,14 @@ class McpServers:
                 "arguments": dict(arguments),
             }
             answer = await self._host.request(line, ask)
-            # A result may be long; the loop is the window's.
+            # In a thread: a result may be long, and the event loop is the window's.
             content, resources = await asyncio.to_thread(
                 lambda: (self._host.clean(answer["text"]), tuple(self._cleaned(answer["resources"])))
             )
             return ToolResult(
                 content=content,
                 ok=answer["ok"],
-                # A page stops the loop: it is the user's turn.
+                # A page ends the turn, because the user acts next.
                 control=WAIT if resources else CONTINUE,
                 resources=resources,
             )
@@ -323,7 +345,7 @@ class McpServers:
         return run
 
     async def _make_sure(self, held: _Held, offer: Mapping[str, Any]) -> None:
-        """Have the server connected and the tool as it was when the user allowed it; raises ToolError."""
+        """Connect the server and check that the tool is the one the user allowed. Raises ToolError."""
         name = held.server.name
         if self._refreshed().get(name) is not held or not self._may_run(held):
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")

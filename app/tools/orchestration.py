@@ -1,13 +1,12 @@
-"""The six tools of a group's orchestrator (rows G3 to G7); only an orchestrator is given them."""
+"""The tools of a group's orchestrator, and the tool with which a workflow's step says that it is done."""
 
 from typing import Final
 
 from app.core.message import TEXT, Prompt
 from app.core.plan import Plan, PlanItem
-from app.core.text import clean_text
 from app.core.tool import END, WAIT, ToolContext, ToolError, ToolResult
-from app.tools.declared import Declared
-from app.tools.planning import MAX_ITEMS, checked_item, item_text, listed
+from app.tools.declared import Declared, checked_text
+from app.tools.planning import MAX_ITEMS, checked_item, item_text, listed, with_item
 
 MAX_TEXT: Final = 50_000
 
@@ -18,7 +17,7 @@ async def prompt_to_user(prompt: str) -> ToolResult:
     Args:
         prompt: The question, with all the user needs to know to answer it.
     """
-    text = _text("promptToUser", "prompt", prompt)
+    text = checked_text("promptToUser: argument `prompt`", prompt, MAX_TEXT)
     return ToolResult(content="The user was asked.", prompt=Prompt(question=text, type=TEXT), control=WAIT)
 
 
@@ -30,7 +29,7 @@ async def switch_assistant(context: ToolContext, assistant: str, instruction: st
         assistant: The member's id or exact name.
         instruction: What the member shall do, complete.
     """
-    _text("switchAssistant", "instruction", instruction)
+    checked_text("switchAssistant: argument `instruction`", instruction, MAX_TEXT)
     wanted = assistant.strip().casefold()
     members = context.members
     found = [one for one in members if one.id.casefold() == wanted]
@@ -77,8 +76,7 @@ async def check_done(context: ToolContext, index: int) -> ToolResult:
     plan = context.plan
     item = checked_item("checkDone", plan, index)
     assert plan is not None
-    done = PlanItem(text=item.text, done=True)
-    plan = Plan(goal=plan.goal, items=(*plan.items[:index], done, *plan.items[index + 1 :]))
+    plan = with_item(plan, index, PlanItem(text=item.text, done=True))
     context.change_plan(plan)
     rest = f"{len(plan.open)} open" if plan.open else "all done"
     return ToolResult(content=f"{index} is done; {rest}.\n{listed(plan)}")
@@ -97,19 +95,22 @@ async def report_result(result_in_detail: str) -> ToolResult:
     Args:
         result_in_detail: The whole result, for the user to read, as Markdown.
     """
-    text = _text("reportResult", "result_in_detail", result_in_detail)
+    text = checked_text("reportResult: argument `result_in_detail`", result_in_detail, MAX_TEXT)
     return ToolResult(content="The user has the result.", control=END, say=text)
 
 
-def _text(tool: str, name: str, text: str) -> str:
-    text = clean_text(text).strip()
-    if not text:
-        raise ToolError(f"{tool}: argument `{name}` is empty.")
-    if len(text) > MAX_TEXT:
-        raise ToolError(
-            f"{tool}: argument `{name}` has {len(text):,} characters; at most {MAX_TEXT:,} are taken."
-        )
-    return text
+async def step_complete(result: str, artifacts: str = "", status: str = "done") -> ToolResult:
+    """Say that your step is done, instead of ending your answer with the lines from [STEP_COMPLETE] on.
+
+    Args:
+        result: What you found or made, complete: those who go on from here read only this.
+        artifacts: The files or links you made, one line each.
+        status: One word for how it went.
+    """
+    text = checked_text("step_complete: argument `result`", result, MAX_TEXT, ": say what you found or made")
+    return ToolResult(
+        content=f"The step is done ({status}). Artifacts: {artifacts or 'none'}", control=END, say=text
+    )
 
 
 TOOLS: Final = (
@@ -121,4 +122,7 @@ TOOLS: Final = (
     Declared(key="checkDone", function=check_done, group="orchestration", repeatable=True),
     Declared(key="clearPlan", function=clear_plan, group="orchestration", repeatable=True),
     Declared(key="reportResult", function=report_result, group="orchestration", repeatable=True, ends=True),
+)
+STEP_TOOLS: Final = (
+    Declared(key="step_complete", function=step_complete, group="step", repeatable=True, ends=True),
 )

@@ -1,4 +1,4 @@
-"""The planning tools: a goal and a list of things to do, kept with the session (row P1); text only."""
+"""The planning tools: a goal and a list of todos, kept with the session."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from app.core.plan import Plan, PlanItem
 from app.core.text import clean_text
 from app.core.tool import ToolContext, ToolError, ToolResult
-from app.tools.declared import Declared
+from app.tools.declared import Declared, checked_text
 
 MAX_ITEMS: Final = 100
 MAX_ITEM: Final = 500
@@ -59,8 +59,7 @@ async def toggle_todo(context: ToolContext, index: int) -> ToolResult:
     plan = context.plan
     item = checked_item("toggle_todo", plan, index)
     assert plan is not None
-    items = (*plan.items[:index], replace(item, done=not item.done), *plan.items[index + 1 :])
-    plan = replace(plan, items=items)
+    plan = with_item(plan, index, replace(item, done=not item.done))
     context.change_plan(plan)
     state = "open again" if item.done else "done"
     return ToolResult(content=f"{index} is now {state}: {item.text}\n{listed(plan)}")
@@ -76,19 +75,12 @@ async def clear_todos(context: ToolContext) -> ToolResult:
 
 
 def item_text(tool: str, name: str, text: str) -> str:
-    """Return a text of a plan on one line; raises ToolError for an empty or too long one."""
-    line = " ".join(clean_text(text).split())
-    if not line:
-        raise ToolError(f"{tool}: argument `{name}` is empty.")
-    if len(line) > MAX_ITEM:
-        raise ToolError(
-            f"{tool}: argument `{name}` has {len(line):,} characters; at most {MAX_ITEM} are taken."
-        )
-    return line
+    """Return an item's text on one line. Raises ToolError for an empty or too long one."""
+    return checked_text(f"{tool}: argument `{name}`", " ".join(clean_text(text).split()), MAX_ITEM)
 
 
 def checked_item(tool: str, plan: Plan | None, index: int) -> PlanItem:
-    """Return an item by its number; raises ToolError that shows the list."""
+    """Return an item by its number. Raises ToolError, which shows the list."""
     if plan is None or not plan.items:
         raise ToolError(f"{tool}: there is nothing on the list yet.")
     if not 0 <= index < len(plan.items):
@@ -98,6 +90,11 @@ def checked_item(tool: str, plan: Plan | None, index: int) -> PlanItem:
     return plan.items[index]
 
 
+def with_item(plan: Plan, index: int, item: PlanItem) -> Plan:
+    """Return a plan with another item in place of one."""
+    return replace(plan, items=(*plan.items[:index], item, *plan.items[index + 1 :]))
+
+
 def listed(plan: Plan) -> str:
     """Return a plan as a model reads it: one numbered line an item."""
     return "\n".join(
@@ -105,7 +102,7 @@ def listed(plan: Plan) -> str:
     )
 
 
-# A plan is written together with the call's result, so each of them may run again after a crash.
+# A plan is saved together with the call's result, so every one of these may run again after a crash.
 TOOLS: Final = tuple(
     Declared(key=function.__name__, function=function, group="planning", repeatable=True)
     for function in (create_goal, clear_goal, add_todo, toggle_todo, clear_todos)

@@ -1,4 +1,4 @@
-"""The tool that asks the user: its result is an MCP-UI resource, and the loop waits for the answer (row P2)."""
+"""The tool that asks the user a question: its result is an MCP-UI page, and the turn waits for the answer."""
 
 import re
 from html import escape
@@ -6,9 +6,8 @@ from typing import Final, Literal
 
 from app.core.ids import new_id
 from app.core.message import OPTIONS, TEXT, YESNO, Prompt
-from app.core.text import clean_text
 from app.core.tool import WAIT, ToolError, ToolResult
-from app.tools.declared import Declared
+from app.tools.declared import Declared, checked_text
 
 MAX_QUESTION: Final = 4_000
 MAX_OPTIONS: Final = 50
@@ -56,13 +55,7 @@ async def prompt_user(
         type: "yesno" for yes or no, "options" to choose one of `options`, "text" for the user's own words.
         options: With type "options" only: what the user may choose, 1 to 50 different short texts.
     """
-    asked = clean_text(question).strip()
-    if not asked:
-        raise ToolError("promptUser: argument `question` is empty.")
-    if len(asked) > MAX_QUESTION:
-        raise ToolError(
-            f"promptUser: argument `question` is {len(asked):,} characters long; at most {MAX_QUESTION:,} are taken."
-        )
+    asked = checked_text("promptUser: argument `question`", question, MAX_QUESTION)
     choices = _choices(type, options or [])
     address = f"ui://prompt/{new_id()}"
     resource = {"uri": address, "mimeType": "text/html", "text": _html(asked, type, choices)}
@@ -75,35 +68,32 @@ async def prompt_user(
 
 
 def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
-    """Return the options as they are shown; raises ToolError."""
+    """Return the options as they are shown. Raises ToolError."""
     if kind != OPTIONS:
         if options:
             raise ToolError(
                 f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
             )
         return ()
-    choices = tuple(clean_text(option).strip() for option in options)
-    if not choices:
+    if not options:
         raise ToolError('promptUser: type "options" needs argument `options`, what the user may choose.')
-    if len(choices) > MAX_OPTIONS:
+    if len(options) > MAX_OPTIONS:
         raise ToolError(
-            f"promptUser: argument `options` holds {len(choices)} texts; at most {MAX_OPTIONS} are taken."
+            f"promptUser: argument `options` holds {len(options)} texts; at most {MAX_OPTIONS} are taken."
         )
+    choices = tuple(
+        checked_text(f"promptUser: argument `options`[{place}]", option, MAX_OPTION)
+        for place, option in enumerate(options)
+    )
     for place, choice in enumerate(choices):
-        if not choice:
-            raise ToolError(f"promptUser: argument `options`[{place}] is empty.")
-        if len(choice) > MAX_OPTION:
-            raise ToolError(
-                f"promptUser: argument `options`[{place}] is longer than {MAX_OPTION} characters."
-            )
         if choice in choices[:place]:
             raise ToolError(f"promptUser: argument `options`[{place}] is there twice: {choice[:60]!r}.")
     return choices
 
 
 def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
-    """Return a page that posts the answer as an MCP-UI `prompt` action; nothing in it is loaded."""
-    # No form: clients show it in a frame that may run scripts, and only that.
+    """Return a page that posts the answer as an MCP-UI `prompt` action, and loads nothing."""
+    # Without a form element: clients show the page in a frame that may run scripts and do nothing else.
     korean = _HANGUL.search(question) is not None
     title, yes, no, send = ("질문", "예", "아니요", "보내기") if korean else ("Question", "Yes", "No", "Send")
     if kind == TEXT:

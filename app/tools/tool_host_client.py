@@ -1,22 +1,21 @@
-"""The window's end of the tool host: starts it when first needed, asks it, hears its news."""
+"""The parent's end of the tool host: sends requests, puts servers' questions to the user, passes on news."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.children.host_client import HostClient
-from app.children.host_process import HostProcess, Line
+from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
 from app.core.tool import FAILED, ToolError
-from app.tools.tool_host.process_groups import kill_group
+from app.tools.tool_host.server_processes import kill_group
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
 
 
 class HostError(ToolError):
-    """The host could not do it; `problem` is a code of `core.tool`."""
+    """The host could not do what was asked; `problem` is a code of `core.tool`."""
 
     def __init__(self, text: str, problem: str) -> None:
         super().__init__(text)
@@ -24,10 +23,10 @@ class HostError(ToolError):
 
 
 class ToolHostClient(HostClient):
-    """Asks the tool host; starts it lazily, and anew after it died.
+    """Asks the tool host; starts it when it is first needed, and again after it has died.
 
-    `redact` removes the known keys from a text; `log_dir` is where the host's complaints go. `on_news`
-    gets what a server says unasked, `on_death` is called when the host ended by itself.
+    `redact` removes the known keys from a text; `log_dir` is for the host's standard error. `on_news` gets the lines that
+    answer no request, `on_death` is called when the host ended by itself.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class ToolHostClient(HostClient):
         self._groups: list[int] = []
 
     async def call(self, service: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:  # noqa: ASYNC109 - the limit is the caller's to say
-        """Run a service of the host within `timeout` seconds; raises ToolError. Cancelling ends it there."""
+        """Run a service of the host within `timeout` seconds. Raises ToolError. Cancelling ends it in the host."""
         line = {"op": "service", "name": service, "arguments": dict(arguments)}
         try:
             async with asyncio.timeout(timeout):
@@ -53,41 +52,40 @@ class ToolHostClient(HostClient):
             raise ToolError(f"It took longer than {timeout:.0f} seconds and was stopped.") from None
 
     async def request(self, line: Line, ask: Ask | None = None) -> dict[str, Any]:
-        """Send one request and return its result; raises ToolError. Cancelling ends it in the host.
+        """Send a request and return its result. Raises ToolError. Cancelling ends it in the host.
 
-        `ask` puts the questions of a server to the user: `{"question", "type", "options"}` in, words
-        or None (dismissed) out.
+        `ask` puts a server's question to the user: it gets `{"question", "type", "options"}` and returns the answer, or None
+        if the question was dismissed.
         """
         host = await self._running_host()
-        call_id = new_id()
-        queue = host.open(call_id, line)
+        call = host.open(line)
         ended = False
         questions: list[asyncio.Task[None]] = []
         try:
             while True:
-                answer = await queue.get()
+                answer = await call.lines.get()
                 if answer is None:
                     ended = True
                     raise ToolError("The process that runs tools ended unexpectedly. Try again.")
                 if "ask" in answer:
-                    # Beside the reading: a host that dies or a server that answers ends the question.
+                    # In a task, because the answer or the end of the host also ends the question.
                     questions.append(asyncio.create_task(_put(host, answer["ask"], ask)))
                     continue
                 ended = True
                 if "error" in answer:
-                    # It may be long; the loop is the window's.
+                    # In a thread: it may be long, and the event loop is the window's.
                     text = await asyncio.to_thread(self.clean, answer["error"])
                     raise HostError(text, answer.get("problem", FAILED))
                 result: dict[str, Any] = answer["result"]
                 return result
         finally:
-            host.close_call(call_id, cancel=not ended)
+            host.close_call(call, cancel=not ended)
             for question in questions:
                 question.cancel()
             await asyncio.gather(*questions, return_exceptions=True)
 
     async def close(self) -> None:
-        """Stop the host, and with it every server, and wait until it is gone."""
+        """Stop the host and all its servers, and wait until it is gone."""
         await super().close()
         self._kill_groups()
 
@@ -117,4 +115,4 @@ async def _put(host: HostProcess, question: Mapping[str, Any], ask: Ask | None) 
         words = await ask(question) if ask is not None else None
     finally:
         if host.alive:
-            host.send({"op": "answer", "ask": question["number"], "answer": words})
+            host.send({"id": new_id(), "op": "answer", "ask": question["number"], "answer": words})

@@ -1,11 +1,11 @@
-"""The allow-list: every tool an assistant may be given, and the servers that add to it."""
+"""The list of all tools that an assistant may be given: Moot's own, and those of MCP servers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from app.core.settings import Settings
 from app.core.tool import ServerStatus, Tool
-from app.tools import orchestration, pages, planning, prompt_user, steps, web
+from app.tools import orchestration, planning, prompt_user, web
 from app.tools.declared import Outside
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Holds Moot's own tools and speaks for the MCP servers; `core.tool.Tools` says what it answers.
+    """Implements `core.tool.Tools` with Moot's own tools and those of the MCP servers.
 
-    It owns `host` and `servers`: closing it closes both. `settings` gives the settings as they are
-    now, `open_link` shows an address in the system's browser and says whether it could.
+    Owns `host` and `servers`, and closes both. `settings` returns the current settings, `open_link` opens an address in the
+    system's browser and returns whether that worked.
     """
 
     def __init__(
@@ -32,43 +32,42 @@ class Toolbox:
         outside = Outside(call=host.call, settings=settings, open_link=open_link)
         declared = (
             *web.TOOLS,
-            *pages.TOOLS,
             *prompt_user.TOOLS,
             *planning.TOOLS,
             *orchestration.TOOLS,
-            *steps.TOOLS,
+            *orchestration.STEP_TOOLS,
         )
         self._allowed = tuple(one.bind(outside) for one in declared)
 
     def allowed(self) -> tuple[Tool, ...]:
-        """Return the allow-list."""
+        """Return Moot's own tools."""
         return self._allowed
 
     def servers(self) -> tuple[ServerStatus, ...]:
-        """Return the MCP servers with their state."""
+        """Return the MCP servers with their states."""
         return self._servers.servers()
 
     def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
-        """Return what connected servers offer and the user has allowed."""
+        """Return the tools of these servers that the user has allowed."""
         return self._servers.server_tools(servers)
 
     async def attach(self, servers: Sequence[str]) -> None:
-        """Connect to servers that may run; returns when each is connected, down or asking."""
+        """Connect to servers that may run; returns when each is connected, down or waits for consent."""
         await self._servers.attach(servers)
 
     async def consent(self, server: str) -> None:
-        """Take note that the user allows a server as it is now, and connect."""
+        """Save that the user allows a server as it is now, and connect."""
         await self._servers.consent(server)
 
     async def withdraw(self, server: str) -> None:
-        """Forget that the user allowed a server, and let go of it."""
+        """Withdraw the consent to a server, and disconnect it."""
         await self._servers.withdraw(server)
 
     async def restart(self, server: str) -> None:
-        """Connect to a server anew."""
+        """Connect to a server again."""
         await self._servers.restart(server)
 
     async def close(self) -> None:
-        """Let go of every server and of the tool host."""
+        """Disconnect every server and stop the tool host."""
         await self._servers.close()
         await self._host.close()

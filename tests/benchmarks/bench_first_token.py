@@ -1,6 +1,6 @@
 """The first token of an answer: from the host's line in the window's process to its paint, in the real window.
 
-The host sends an answer's first piece in the moment in which it comes (`model_host/outlet`); what
+The host sends an answer's first piece in the moment in which it comes (`model_host/deltas`); what
 the pipe adds is a system call.
 """
 
@@ -13,7 +13,7 @@ from statistics import median
 
 from PySide6.QtCore import QEvent, QObject
 
-from app.children.host_process import HostProcess, Line
+from app.children.host_client import HostProcess, Line
 from app.gui.desktop.event_loop import AppLoop
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until

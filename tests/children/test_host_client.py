@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children import host_log, host_process
+from app.children import host_client, private_files
 from app.children.host_client import HostClient
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest, ProviderConfig
@@ -30,7 +30,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def use(noise: str = "nothing", answers: str = "well") -> None:
         command = [sys.executable, "-I", "-S", stub_host.__file__, noise, answers]
-        monkeypatch.setattr(host_process, "child_command", lambda _: command)
+        monkeypatch.setattr(host_client, "child_command", lambda _: command)
 
     return use
 
@@ -80,7 +80,7 @@ async def test_a_host_never_waits_for_its_errors_to_be_read(
 async def test_a_host_never_waits_for_the_disk(
     name: str, state: str, stub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_log, "_CLOSE_SECONDS", 0.1)
+    monkeypatch.setattr(private_files, "_CLOSE_SECONDS", 0.1)
     stub("many lines")
     log = tmp_path / "logs" / f"{name}.log"
     if state == "no folder":
@@ -127,7 +127,7 @@ async def test_a_host_that_sends_anything_but_answers_is_ended(
     answers: str, stub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever waits for an answer hears that there is none."""
-    monkeypatch.setattr(host_process, "_LINE_BYTES", 1 << 20, raising=False)
+    monkeypatch.setattr(host_client, "_LINE_BYTES", 1 << 20, raising=False)
     stub(answers=answers)
     async with client_of("tool_host", tmp_path) as tools:
         with pytest.raises(ToolError):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children import host_process
+from app.children import host_client
 from app.children.processes import (
     OWN_VARIABLES,
     SYSTEM_PREFIXES,
@@ -72,7 +72,7 @@ def test_only_what_is_listed_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("name", CLIENTS)
 async def test_no_host_is_given_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-I", "-S", stub_host.__file__, "nothing", "well"]
-    monkeypatch.setattr(host_process, "child_command", lambda _: command)
+    monkeypatch.setattr(host_client, "child_command", lambda _: command)
     async with client_of(name, tmp_path) as client:
         assert await answer(client, "first")
         given = Path(f"/proc/{client.host_pid}/environ").read_bytes()

@@ -246,7 +246,7 @@ async def test_one_step_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
 
 
 async def test_a_step_says_that_it_is_done_by_the_tool(tmp_path: Path) -> None:
-    from app.tools import steps
+    from app.tools.orchestration import STEP_TOOLS
 
     def answer(request: ModelRequest) -> list[object]:
         if request.tools == ():
@@ -256,7 +256,7 @@ async def test_a_step_says_that_it_is_done_by_the_tool(tmp_path: Path) -> None:
 
     definition = WorkflowDefinition(id="diamond", name="D", steps=(step("a"), step("b", "a")))
     made = bench(tmp_path, answer, definition=definition)  # type: ignore[arg-type]
-    made.engine._tools._tools = bound(*steps.TOOLS)  # type: ignore[attr-defined]
+    made.engine._tools._tools = bound(*STEP_TOOLS)  # type: ignore[attr-defined]
     session_id = await run(made)
     assert status(made, session_id) == COMPLETED
     live = made.engine.live(session_id)

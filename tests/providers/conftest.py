@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from app.core.provider import ProviderConfig
-from app.providers.limits import Limits
+from app.providers.endpoints import ModelLimits
 from app.providers.remote import RemoteModels
 from tests.split_hosts import loaded_host, own_host, split_hosts
 from tests.wire import WireServer
@@ -17,7 +17,7 @@ from tests.wire.fixtures import FOUR
 __all__ = ["loaded_host", "own_host", "split_hosts"]
 
 # Short enough to wait for, long enough for a busy machine.
-LIMITS = Limits(connect=2, first_token=4, idle=1.5, total=60)
+LIMITS = ModelLimits(connect=2, first_token=4, idle=1.5, total=60)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ class Book:
         """Return a provider's key."""
         return self._entries[provider][1] if provider in self._entries else None
 
-    def models(self, log_dir: Path | None = None, limits: Limits | None = LIMITS) -> RemoteModels:
+    def models(self, log_dir: Path | None = None, limits: ModelLimits | None = LIMITS) -> RemoteModels:
         """Return models that look up their providers here; closing them is up to the caller."""
         return RemoteModels(providers=self.config, key=self.key, log_dir=log_dir, limits=limits)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.errors import ProviderError
-from app.providers.addresses import complete_address
+from app.providers.endpoints import complete_address
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from app.providers.addresses import listens
+from app.providers.endpoints import listens
 
 
 async def test_a_listening_server_is_found_and_a_closed_port_is_not() -> None:

@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from app.providers.model_host.calls import MOST_ARGUMENT_CHARACTERS, MOST_CALLS, Calls
-from app.providers.model_host.signed_thinking import SignedThinking
+from app.providers.model_host.deltas import MOST_ARGUMENT_CHARACTERS, MOST_CALLS, Calls, SignedThinking
 
 
 def piece(

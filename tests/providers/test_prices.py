@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.usage import Price
-from app.providers.addresses import is_near
+from app.providers.endpoints import is_near
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

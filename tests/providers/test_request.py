@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
+from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
-from app.providers.limits import Limits
 from app.providers.model_host.messages import fold_system
-from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
+from app.providers.model_host.request import ModelCall, Quirks, explain_refused_tools, litellm_arguments
 
 SYSTEM = {"role": "system", "content": "Be Ada."}
 USER = {"role": "user", "content": "Speak."}
 
 
-def call(**changes: Any) -> Call:
+def call(**changes: Any) -> ModelCall:
     values: dict[str, Any] = {
         "call_id": "1",
         "kind": "openai",
@@ -21,9 +21,9 @@ def call(**changes: Any) -> Call:
         "key": "",
         "model": "m",
         "messages": [SYSTEM, USER],
-        "limits": Limits(),
+        "limits": ModelLimits(),
     }
-    return Call(**(values | changes))
+    return ModelCall(**(values | changes))
 
 
 @pytest.mark.threat("T2")

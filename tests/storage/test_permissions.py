@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children.private_files import make_private_folder, open_to_append
+from app.children.private_files import append_log
 from app.cli.commands.doctor import examine
 from app.cli.parser import DOCTOR, Arguments
 from app.cli.printing.output import load_texts
@@ -73,9 +73,7 @@ async def test_what_others_may_read_is_theirs_no_more_after_a_start(data_dir: Pa
 @needs_accounts
 def test_logs_are_the_users_with_any_umask(tmp_path: Path, no_umask):
     folder = tmp_path / "data" / "logs"
-    make_private_folder(folder)
-    with open_to_append(folder / "host.log") as file:
-        file.write("line\n")
+    append_log(folder / "host.log", ["line"], 1_000)
     assert modes(tmp_path / "data") == {".": 0o700, "logs": 0o700, "logs/host.log": 0o600}
 
 

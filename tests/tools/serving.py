@@ -16,7 +16,7 @@ from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
-from app.tools.mcp import Limits, McpServers
+from app.tools.mcp import McpServers, ServerLimits
 from app.tools.tool_host_client import ToolHostClient
 
 SERVERS = Path(__file__).parent / "servers"
@@ -59,7 +59,7 @@ class Context:
 class Bench:
     """The servers of a data directory, as the window holds them."""
 
-    def __init__(self, folder: Path, limits: Limits | None) -> None:
+    def __init__(self, folder: Path, limits: ServerLimits | None) -> None:
         self.folder = folder
         self.documents = JsonDocuments(DataPaths(folder))
         self.secrets = KeyringSecrets(environment={})
@@ -97,7 +97,7 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(folder: Path, limits: Limits | None = None) -> AsyncIterator[Bench]:
+async def bench(folder: Path, limits: ServerLimits | None = None) -> AsyncIterator[Bench]:
     one = Bench(folder, limits)
     try:
         yield one

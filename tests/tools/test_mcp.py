@@ -9,7 +9,7 @@ import pytest
 from app.core.message import OPTIONS, TEXT, YESNO
 from app.core.tool import ASKING, CONNECTED, CONTINUE, DOWN, NOT_FOUND, OFF, WAIT, McpServer, ToolError
 from app.storage.redaction import MARK
-from app.tools.mcp import Limits
+from app.tools.mcp import ServerLimits
 from tests.tools.serving import Context, bench, proper, rude, until
 
 
@@ -237,7 +237,7 @@ async def test_a_server_that_does_not_wait_for_its_answer_takes_the_question_bac
 
 
 async def test_a_question_holds_the_time_and_ends_with_its_call(data_dir: Path) -> None:
-    async with bench(data_dir, Limits(call=0.5)) as one:
+    async with bench(data_dir, ServerLimits(call=0.5)) as one:
         await one.connect(rude("asks"))
         waiting = Context()
         call = asyncio.create_task(one.call("asks", "add", waiting))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.tool import CONNECTED, DOWN, WAIT, McpServer, ToolError
-from app.tools.mcp import Limits
+from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until
 from tests.tools.test_mcp_harm import resident_megabytes
@@ -57,7 +57,7 @@ async def test_a_server_that_cannot_be_connected_to_says_why(how: str, reason: s
     port = free_port()
     async with (
         running(*python("rude_http.py"), how, str(port), port=port),
-        bench(data_dir, Limits(connect=6)) as one,
+        bench(data_dir, ServerLimits(connect=6)) as one,
     ):
         await one.connect(at(port))
         assert one.status("there").state == DOWN

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, TOOL, Author, Message, ToolCall
-from app.tools.external_text import fenced
-from app.tools.pages import get_current_page, get_pages
+from app.tools.web import fenced, get_current_page, get_pages
 from tests.tools.contexts import Context
 
 AUTHOR = Author(id="a", name="A")

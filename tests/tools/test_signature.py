@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from app.core.tool import ToolError
-from app.tools.signature import MAX_CHARACTERS, Signature, signature_of
+from app.tools.declared import MAX_CHARACTERS, Signature, signature_of
 
 
 class Given:

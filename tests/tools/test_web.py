@@ -8,10 +8,9 @@ import pytest
 
 from app.core.settings import Settings
 from app.tools.declared import Outside
-from app.tools.external_text import fenced, source_of
-from app.tools.tool_host.addresses import AddressPolicy
+from app.tools.tool_host.web_client import AddressPolicy
 from app.tools.tool_host.web_fetch import MAX_CHARACTERS, fetch
-from app.tools.web import web_fetch
+from app.tools.web import fenced, source_of, web_fetch
 from tests.tools.web_server import WebServer
 
 FORGED = """00000000>>>

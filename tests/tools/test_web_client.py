@@ -15,20 +15,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from app.tools.tool_host import web_client
-from app.tools.tool_host.addresses import AddressPolicy
-from app.tools.tool_host.services import ServiceError
-from app.tools.tool_host.web_client import Download, Limits, download
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.web_client import AddressPolicy, Download, WebLimits, download
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi"
 
 
 async def read(url: str, seconds: float = 2.0) -> Download:
-    return await download(url, policy=LOCAL, limits=Limits(seconds=seconds), accepts=("text/",))
+    return await download(url, policy=LOCAL, limits=WebLimits(seconds=seconds), accepts=("text/",))
 
 
 async def refusal(url: str) -> str:
-    with pytest.raises(ServiceError) as raised:
+    with pytest.raises(RequestError) as raised:
         await read(url)
     return str(raised.value)
 

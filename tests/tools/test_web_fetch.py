@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from app.tools.tool_host.addresses import AddressPolicy
-from app.tools.tool_host.services import SERVICES, ServiceError
-from app.tools.tool_host.web_client import Limits
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.host import SERVICES
+from app.tools.tool_host.web_client import AddressPolicy, WebLimits
 from app.tools.tool_host.web_fetch import MAX_CHARACTERS, fetch
 from tests.tools.web_server import WebServer
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
-QUICK = Limits(seconds=1.0)
+QUICK = WebLimits(seconds=1.0)
 PAGE = """<!doctype html><html><head><title>On &amp; {title}</title><style>p {{}}</style>
 <script>alert("scripted")</script></head><body><nav><a href="/menu">Menu</a></nav>
 <article><h1>A heading</h1><p>{text}</p><p>See <a href="/other">the other page</a>.</p>
@@ -32,8 +32,8 @@ def page(text: str = TEXT, title: str = "bridges") -> bytes:
     return PAGE.format(text=text, title=title).encode()
 
 
-async def refusal(url: str, policy: AddressPolicy = LOCAL, limits: Limits = QUICK) -> str:
-    with pytest.raises(ServiceError) as raised:
+async def refusal(url: str, policy: AddressPolicy = LOCAL, limits: WebLimits = QUICK) -> str:
+    with pytest.raises(RequestError) as raised:
         await fetch(url, policy=policy, limits=limits)
     return str(raised.value)
 
@@ -135,7 +135,7 @@ async def test_a_long_page_is_cut_and_says_so(server: WebServer) -> None:
 )
 async def test_addresses_of_this_computer_and_its_network_are_refused(server: WebServer, url: str) -> None:
     server.says("/", page())
-    with pytest.raises(ServiceError, match="private network"):
+    with pytest.raises(RequestError, match="private network"):
         await SERVICES["web_fetch"]({"url": url.format(port=server.port)})
     assert server.requests == []
 
@@ -213,7 +213,7 @@ async def test_five_redirects_are_followed_and_no_more(server: WebServer) -> Non
 
 async def test_an_endless_page_ends_at_the_limit(server: WebServer) -> None:
     url = server.streams("/endless", b"x" * 100_000, 0)
-    assert "larger than 5 MB" in await refusal(url, limits=Limits(seconds=10))
+    assert "larger than 5 MB" in await refusal(url, limits=WebLimits(seconds=10))
 
 
 async def test_a_slow_page_ends_with_its_time(server: WebServer) -> None:
@@ -225,7 +225,9 @@ async def test_a_slow_page_ends_with_its_time(server: WebServer) -> None:
 async def test_a_server_that_is_mute_ends_with_its_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        assert "within 0.3 seconds" in await refusal(f"http://127.0.0.1:{port}/", limits=Limits(seconds=0.3))
+        assert "within 0.3 seconds" in await refusal(
+            f"http://127.0.0.1:{port}/", limits=WebLimits(seconds=0.3)
+        )
 
 
 def memory() -> int:
@@ -240,7 +242,7 @@ async def test_a_bomb_is_not_unpacked(server: WebServer, packed: str) -> None:
     del zeros
     url = server.says("/bomb", bomb, **{"Content-Encoding": packed})
     before = memory()
-    assert "larger than 5 MB" in await refusal(url, limits=Limits(seconds=20))
+    assert "larger than 5 MB" in await refusal(url, limits=WebLimits(seconds=20))
     assert memory() - before < 60_000_000
 
 
@@ -329,8 +331,8 @@ async def test_a_page_made_to_be_hard_ends_with_its_time(server: WebServer, body
     url = server.says("/hard", body)
     began = time.monotonic()
     try:
-        found = await fetch(url, policy=LOCAL, limits=Limits(seconds=14))
-    except ServiceError:
+        found = await fetch(url, policy=LOCAL, limits=WebLimits(seconds=14))
+    except RequestError:
         found = {"text": ""}
     assert len(found["text"]) <= MAX_CHARACTERS
     assert time.monotonic() - began < 15

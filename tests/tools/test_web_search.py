@@ -12,8 +12,9 @@ from aiohttp import web
 from ddgs.engines import ENGINES as KNOWN_TO_LIBRARY
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
-from app.tools.tool_host.services import SERVICES, ServiceError
-from app.tools.tool_host.web_client import Limits
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.host import SERVICES
+from app.tools.tool_host.web_client import WebLimits
 from app.tools.tool_host.web_search import ENGINES, MAX_RESULTS, search
 from tests.tools.web_server import WebServer
 
@@ -33,7 +34,7 @@ def searxng(server: WebServer, rows: object) -> str:
 
 
 async def refusal(query: str, engine: str, **more: Any) -> str:
-    with pytest.raises(ServiceError) as raised:
+    with pytest.raises(RequestError) as raised:
         await search(query, engine, 5, **more)
     return str(raised.value)
 
@@ -87,7 +88,7 @@ async def test_what_a_server_refuses_is_told_in_words(server: WebServer) -> None
     server.sends_on("/search", "http://127.0.0.1:1/secret")
     assert "one redirect too many" in await refusal("q", server.url(""))
     server.streams("/search", b" ", 0.05, **{"Content-Type": "application/json"})
-    assert "within 0.5 seconds" in await refusal("q", server.url(""), limits=Limits(seconds=0.5))
+    assert "within 0.5 seconds" in await refusal("q", server.url(""), limits=WebLimits(seconds=0.5))
 
 
 @pytest.mark.parametrize("engine", ["", "no-such-engine", "file:///etc/passwd", "x" * 10_000])
@@ -169,7 +170,7 @@ async def test_an_engine_that_hangs_ends_with_its_time(monkeypatch: pytest.Monke
 
     answering(monkeypatch, hang)
     began = time.monotonic()
-    assert "did not answer in time" in await refusal("q", "duckduckgo", limits=Limits(seconds=0.3))
+    assert "did not answer in time" in await refusal("q", "duckduckgo", limits=WebLimits(seconds=0.3))
     assert time.monotonic() - began < 3
     free.set()
 

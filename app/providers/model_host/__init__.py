@@ -1,6 +1,6 @@
-"""The model host: a child process that alone imports LiteLLM and speaks to the providers.
+"""The model host: the child process that alone imports LiteLLM and talks to the providers, in JSON lines.
 
-JSON lines over its pipes. In: `{"id", "op": "stream" | "test" | "list" | "cancel", …}`, `{"op": "warm", …}`. Out:
-`{"ready"}`, `{"warm"}`, `{"id", "text", "thinking", "calls"}` (calls are `[number, id, name, arguments]`,
-later than the words of their line), then one of `{"id", "finished"}`, `{"id", "tested"}`, `{"id", "error"}`.
+In: `{"id", "op": "stream" | "test" | "list" | "price" | "warm" | "cancel", …}`. Out: `{"ready"}`, `{"warm"}`,
+`{"id", "text", "thinking", "calls"}` (`calls` are `[number, id, name, arguments]` and follow the line's text), then
+one of `{"id", "finished"}`, `{"id", "tested"}`, `{"id", "price"}`, `{"id", "error"}`.
 """

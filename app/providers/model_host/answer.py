@@ -1,4 +1,4 @@
-"""Asks one model once: streams its answer out and says how it ended. The only user of LiteLLM."""
+"""Asks a model once through LiteLLM, streams its answer, and reports how it ended."""
 
 import asyncio
 import logging
@@ -11,9 +11,8 @@ import litellm
 from app.core import errors
 from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
 from app.providers.errors import Classified, chain, classify
-from app.providers.model_host.bodies import OpenBodies, limit_bodies
-from app.providers.model_host.calls import Calls
-from app.providers.model_host.delta_buffer import Outlet
+from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
+from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
     forget_chunks,
@@ -22,9 +21,7 @@ from app.providers.model_host.litellm_fixes import (
     received_finish,
 )
 from app.providers.model_host.prices import cost_of
-from app.providers.model_host.redirects import refuse_other_origins
-from app.providers.model_host.request import Call, Quirks, explain_refused_tools, litellm_arguments
-from app.providers.model_host.signed_thinking import SignedThinking
+from app.providers.model_host.request import ModelCall, Quirks, explain_refused_tools, litellm_arguments
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
@@ -33,7 +30,7 @@ apply_fixes()
 refuse_other_origins()
 limit_bodies()
 
-# LiteLLM hands out what is buffered without ever giving way to the other streams.
+# LiteLLM yields buffered chunks without ever giving the event loop to the other streams.
 _YIELD_SECONDS = 0.004
 _MOST_ADAPTATIONS = 3
 
@@ -55,13 +52,13 @@ class CallFailed(Exception):
 
 
 class Asker:
-    """Asks models, and remembers what each of them refuses."""
+    """Asks models, and remembers which arguments each of them refuses."""
 
     def __init__(self) -> None:
         self._quirks: dict[tuple[str, str], Quirks] = {}
 
-    async def ask(self, call: Call, outlet: Outlet) -> dict[str, Any]:
-        """Stream the answer into the outlet and return the fields of `Finished`.
+    async def ask(self, call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
+        """Stream the answer into the buffer and return the fields of `Finished`.
 
         Raises CallFailed. Cancelling closes the connection to the provider.
         """
@@ -70,19 +67,19 @@ class Asker:
         for _ in range(_MOST_ADAPTATIONS):
             arguments = litellm_arguments(call, quirks)
             try:
-                return await _Stream(call, outlet).run(arguments)
+                return await _Stream(call, buffer).run(arguments)
             except CallFailed as error:
-                if outlet.spoke or not quirks.learn(error.failure, arguments):
+                if buffer.spoke or not quirks.learn(error.failure, arguments):
                     raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
-        return await _Stream(call, outlet).run(litellm_arguments(call, quirks))
+        return await _Stream(call, buffer).run(litellm_arguments(call, quirks))
 
 
 class _Stream:
-    """One request over the wire and its time limits."""
+    """One request to a provider, with its limits."""
 
-    def __init__(self, call: Call, outlet: Outlet) -> None:
+    def __init__(self, call: ModelCall, buffer: DeltaBuffer) -> None:
         self._call = call
-        self._outlet = outlet
+        self._buffer = buffer
         self._limits = call.limits
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + call.limits.total
@@ -96,7 +93,7 @@ class _Stream:
         self._forgot_chunks = False
 
     async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Make the request and see it through."""
+        """Make the request and read the answer to its end; return the fields of `Finished`."""
         try:
             async with OpenBodies(), asyncio.timeout(None) as limit:
                 self._allow(limit, self._limits.first_token)
@@ -104,7 +101,7 @@ class _Stream:
         except TimeoutError as error:
             if not limit.expired():
                 raise CallFailed(self._failure(error)) from error
-            # After its last word a server may leave the connection open: the answer is whole.
+            # A server may leave the connection open after the end of its answer.
             if not self._whole and not self._full:
                 raise CallFailed(self._too_slow()) from error
         except Exception as error:
@@ -125,10 +122,10 @@ class _Stream:
                 text = delta.content or ""
                 thinking = getattr(delta, "reasoning_content", None) or ""
                 if text or thinking:
-                    self._outlet.add(self._fitting("text", text), self._fitting("thinking", thinking))
+                    self._buffer.add(self._fitting("text", text), self._fitting("thinking", thinking))
                     self._allow(limit, self._limits.idle)
                 if calls := delta.tool_calls:
-                    self._outlet.add_calls(self._calls.take(calls))
+                    self._buffer.add_calls(self._calls.take(calls))
                     self._allow(limit, self._limits.idle)
                 if blocks := getattr(delta, "thinking_blocks", None):
                     self._signed.add(blocks)
@@ -143,7 +140,7 @@ class _Stream:
                 gave_way = time.monotonic()
 
     def _fitting(self, kind: str, text: str) -> str:
-        """Return as much of a piece as there is room for."""
+        """Return the part of a piece that the limit of the answer still allows."""
         data = text.encode("utf-8", "surrogatepass")
         room, self._room[kind] = self._room[kind], self._room[kind] - len(data)
         if len(data) <= room:
@@ -157,7 +154,7 @@ class _Stream:
 
     def _allow(self, limit: asyncio.Timeout, seconds: float) -> None:
         due = min(self._loop.time() + seconds, self._deadline)
-        # Moving a timer costs more than a token is worth; a tenth of the limit is exact enough.
+        # Moving a timer costs more than reading a token; a tenth of the limit is exact enough.
         if not self._due or due < self._due or due - self._due > seconds / 10:
             self._due = due
             limit.reschedule(due)
@@ -169,19 +166,19 @@ class _Stream:
         if self._full:
             reason = LENGTH
         if rest := self._calls.rest():
-            self._outlet.add_calls(rest)
+            self._buffer.add_calls(rest)
         if self._calls and reason == STOP:
-            # Gemini and some local servers end a call like any other answer.
+            # Gemini and some local servers end a tool call like any other answer.
             reason = TOOL_CALLS
-        if not self._outlet.characters and not self._calls:
-            if reason == TRUNCATED and not self._outlet.spoke:
+        if not self._buffer.characters and not self._calls:
+            if reason == TRUNCATED and not self._buffer.spoke:
                 raise CallFailed(
                     Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model")
                 )
             if reason in (STOP, TOOL_CALLS, TRUNCATED):
                 raise CallFailed(Classified(kind=errors.EMPTY))
         estimated = self._full or not named_usage(stream)
-        # LiteLLM's own count is too low without the chunks; zero stands for what is not known.
+        # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
         usage = None if unknown else self._usage
         input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
@@ -196,21 +193,21 @@ class _Stream:
         }
 
     def _rescue(self, error: Exception) -> None:
-        """Send on what LiteLLM had read of the answer but not handed out when it broke."""
+        """Send what LiteLLM had read of the answer, but not yielded, when the connection broke."""
         for cause in chain(error):
             text = getattr(cause, "generated_content", None)
-            if isinstance(text, str) and len(text) > self._outlet.characters:
-                self._outlet.add(self._fitting("text", text[self._outlet.characters :]), "")
+            if isinstance(text, str) and len(text) > self._buffer.characters:
+                self._buffer.add(self._fitting("text", text[self._buffer.characters :]), "")
 
     def _failure(self, error: BaseException) -> Classified:
         failure = classify(error, self._call.secrets)
-        if self._outlet.spoke and failure.kind != errors.CONTENT_FILTER:
+        if self._buffer.spoke and failure.kind != errors.CONTENT_FILTER:
             return Classified(kind=errors.INTERRUPTED, detail=failure.detail, retry_after=failure.retry_after)
         return failure
 
     def _too_slow(self) -> Classified:
         if self._loop.time() >= self._deadline:
             return Classified(kind=errors.STALL, detail=f"longer than {self._limits.total:g} s")
-        if self._outlet.spoke:
+        if self._buffer.spoke:
             return Classified(kind=errors.STALL, detail=f"silent for {self._limits.idle:g} s")
         return Classified(kind=errors.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s")

@@ -1,67 +1,61 @@
-"""Serves the parent: one task a request, a cancel ends the task and with it the connection."""
+"""Serves the parent's requests to models, and warms LiteLLM up before the first of them."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import litellm
 
-from app.children.pipes import Pipes
+from app.children.pipes import HostServer, Pipes
 from app.core import errors
 from app.core.catalog import EMBEDDED
 from app.core.errors import ProviderError
-from app.providers.embedded import EmbeddedServer
+from app.providers.embedded_server import EmbeddedServer
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import Asker, CallFailed
-from app.providers.model_host.delta_buffer import Outlet
+from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.prices import listed_price
-from app.providers.model_host.request import Call
+from app.providers.model_host.request import ModelCall
 from app.providers.model_host.trial import list_models, try_provider
-from app.providers.model_host.warm_up import warm_up
 
 _LOG = logging.getLogger(__name__)
+# The warm-up only loads code; on a machine too busy for that, the first request must not wait longer.
+_WARM_UP_SECONDS = 15.0
+_WARM_UP_CHUNK = (
+    'data: {"id":"0","object":"chat.completion.chunk","created":0,"model":"warm","choices":'
+    '[{"index":0,"delta":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}\n\n'
+)
+_WARM_UP_ANSWER = (
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    f"{_WARM_UP_CHUNK}data: [DONE]\n\n"
+)
 
 
-class Host:
-    """Reads requests until the parent goes, and answers each of them in a task of its own."""
+class ModelHost(HostServer):
+    """Serves the operations `stream`, `test`, `list`, `price` and `warm`."""
 
     def __init__(self, pipes: Pipes) -> None:
-        self._pipes = pipes
+        super().__init__(pipes)
         self._asker = Asker()
         self._embedded = EmbeddedServer()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._background: set[asyncio.Task[None]] = set()
         self._warm = asyncio.Event()
 
     async def run(self) -> None:
-        """Serve until standard input closes."""
-        requests: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        self._pipes.read_into(requests)
-        self._pipes.write({"ready": True})
-        self._start_in_background(self._warm_up())
-        while (line := await requests.get()) is not None:
-            self._serve(line)
-        for task in [*self._tasks.values(), *self._background]:
-            task.cancel()
-        await self._embedded.close()
+        self._start("warm up", self._warm_up())
+        await super().run()
 
-    def _serve(self, line: Mapping[str, Any]) -> None:
-        if line["op"] == "cancel":
-            if task := self._tasks.get(line["id"]):
-                task.cancel()
-        elif line["op"] == "price":
+    async def _serve(self, line: dict[str, Any]) -> None:
+        if line["op"] == "price":
             self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
         elif line["op"] == "warm":
-            self._start_in_background(self._warm_embedded(line["model_file"]))
+            await self._warm_embedded(line["model_file"])
         else:
-            serve = {"test": self._test, "list": self._list}.get(line["op"], self._stream)
-            call = Call.from_line(line)
-            task = asyncio.get_running_loop().create_task(self._guard(call, serve))
-            self._tasks[call.call_id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(call.call_id))
+            await self._serve_call(ModelCall.from_line(line), line["op"])
 
-    async def _guard(self, call: Call, serve: Callable[[Call], Awaitable[None]]) -> None:
+    async def _serve_call(self, call: ModelCall, operation: str) -> None:
+        serve = {"test": self._test, "list": self._list}.get(operation, self._stream)
         try:
             # The first call loads much of LiteLLM, which no time limit of a provider should count.
             await self._warm.wait()
@@ -76,28 +70,26 @@ class Host:
             _LOG.exception("a request failed in an unforeseen way")
             self._fail(call, Classified(kind=errors.HOST, detail=classify(error, call.secrets).detail))
 
-    def _fail(self, call: Call, failure: Classified) -> None:
+    async def _close(self) -> None:
+        await self._embedded.close()
+
+    def _fail(self, call: ModelCall, failure: Classified) -> None:
         error = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
         self._pipes.write({"id": call.call_id, "error": error})
 
-    async def _stream(self, call: Call) -> None:
-        outlet = Outlet(self._pipes, call.call_id, call.opener)
+    async def _stream(self, call: ModelCall) -> None:
+        buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)
         try:
-            finished = await self._asker.ask(call, outlet)
+            finished = await self._asker.ask(call, buffer)
         finally:
-            outlet.close()
+            buffer.close()
         self._pipes.write({"id": call.call_id, "finished": finished})
 
-    async def _test(self, call: Call) -> None:
+    async def _test(self, call: ModelCall) -> None:
         self._pipes.write({"id": call.call_id, "tested": await try_provider(call, self._asker)})
 
-    async def _list(self, call: Call) -> None:
+    async def _list(self, call: ModelCall) -> None:
         self._pipes.write({"id": call.call_id, "tested": {"ok": True, "models": await list_models(call)}})
-
-    def _start_in_background(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     async def _warm_up(self) -> None:
         await warm_up(litellm.acompletion)
@@ -108,5 +100,33 @@ class Host:
         try:
             await self._embedded.start(model_file)
         except ProviderError:
-            # The first request says so to whoever asks.
+            # The first request reports it to its caller.
             _LOG.info("the embedded model could not be started ahead of time")
+
+
+async def warm_up(acompletion: Callable[..., Awaitable[Any]]) -> None:
+    """Stream one answer from a loopback server: LiteLLM's first call loads code for almost a second."""
+    with contextlib.suppress(Exception):
+        server = await asyncio.start_server(_answer_warm_up, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, asyncio.timeout(_WARM_UP_SECONDS):
+            stream = await acompletion(
+                model="openai/warm",
+                messages=[{"role": "user", "content": "ok"}],
+                api_base=f"http://127.0.0.1:{port}/v1",
+                api_key="no-key",
+                stream=True,
+                stream_options={"include_usage": True},
+                max_retries=0,
+                num_retries=0,
+                _skip_mcp_handler=True,
+            )
+            async for _ in stream:
+                pass
+
+
+async def _answer_warm_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(_WARM_UP_ANSWER.encode())
+    await writer.drain()
+    writer.close()

@@ -1,4 +1,4 @@
-"""Faults of LiteLLM 1.106 that its settings cannot switch off; the host applies them once."""
+"""Corrections of faults in LiteLLM 1.106 that no setting turns off; applied once."""
 
 import sys
 from typing import Any
@@ -25,28 +25,28 @@ _GEMINI = {
 
 
 def apply_fixes() -> None:
-    """Make every request go out once, Gemini's end of an answer visible and its turns alternate."""
+    """Let LiteLLM send every request once, report the end of Gemini's answers, and alternate Gemini's turns."""
     _send_once()
     _note_geminis_finish()
     _join_geminis_turns()
 
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
-    """Say whether the provider itself ended the answer; LiteLLM calls a cut one finished too."""
+    """Return whether the provider ended the answer; LiteLLM also calls a truncated answer finished."""
     if stream.received_finish_reason is not None:
         return True
     return bool(getattr(stream.completion_stream, "received_finish", False))
 
 
 def named_usage(stream: CustomStreamWrapper) -> bool:
-    """Say whether the provider named the tokens it used; where it does not, LiteLLM counts them itself."""
+    """Return whether the provider reported the tokens used; otherwise LiteLLM counts them itself."""
     return any(getattr(chunk, "usage", None) for chunk in stream.chunks)
 
 
 def forget_chunks(stream: CustomStreamWrapper) -> bool:
-    """Let go of chunks that LiteLLM keeps, each of some kilobytes; say whether there were any.
+    """Remove most of the chunks that LiteLLM keeps, each of some kilobytes; return whether there were any.
 
-    It counts tokens with them where the provider names none. Tokens are named at the start and at the end.
+    LiteLLM counts tokens with them when the provider reports none. Providers report tokens in the first or last ones.
     """
     if len(stream.chunks) < _MOST_CHUNKS:
         return False
@@ -55,10 +55,10 @@ def forget_chunks(stream: CustomStreamWrapper) -> bool:
 
 
 def make_known(kind: str, model: str) -> None:
-    """See to it that a model newer than LiteLLM's list is asked as its relatives are.
+    """Register a Gemini model that is newer than LiteLLM's list.
 
-    Of a Gemini it does not know, LiteLLM would put the system text and the schema into what the user
-    says. A Gemma that refuses a system text is learnt like any other model that does.
+    LiteLLM would put the system text and the schema of an unknown Gemini into the user's message. A Gemma that refuses
+    a system text is learnt like any other model that does.
     """
     name = f"gemini/{model}"
     if kind == "gemini" and name not in litellm.model_cost:
@@ -67,8 +67,8 @@ def make_known(kind: str, model: str) -> None:
 
 def _send_once() -> None:
     async def raise_again(*_: Any, **__: Any) -> None:
-        # WORKAROUND: called while a lost connection is handled, to send the request again in
-        # secret; whether to ask (and pay) twice is for Moot to decide.
+        # WORKAROUND: called while a lost connection is handled, to send the request a second time without
+        # telling; whether to ask (and pay) twice is for Moot to decide.
         error = sys.exc_info()[1]
         assert error is not None
         raise error
@@ -80,14 +80,14 @@ def _note_geminis_finish() -> None:
     parse = ModelResponseIterator.chunk_parser
 
     def parse_and_note(self: Any, chunk: dict[str, Any]) -> Any:
-        # WORKAROUND: every Gemini chunk is called finished ("stop"), and `received_finish_reason`
-        # is never set, so that a cut answer looks whole.
+        # WORKAROUND: every chunk of Gemini is called finished ("stop"), and `received_finish_reason` is
+        # never set, so that a truncated answer looks whole.
         for candidate in chunk.get("candidates") or ():
             if candidate.get("finishReason"):
                 self.received_finish = True
             for part in (candidate.get("content") or {}).get("parts") or ():
                 if "functionCall" in part:
-                    # Google leaves out what is empty; LiteLLM fails on a call without arguments.
+                    # Google omits empty values; LiteLLM fails on a call without arguments.
                     part["functionCall"].setdefault("args", {})
         return parse(self, chunk)
 
@@ -98,7 +98,7 @@ def _join_geminis_turns() -> None:
     convert = gemini_transformation.gemini_convert_messages_with_history
 
     def convert_and_join(*args: Any, **kwargs: Any) -> Any:
-        # WORKAROUND: what the user says after a tool's result becomes a second user turn in a row.
+        # WORKAROUND: a user message after a tool's result becomes a second user turn in a row.
         joined: list[Any] = []
         for content in convert(*args, **kwargs):
             if joined and joined[-1]["role"] == content["role"]:
@@ -107,7 +107,7 @@ def _join_geminis_turns() -> None:
                 joined.append(content)
         return joined
 
-    # WORKAROUND: of two equal calls it would send the first only, but the results of both.
+    # WORKAROUND: of two equal calls LiteLLM would send only the first, but the results of both.
     gemini_transformation.check_if_part_exists_in_parts = lambda *_, **__: False
     for module in (gemini_transformation, gemini_chat, gemini_studio):
         module.gemini_convert_messages_with_history = convert_and_join

@@ -1,4 +1,4 @@
-"""Makes the messages of a chat legal for the provider they go to; a chat may have been with another one."""
+"""Converts messages and tools to what a provider accepts; a chat may have begun with another provider."""
 
 import json
 import re
@@ -8,21 +8,25 @@ from typing import Any
 from app.core.text import clean_values
 
 Message = dict[str, Any]
+Schema = dict[str, Any]
 
 _FIELDS = ("role", "content", "tool_calls", "tool_call_id")
 _NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _BAD_ESCAPE = re.compile(r"\\u(?:d[89a-f]|0000)", re.IGNORECASE)
 _LONGEST_NAME = 64
 _LONGEST_ID = 40
+# Google does not document its limit; LiteLLM fails on much deeper schemas.
+_DEEPEST = 20
+_ANYTHING = {"type": "string"}
 
 
 def legal_messages(kind: str, messages: list[Message]) -> list[Message]:
-    """Return the messages as this kind of provider takes them; the given ones stay as they are."""
-    return [_legal(kind, message) for message in messages]
+    """Return the messages as this kind of provider accepts them; changes nothing in place."""
+    return [_legal_message(kind, message) for message in messages]
 
 
 def fold_system(messages: list[Message]) -> list[Message]:
-    """Put the system text before the first user message, for models that know no system role."""
+    """Put the system text into the first user message, for models that have no system role."""
     system = "\n\n".join(text_of(message["content"]) for message in messages if message["role"] == "system")
     rest = [message for message in messages if message["role"] != "system"]
     if not system:
@@ -34,7 +38,7 @@ def fold_system(messages: list[Message]) -> list[Message]:
 
 
 def join_turns(messages: list[Message]) -> list[Message]:
-    """Make one message of those that one side said in a row, for models that insist on turns."""
+    """Join successive messages of one role, for models that insist on alternating turns."""
     joined: list[Message] = []
     for message in messages:
         before = joined[-1] if joined else {}
@@ -47,7 +51,7 @@ def join_turns(messages: list[Message]) -> list[Message]:
 
 
 def is_json(text: str) -> bool:
-    """Say whether the text is a whole JSON value."""
+    """Return whether the text is a whole JSON value."""
     try:
         _loads(text)
     except (ValueError, RecursionError):
@@ -56,14 +60,14 @@ def is_json(text: str) -> bool:
 
 
 def text_of(content: object) -> str:
-    """Return the text of a message's content, be it a text, parts or nothing."""
+    """Return the text of a message's content, which may be a text, a list of parts or None."""
     if isinstance(content, list):
         return "\n".join(part["text"] for part in content if part.get("type") == "text")
     return str(content or "")
 
 
 def called_functions(messages: list[Message]) -> list[Message]:
-    """Return a bare definition of every function that was called in the messages."""
+    """Return a bare definition of every function that the messages call."""
     names = {
         call["function"]["name"]: None for message in messages for call in message.get("tool_calls") or ()
     }
@@ -84,27 +88,27 @@ def _parts(content: object) -> list[Message]:
     return content if isinstance(content, list) else [{"type": "text", "text": text_of(content)}]
 
 
-def _legal(kind: str, message: Message) -> Message:
+def _legal_message(kind: str, message: Message) -> Message:
     legal = {name: message[name] for name in _FIELDS if name in message}
     if kind == "anthropic" and message.get("thinking_blocks"):
         legal["thinking_blocks"] = message["thinking_blocks"]
     if calls := legal.pop("tool_calls", None):
         legal["tool_calls"] = [_legal_call(kind, call) for call in calls]
-        # An empty text beside a call is refused by Gemini, and told to Anthropic as a strange remark.
+        # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
         legal["content"] = legal.get("content") or None
     elif isinstance(content := legal.get("content"), list):
         legal["content"] = [part for part in content if not _is_blank(part)] or content
     if "tool_call_id" in legal:
         legal["tool_call_id"] = _legal_id(kind, legal["tool_call_id"])
         if kind == "gemini":
-            # LiteLLM would read a result that looks like JSON or an image, and fail on a page that
-            # only looks like it; so it is given the object it would make of any other text.
+            # LiteLLM would parse a result that looks like JSON or an image, and fail on a page that only
+            # looks like it; this is the object that it makes of any other text.
             legal["content"] = json.dumps({"content": text_of(legal.get("content"))})
     return legal
 
 
 def _is_blank(part: Message) -> bool:
-    """Say whether a part is an empty text, as beside an image sent without a word; nobody takes it."""
+    """Return whether a part is an empty text, as beside an image sent alone; no provider accepts one."""
     return part.get("type") == "text" and not part["text"].strip()
 
 
@@ -119,7 +123,7 @@ def _legal_call(kind: str, call: Message) -> Message:
 
 
 def _legal_id(kind: str, call_id: str) -> str:
-    # Gemini's ids carry the signature of its thoughts and go back as they came.
+    # Gemini's ids carry the signature of its thoughts and must go back unchanged.
     if kind == "gemini" or (len(call_id) <= _LONGEST_ID and not _NOT_OF_A_NAME.search(call_id)):
         return call_id
     return f"call_{sha256(call_id.encode()).hexdigest()[:24]}"
@@ -132,7 +136,7 @@ def _legal_arguments(arguments: str) -> str:
         return "{}"
     if not isinstance(value, dict):
         return "{}"
-    # Half of a character, or a NUL, may be written as an escape, which providers read and refuse.
+    # A lone surrogate or a NUL may be written as an escape, which providers decode and then refuse.
     return json.dumps(clean_values(value)) if _BAD_ESCAPE.search(arguments) else arguments
 
 
@@ -142,3 +146,35 @@ def _loads(text: str) -> object:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+def legal_tools(kind: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tools as this kind of provider accepts them; changes nothing in place."""
+    return [_legal_tool(kind, tool) for tool in tools]
+
+
+def _legal_tool(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool["function"]
+    # OpenAI refuses an object without properties, which tools without arguments often have.
+    parameters: Schema = {"type": "object", "properties": {}} | (function.get("parameters") or {})
+    if kind == "gemini":
+        parameters = _plain(parameters)
+    return {"type": "function", "function": {**function, "parameters": parameters}}
+
+
+def _plain(schema: object, depth: int = 0) -> Schema:
+    """Return a schema without what Gemini refuses: `true` for any value, deep nesting, enums of numbers."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return dict(_ANYTHING)
+    plain = dict(schema)
+    for name in ("properties", "$defs", "definitions"):
+        if isinstance(plain.get(name), dict):
+            plain[name] = {key: _plain(inner, depth + 1) for key, inner in plain[name].items()}
+    for name in ("anyOf", "oneOf", "allOf"):
+        if isinstance(plain.get(name), list):
+            plain[name] = [_plain(inner, depth + 1) for inner in plain[name]]
+    if "items" in plain:
+        plain["items"] = _plain(plain["items"], depth + 1)
+    if any(not isinstance(value, str) for value in plain.get("enum") or ()):
+        del plain["enum"]
+    return plain

@@ -1,19 +1,19 @@
-"""What answers and tokens cost, by LiteLLM's list; used by the host and by whoever asks a model."""
+"""What answers and tokens cost, according to the provider or LiteLLM's list."""
 
 from typing import Any
 
 import litellm
 
 from app.core.catalog import provider_kind
-from app.providers.addresses import is_near
-from app.providers.model_host.request import Call
+from app.providers.endpoints import is_near
+from app.providers.model_host.request import ModelCall
 
-# Enough that a price rounded to a token is none.
+# So many that a price too small for one token is not rounded to zero.
 _MANY = 1_000
 
 
-def cost_of(call: Call, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
-    """Return US dollars: what the provider said, 0 on this computer, LiteLLM's list, or None."""
+def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
+    """Return US dollars: what the provider reported, 0 on this computer, LiteLLM's price, or None."""
     cost = getattr(usage, "cost", None)
     if isinstance(cost, int | float):
         return float(cost)
@@ -29,13 +29,13 @@ def cost_of(call: Call, usage: Any, input_tokens: int, output_tokens: int) -> fl
             usage_object=usage,
         )
     except Exception:
-        # LiteLLM raises whatever it likes for a model it has no price of.
+        # LiteLLM raises any kind of exception for a model that is not in its list.
         return None
     return float(prompt + completion) or None
 
 
 def listed_price(kind: str, model: str) -> tuple[float, float] | None:
-    """Return the US dollars of a token read and one written, None where the list has no price."""
+    """Return the US dollars of one input token and of one output token, None if the list has no price."""
     row = provider_kind(kind)
     if row is None or row.local:
         return None

@@ -1,4 +1,4 @@
-"""A request as it comes over the pipe, and how it is put to LiteLLM."""
+"""A request from the parent, and the arguments for LiteLLM that are made from it."""
 
 import re
 from collections.abc import Mapping
@@ -7,10 +7,15 @@ from typing import Any
 
 from app.core.catalog import EMBEDDED, TRANSCRIPT, ProviderKind, provider_kind
 from app.core.errors import BAD_REQUEST, MODEL_NOT_FOUND, SERVER
+from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
-from app.providers.limits import Limits
-from app.providers.model_host.messages import called_functions, fold_system, join_turns, legal_messages
-from app.providers.model_host.tools import legal_tools
+from app.providers.model_host.messages import (
+    called_functions,
+    fold_system,
+    join_turns,
+    legal_messages,
+    legal_tools,
+)
 
 # Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
 _ANTHROPIC_MAX_TOKENS = 4096
@@ -32,8 +37,8 @@ _NO_TOOLS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One request of the parent: what to ask whom, with which key and within which limits."""
+class ModelCall:
+    """One request: which provider and model, what to send, with which key and which limits."""
 
     call_id: str
     kind: str
@@ -41,7 +46,7 @@ class Call:
     key: str
     model: str
     messages: list[dict[str, Any]]
-    limits: Limits
+    limits: ModelLimits
     max_tokens: int | None = None
     temperature: float | None = None
     stop: list[str] = field(default_factory=list)
@@ -52,10 +57,10 @@ class Call:
     model_file: str = ""
 
     @classmethod
-    def from_line(cls, line: Mapping[str, Any]) -> "Call":
-        """Read a line of the parent."""
+    def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
+        """Read a line from the parent."""
         values = {name: value for name, value in line.items() if name not in ("id", "op", "limits")}
-        return cls(call_id=line["id"], limits=Limits(**line["limits"]), **values)
+        return cls(call_id=line["id"], limits=ModelLimits(**line["limits"]), **values)
 
     @property
     def row(self) -> ProviderKind:
@@ -67,13 +72,13 @@ class Call:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no text that leaves the host may hold."""
+        """The texts that must not leave the host in an error."""
         return (self.key,) if self.key else ()
 
 
 @dataclass(slots=True)
 class Quirks:
-    """What a model refused once and is not sent again."""
+    """What a model has refused once and is not sent again."""
 
     without: set[str] = field(default_factory=set)
     new_name_of_max_tokens: bool = False
@@ -81,7 +86,7 @@ class Quirks:
     strict_turns: bool = False
 
     def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
-        """Take note of a refusal; true when asking again, differently, makes sense."""
+        """Remember a refusal; return whether to ask again with other arguments."""
         if failure.kind not in (BAD_REQUEST, SERVER):
             return False
         refused = failure.detail.lower()
@@ -99,7 +104,7 @@ class Quirks:
             self.new_name_of_max_tokens = True
             return True
         if "response_format" in sent and "output_format" in refused:
-            # What it is called on Anthropic's side.
+            # Anthropic's own name of the parameter.
             self.without.add("response_format")
             return True
         for name in _DROPPABLE:
@@ -110,10 +115,10 @@ class Quirks:
 
 
 def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Classified:
-    """Say it plainly when a model was refused because it cannot call tools.
+    """Say plainly when a model was refused because it cannot call tools.
 
-    It is not asked again without them: an agent that silently lost its tools would answer as if it
-    had looked and acted, and nobody could see that it had not.
+    It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
+    and acted.
     """
     refused = failure.kind in (BAD_REQUEST, SERVER, MODEL_NOT_FOUND) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
@@ -121,8 +126,8 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
     return Classified(kind=BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
 
 
-def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
-    """Return what `litellm.acompletion` is given."""
+def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
+    """Return the keyword arguments for `litellm.acompletion`."""
     messages = legal_messages(call.kind, call.messages)
     if quirks.no_system:
         messages = fold_system(messages)
@@ -150,8 +155,8 @@ def litellm_arguments(call: Call, quirks: Quirks) -> dict[str, Any]:
     if call.tools:
         arguments["tools"] = legal_tools(call.kind, call.tools)
     elif call.kind == "anthropic" and (called := called_functions(messages)):
-        # Anthropic takes no history of calls without their functions, and LiteLLM would make one up
-        # that the model could then call.
+        # Anthropic refuses a history of calls without their functions, and LiteLLM would invent one that
+        # the model could then call.
         arguments |= {"tools": called, "tool_choice": "none"}
     return arguments | {
         "model": f"{call.row.route}/{call.model}",

@@ -11,29 +11,29 @@ from app.core import errors
 from app.core.catalog import EMBEDDED, best_model
 from app.providers.errors import classify, classify_status
 from app.providers.model_host.answer import Asker, CallFailed
-from app.providers.model_host.delta_buffer import Outlet
-from app.providers.model_host.request import Call
+from app.providers.model_host.deltas import DeltaBuffer
+from app.providers.model_host.request import ModelCall
 
 _MAX_TOKENS = 16
 _NO_LIST = (404, 405, 501)
 
 
 class _Nowhere(Pipes):
-    """Takes the answer of a trial, which nobody reads."""
+    """Discards the answer of a trial."""
 
     def __init__(self) -> None:
         super().__init__(-1, -1)
 
     def write(self, line: object) -> None:
-        """Forget the line."""
+        """Discard the line."""
 
 
-async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
+async def try_provider(call: ModelCall, asker: Asker) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
     models = await list_models(call)
     model = call.model
     if models and model not in models and (not model or model in call.row.models):
-        # Nobody chose this model: any that the server has will do.
+        # The user did not choose this model, so any that the server has will do.
         model = best_model(call.row.models, models)
     if not model:
         raise CallFailed(
@@ -47,7 +47,7 @@ async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
         max_tokens=_MAX_TOKENS,
     )
     try:
-        await asker.ask(trial, Outlet(_Nowhere(), call.call_id, ""))
+        await asker.ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
     except CallFailed as error:
         failure, detail = error.failure.kind, error.failure.detail
         return {"ok": False, "models": models, "model": model, "failure": failure, "detail": detail}
@@ -55,8 +55,8 @@ async def try_provider(call: Call, asker: Asker) -> dict[str, Any]:
     return {"ok": True, "models": models, "model": model, "seconds": seconds}
 
 
-async def list_models(call: Call) -> list[str]:
-    """Return the names of a provider's list, none where it has no list. Raises CallFailed."""
+async def list_models(call: ModelCall) -> list[str]:
+    """Return the names of a provider's models, none if it has no list. Raises CallFailed."""
     if call.kind == EMBEDDED:
         return [call.model]
     path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}

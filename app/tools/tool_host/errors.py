@@ -1,10 +1,10 @@
-"""What the tool host answers a request with that could not be done."""
+"""The error of a request that the tool host could not fulfil."""
 
 from app.core.tool import FAILED
 
 
 class RequestError(Exception):
-    """A request could not be done; the text says what, where and what to do, `problem` is a code of core."""
+    """The text says what failed, where, and what helps; `problem` is a code of `core.tool`."""
 
     def __init__(self, text: str, problem: str = FAILED) -> None:
         super().__init__(text)

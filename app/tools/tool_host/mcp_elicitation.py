@@ -1,4 +1,4 @@
-"""The questions of MCP servers: a flat form becomes one question a property, words become its type again."""
+"""Questions of MCP servers (elicitation): one question for each property of a form, answers converted to its type."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _QUESTION_CHARACTERS = 2_000
 _YES = {"yes", "y", "true", "ja", "예", "네", "1"}
 _NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
 
-# (question, type, options) -> words, None when it was dismissed.
+# (question, type, options) -> answer, None if it was dismissed.
 Ask = Callable[[str, str, list[str]], Awaitable[str | None]]
 Answer = tuple[str, dict[str, Any] | None]
 
@@ -21,7 +21,7 @@ CANCEL = "cancel"
 
 
 class _WrongWordsError(ValueError):
-    """The words are no answer to the question; the text says what would be one."""
+    """The answer does not fit the question; the text says what would."""
 
 
 async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
@@ -38,7 +38,7 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
         label = visible(str(rule.get("title") or name))
         if detail := rule.get("description"):
             label = f"{label}: {visible(str(detail))}"
-        # One question alone needs no more than the server's words, and whose answer is meant.
+        # The first question also shows the server's own words.
         question = f"{_short(message)}\n{label}" if number == 0 else label
         action, value = await _ask_property(_short(question), rule, ask, needed=name in required)
         if action != ACCEPT:
@@ -49,7 +49,7 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
 
 
 async def ask_link(message: str, url: str, ask: Ask) -> Answer:
-    """Ask whether the user has been, or will go, to an address; opens nothing, and knows only https."""
+    """Ask whether the user has visited, or will visit, an https address; opens nothing."""
     if urlsplit(url).scheme != "https":
         return DECLINE, None
     words = await ask(_short(f"{message}\n{visible(url)}"), "yesno", [])
@@ -75,7 +75,7 @@ async def _ask_property(question: str, rule: Mapping[str, Any], ask: Ask, *, nee
 
 
 def _options(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user may choose, and the value each stands for."""
+    """Return the options by their labels."""
     source = rule.get("items", rule) if rule.get("type") == "array" else rule
     titled = source.get("oneOf") or source.get("anyOf")
     if titled:
@@ -120,7 +120,7 @@ def _number(words: str, rule: Mapping[str, Any], *, whole: bool) -> int | float:
     except ValueError:
         raise _WrongWordsError("1, 2, 3 …" if whole else "1.5") from None
     least, most = rule.get("minimum", number), rule.get("maximum", number)
-    # Also refuses what is no number, which is neither more nor less than anything.
+    # Also refuses NaN, which is neither less nor more than any number.
     if not least <= number <= most:
         raise _WrongWordsError(f"{least} … {most}")
     return number

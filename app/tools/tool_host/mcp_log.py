@@ -1,4 +1,4 @@
-"""The log of one MCP server: what it says on its standard error, capped, without secrets."""
+"""The log of one MCP server: its standard error and Moot's own notes, limited and without secrets."""
 
 import contextlib
 import os
@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from app.children.private_files import make_private_folder, open_to_append
-from app.core.events import utc_now
+from app.children.pipes import Lines
+from app.children.private_files import append_log
 
 _FILE_BYTES = 500_000
 _READ_BYTES = 1 << 16
@@ -19,27 +19,27 @@ _PAUSE_SECONDS = 0.02
 
 
 class ServerLog:
-    """Keeps a server's last words in memory and what it said in a file, at most two files of 500 kB."""
+    """Keeps a server's last lines in memory, and all lines in at most two files of 500 kB."""
 
     def __init__(self, path: Path | None, secrets: Iterable[str]) -> None:
         self._path = path
-        # Longest first: one secret may hold another.
+        # Longest first, because one secret may contain another.
         self._secrets = sorted(secrets, key=len, reverse=True)
         self._last: deque[str] = deque(maxlen=3)
         self._lock = threading.Lock()
 
     def open_pipe(self) -> TextIO:
-        """Return the end of a pipe for the server to write to; a thread reads the other one."""
+        """Return a pipe for the server's standard error; a thread reads its other end."""
         read_fd, write_fd = os.pipe()
         threading.Thread(target=self._read, args=(read_fd,), name="server log", daemon=True).start()
         return os.fdopen(write_fd, "w", encoding="utf-8")
 
     def note(self, text: str) -> None:
-        """Write one line of our own."""
+        """Write a line of Moot's own."""
         self._write([self.clean(text).strip()[:_LINE_CHARACTERS]])
 
     def note_output(self, line: bytes) -> None:
-        """Keep a line that the server wrote where only messages belong: it may say what is wrong."""
+        """Keep a line of standard output that is no message: it may say what is wrong."""
         self._remember([self.clean(line[:200].decode("utf-8", "replace"))])
 
     def clean(self, text: str) -> str:
@@ -50,37 +50,33 @@ class ServerLog:
 
     @property
     def last_words(self) -> str:
-        """What it said last, at most 300 characters."""
+        """The server's last lines, at most 300 characters."""
         with self._lock:
             return " / ".join(self._last)[-300:]
 
     def _read(self, read_fd: int) -> None:
-        rest = b""
+        # A secret at the limit of a line must not be cut in half before it is removed.
+        lines = Lines(4 * _LINE_CHARACTERS + max(map(len, self._secrets), default=0))
         with os.fdopen(read_fd, "rb", buffering=0) as pipe:
             while data := pipe.read(_READ_BYTES):
-                *lines, rest = (rest + data).split(b"\n")
-                texts = [self.clean(line.decode("utf-8", "replace")).strip() for line in lines[-200:]]
-                self._remember([text[:_LINE_CHARACTERS] for text in texts if text])
-                rest = rest[:_LINE_CHARACTERS]
+                self._remember(self._cleaned(lines.take(data)[-200:]))
                 if len(data) == _READ_BYTES:
-                    # One that never stops must not have the processor for it.
+                    # A server that writes without end must not take the processor.
                     time.sleep(_PAUSE_SECONDS)
-        if rest:
-            self._remember([self.clean(rest.decode("utf-8", "replace"))[:_LINE_CHARACTERS]])
+        self._remember(self._cleaned([lines.rest()]))
+
+    def _cleaned(self, lines: list[bytes]) -> list[str]:
+        texts = (self.clean(line.decode("utf-8", "replace")).strip() for line in lines)
+        return [text[:_LINE_CHARACTERS] for text in texts if text]
 
     def _remember(self, lines: list[str]) -> None:
-        with self._lock:
-            self._last.extend(lines)
         if lines:
+            with self._lock:
+                self._last.extend(lines)
             self._write(lines)
 
     def _write(self, lines: list[str]) -> None:
-        if self._path is None:
-            return
         # What cannot be written now is dropped; there may be space for the next line.
-        with self._lock, contextlib.suppress(OSError):
-            make_private_folder(self._path.parent)
-            if self._path.exists() and self._path.stat().st_size > _FILE_BYTES:
-                self._path.replace(self._path.with_suffix(".log.1"))
-            with open_to_append(self._path) as file:
-                file.writelines(f"{utc_now()} {line}\n" for line in lines)
+        if self._path is not None:
+            with self._lock, contextlib.suppress(OSError):
+                append_log(self._path, lines, _FILE_BYTES)

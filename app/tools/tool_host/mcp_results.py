@@ -1,4 +1,4 @@
-"""What MCP servers offer and answer, made small and plain for the parent; knows the protocol's JSON, not the kit."""
+"""Makes the tools and results of MCP servers small and plain for the parent; works on the protocol's JSON alone."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Json = Mapping[str, Any]
 
 
 def offered_tool(tool: Json) -> dict[str, Any]:
-    """Return name, description, schema, hash (of all of it as the server sent it) and the `ui://` page."""
+    """Return a tool's name, description, schema, `ui://` page, and a hash of all that the server sent."""
     name = str(tool.get("name", ""))
     description = str(tool.get("description") or tool.get("title") or "")
     schema = tool.get("inputSchema") or _ANY_OBJECT
@@ -36,7 +36,7 @@ def offered_tool(tool: Json) -> dict[str, Any]:
 
 
 def for_models(tool: Json) -> bool:
-    """Say whether a tool can be offered to a model: some are for the server's own pages only."""
+    """Return whether a tool may be offered to a model: some are for the server's own pages only."""
     ui = (tool.get("_meta") or {}).get("ui")
     visibility = ui.get("visibility") if isinstance(ui, Mapping) else None
     named = 0 < len(str(tool.get("name", ""))) <= _NAME_CHARACTERS
@@ -44,7 +44,7 @@ def for_models(tool: Json) -> bool:
 
 
 def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
-    """Return what a server offers to models, as much of it as is sensible: 200 tools, 400 kB in all."""
+    """Return the tools that a server offers to models: at most 200, and 400 kB in all."""
     offers: list[dict[str, Any]] = []
     room = _ALL_TOOLS_CHARACTERS
     for tool in tools:
@@ -58,7 +58,7 @@ def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a JSON Schema without references, of at most 20 kB; any object where that is not possible."""
+    """Return a JSON Schema without references and of at most 20 kB; if that is impossible, one that allows any object."""
     if not isinstance(schema, Mapping):
         return dict(_ANY_OBJECT)
     definitions = {
@@ -71,12 +71,12 @@ def plain_schema(schema: Any) -> dict[str, Any]:
     plain = _without_references(schema, definitions, (), room)
     if not isinstance(plain, dict) or room[0] < 0 or len(json.dumps(plain)) > _SCHEMA_CHARACTERS:
         return dict(_ANY_OBJECT)
-    # Providers refuse a tool whose arguments are no object.
+    # Providers refuse a tool whose arguments are not an object.
     return {**plain, "type": "object"}
 
 
 def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], room: list[int]) -> Any:
-    # References to references can make a small schema endless: stop as soon as there is no room.
+    # References to references can make a small schema endless, so the room is counted.
     room[0] -= 4
     if room[0] < 0 or len(inside) > _DEPTH:
         return {}
@@ -90,7 +90,7 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
         return {
             name: _without_references(item, definitions, inside, room)
             if name != "properties" or not isinstance(item, Mapping)
-            # Here the names are the server's: one may be called as a word of schemas is.
+            # These names are the server's own, so one may equal a keyword of JSON Schema.
             else {key: _without_references(rule, definitions, inside, room) for key, rule in item.items()}
             for name, item in value.items()
             if name not in ("$defs", "definitions", "$schema", "$id")
@@ -105,7 +105,7 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
 
 
 def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
-    """Return `ok`, `text` and `resources` of a tool's result; `pages` are resources read besides."""
+    """Return `ok`, `text` and `resources` of a tool's result; `pages` are resources that were read separately."""
     texts: list[str] = []
     resources: list[dict[str, Any]] = []
     for part in result.get("content") or ():
@@ -113,7 +113,7 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
     for page in pages:
         _take_resource(page, texts, resources)
     structured = result.get("structuredContent")
-    # Beside a page they are the page's data, or the page once more.
+    # Beside a page the structured content is the page's data, or the page again.
     if structured is not None and not any(texts) and not resources:
         texts.append(json.dumps(structured, ensure_ascii=False))
     return {

@@ -1,4 +1,4 @@
-"""One MCP server as the tool host holds it: an owner task that connects, waits and leaves; others only call."""
+"""A connection to one MCP server: a task that connects, waits and disconnects; all others only call."""
 
 import asyncio
 import contextlib
@@ -20,12 +20,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from app.children.processes import system_environment
 from app.core.text import visible
 from app.core.tool import ENDED, FAILED, NO_ANSWER, REFUSED
-from app.tools.tool_host import mcp_commands, mcp_elicitation, mcp_results
+from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.mcp_guard import Guard
-from app.tools.tool_host.mcp_http import http_transport
 from app.tools.tool_host.mcp_log import ServerLog
-from app.tools.tool_host.mcp_stdio import stdio_transport
+from app.tools.tool_host.mcp_transports import Guard, http_transport, stdio_transport
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -37,10 +35,11 @@ _DETAIL_CHARACTERS = 500
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 
 Line = Mapping[str, Any]
+_NUMBERS = itertools.count(1)
 
 
 class RunningCall:
-    """A call that runs: whom its server's questions go to, and the limit that stands still meanwhile."""
+    """A running call: where its server's questions go, and its time limit, which pauses while a question is open."""
 
     def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout, seconds: float) -> None:
         self.put = put
@@ -49,23 +48,22 @@ class RunningCall:
         self.open: dict[int, asyncio.Future[str | None]] = {}
 
     async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Take note that the server is at work."""
+        """Restart the time limit, because the server reports progress."""
         self.alive()
 
     def alive(self) -> None:
-        """Count the time anew, unless a question waits."""
+        """Restart the time limit, unless a question is open."""
         self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + self.seconds)
 
 
 _CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
-_NUMBERS = itertools.count(1)
 
 
 class Server:
-    """A connection to one server, from its start to its end; a new one is made to connect anew.
+    """A connection to one server, from its start to its end; connecting again takes a new one.
 
-    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets what changes by itself, `on_groups` is called when a
-    process group was started or has ended.
+    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that nobody asked for,
+    `on_groups` is called when a process group was started or has ended.
     """
 
     def __init__(
@@ -95,11 +93,11 @@ class Server:
 
     @property
     def alive(self) -> bool:
-        """Whether it is connected or about to be."""
+        """Whether the server is connected or connecting."""
         return not self._owner.done() and not self._leaving and not self._guard.ended
 
     async def connected(self) -> None:
-        """Wait until its tools are known; raises RequestError saying why it could not be reached."""
+        """Wait until the tools are known. Raises RequestError that says why the server could not be reached."""
         await asyncio.shield(self._ready)
 
     async def leave(self) -> None:
@@ -111,7 +109,7 @@ class Server:
         await asyncio.gather(self._owner, return_exceptions=True)
 
     async def call(self, tool: str, arguments: dict[str, Any], put: Callable[[Line], None]) -> dict[str, Any]:
-        """Call a tool; raises RequestError. Cancelling ends it in the server."""
+        """Call a tool. Raises RequestError. Cancelling ends it in the server."""
         client = self._client
         if client is None:
             raise RequestError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
@@ -140,14 +138,14 @@ class Server:
                         question.set_result(None)
 
     def answer(self, number: int, words: str | None) -> None:
-        """Pass on what the user said to a question."""
+        """Pass on the user's answer to a question."""
         for call in self._calls:
             question = call.open.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
 
     async def _own(self) -> None:
-        # The kit's scopes must be left by the task that entered them.
+        # A cancel scope of the MCP library must be left by the task that entered it.
         reason, problem = "", ENDED
         try:
             async with AsyncExitStack() as stack:
@@ -181,7 +179,7 @@ class Server:
             reason = self._whole(reason)
             self._log.note(f"(could not be connected to) {reason}")
             self._ready.set_exception(RequestError(reason, problem))
-            # Nobody may be waiting any more.
+            # Marks the exception as seen: perhaps nobody waits for it any more.
             self._ready.exception()
 
     def _tell_down(self, reason: str, problem: str) -> None:
@@ -194,7 +192,7 @@ class Server:
         self._news({"server": self.name, "state": "down", "problem": problem, "detail": reason})
 
     def _whole(self, reason: str) -> str:
-        """Return why it is down, with what it said last."""
+        """Return why the server is down, with its last lines."""
         reason = reason or self._guard.reason or "It ended."
         if self._log.last_words and not self._guard.reason:
             reason = f"{reason} Its last words: {self._log.last_words}"
@@ -206,8 +204,8 @@ class Server:
             return http_transport(str(url), self.entry.get("headers") or {}, self._guard)
         cwd = self.entry.get("cwd") or None
         variables = self.entry.get("env") or {}
-        path = variables.get("PATH") or await mcp_commands.search_path()
-        program = await mcp_commands.resolve(str(self.entry["command"]), cwd, path)
+        path = variables.get("PATH") or await server_processes.search_path()
+        program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
         return stdio_transport(
             [program, *self.entry.get("args", ())],
@@ -236,7 +234,7 @@ class Server:
                 if self._leaving:
                     return
                 if self._guard.ended:
-                    # At once: ending the process may take seconds.
+                    # At once, because ending the process may take seconds.
                     self._tell_down("", self._guard.problem)
                     return
                 if self._changed:
@@ -263,7 +261,7 @@ class Server:
         return mcp_results.offered_tools([_json(tool) for tool in tools])
 
     async def _listen(self, client: Client) -> None:
-        # From 2026 on a server tells of changes only to those who listen.
+        # Since protocol 2026 a server reports changes only to those who listen.
         tools = client.server_capabilities.tools
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
             return
@@ -282,7 +280,7 @@ class Server:
         self._wake.set()
 
     async def _page(self, client: Client, tool: str, result: types.CallToolResult) -> list[dict[str, Any]]:
-        """Return the page a tool names for its results (MCP Apps)."""
+        """Return the page that a tool names for its results (MCP Apps)."""
         uri = next((known["ui"] for known in self.tools if known["name"] == tool), "")
         if not uri or result.is_error:
             return []
@@ -296,7 +294,7 @@ class Server:
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
-        # A server of the old kind does not say which call it asks for.
+        # In older protocols a server does not say which call its question belongs to.
         call = _CURRENT.get()
         if call not in self._calls:
             call = self._calls[-1] if self._calls else None
@@ -340,7 +338,7 @@ class Server:
             return self._guard.reason
         if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
             return "It ended the connection."
-        # What does not fit the protocol is described on many lines, some of them advertisements.
+        # pydantic describes a protocol error on many lines, some of them links.
         lines = [line.strip() for line in str(error).splitlines() if "errors.pydantic.dev" not in line]
         text = " ".join(lines) or type(error).__name__
         status = self._guard.http_status

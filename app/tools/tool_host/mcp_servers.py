@@ -1,4 +1,4 @@
-"""The MCP servers of the tool host, by name; importing this takes the kit's two seconds."""
+"""The connected MCP servers by name; importing this takes two seconds, for the MCP library."""
 
 import asyncio
 import logging
@@ -9,16 +9,16 @@ from typing import Any
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.mcp_server import Server
-from app.tools.tool_host.process_groups import groups, kill_all_groups
+from app.tools.tool_host.server_processes import groups, kill_all_groups
 
 Line = Mapping[str, Any]
 
-# The kit logs what servers send, secrets included; what matters of it is in a server's state.
+# The MCP library logs what servers send, secrets included; a server's state tells what matters.
 for _name in ("mcp", "client", "httpx2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class Servers:
+class RunningServers:
     """Connects servers, calls their tools, and ends them all; `news` gets lines for the parent."""
 
     def __init__(self, news: Callable[[Line], None]) -> None:
@@ -27,9 +27,9 @@ class Servers:
         self._connecting: dict[str, asyncio.Lock] = {}
 
     async def connect(self, entry: Line, limits: Mapping[str, float], log_path: str) -> dict[str, Any]:
-        """Connect to a server, anew if it was connected; return its tools. Raises RequestError.
+        """Connect to a server, again if it was connected, and return its tools. Raises RequestError.
 
-        `limits` are the seconds for `connect` and `call`; the texts of the entry's `secrets` are in no log.
+        `limits` are the seconds for `connect` and `call`; the texts in the entry's `secrets` are in no log.
         """
         name = str(entry["name"])
         async with self._connecting.setdefault(name, asyncio.Lock()):
@@ -45,26 +45,26 @@ class Servers:
             return {"tools": server.tools}
 
     async def disconnect(self, name: str) -> None:
-        """End a server, if it is there."""
+        """Disconnect a server, if it is connected."""
         if server := self._servers.pop(name, None):
             await server.leave()
 
     async def call(
         self, name: str, tool: str, arguments: dict[str, Any], ask: Callable[[Line], None]
     ) -> dict[str, Any]:
-        """Call a tool of a connected server; raises RequestError."""
+        """Call a tool of a connected server. Raises RequestError."""
         server = self._servers.get(name)
         if server is None:
             raise RequestError(f"The MCP server {name!r} is not connected.")
         return await server.call(tool, arguments, ask)
 
     def answer(self, number: int, words: str | None) -> None:
-        """Pass on what the user said to a question of a server."""
+        """Pass on the user's answer to a server's question."""
         for server in self._servers.values():
             server.answer(number, words)
 
     async def close(self, seconds: float) -> None:
-        """End every server, orderly within some seconds."""
+        """Disconnect every server, in an orderly way within this many seconds."""
         leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
         if leaving:
             await asyncio.wait(leaving, timeout=seconds)

@@ -1,7 +1,7 @@
-"""Reads one address of the web within limits: checked addresses, redirects, size, time.
+"""Downloads one web address within limits: allowed addresses, redirects, size, time.
 
-`web_fetch` and `web_search` use it, in the tool host. A name is resolved once, what it resolves to
-is checked, and the connection goes to just that; each redirect is checked like a first address.
+A name is resolved once, its addresses are checked, and the connection goes to exactly these; each redirect is checked
+like the first address. Used by `web_fetch` and `web_search`.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 import aiohttp
@@ -18,34 +19,77 @@ from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from app.tools.tool_host.addresses import AddressPolicy
-from app.tools.tool_host.services import ServiceError
+from app.tools.tool_host.errors import RequestError
 
+# Clouds (Azure, Oracle) serve their secrets at these addresses, which Python considers public.
+_METADATA = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
+# In networks without IPv4, IPv4 addresses are reached through this prefix.
+_NAT64 = IPv6Network("64:ff9b::/96")
 MAX_BYTES: Final = 5_000_000
 MAX_ADDRESS_CHARACTERS: Final = 4_000
 MAX_REDIRECTS: Final = 5
 TIME_LIMIT_S: Final = 20.0
-
 _USER_AGENT = "Mozilla/5.0 (compatible; Moot; reads a page for one person)"
 _REDIRECTS = (301, 302, 303, 307, 308)
 _READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a request may take: seconds for all of it, bytes once unpacked, redirects."""
+class AddressPolicy:
+    """Allows public addresses and those in `named`; or any address, for the user's own server."""
+
+    anywhere: bool = False
+    named: frozenset[str] = frozenset()
+
+    def allows(self, address: str) -> bool:
+        """Return whether an IP address, as text without brackets, may be connected to."""
+        if self.anywhere or address in self.named:
+            return True
+        try:
+            return _is_public(ip_address(address))
+        except ValueError:
+            return False
+
+
+PUBLIC: Final = AddressPolicy()
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether an address is on the public internet, also when it is wrapped in another one."""
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return False
+        wrapped = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
+        if wrapped is not None:
+            return _is_public(wrapped)
+        if address.is_site_local:
+            return False
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not address.is_reserved
+        and not address.is_unspecified
+        and not any(address in network for network in _METADATA)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WebLimits:
+    """Limits of a download: seconds for all of it, bytes after decompression, redirects."""
 
     seconds: float = TIME_LIMIT_S
     size: int = MAX_BYTES
     redirects: int = MAX_REDIRECTS
 
 
-LIMITS: Final = Limits()
+LIMITS: Final = WebLimits()
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What came from an address: the last one after redirects, the type and charset it claims, the bytes."""
+    """A download: the final address, the content type and charset of the answer, and its bytes."""
 
     url: str
     content_type: str
@@ -54,7 +98,7 @@ class Download:
 
 
 class _CheckedResolver(ThreadedResolver):
-    """Gives only addresses that the policy allows."""
+    """A resolver that refuses addresses the policy does not allow."""
 
     def __init__(self, policy: AddressPolicy) -> None:
         super().__init__()
@@ -73,76 +117,76 @@ async def download(
     address: str,
     *,
     policy: AddressPolicy,
-    limits: Limits,
+    limits: WebLimits,
     accepts: tuple[str, ...],
     query: Mapping[str, str] | None = None,
 ) -> Download:
-    """Read an address. `accepts` are the types it may have: `text/html`, or `text/` for all of a kind.
+    """Download an address. `accepts` are the allowed content types: `text/html`, or `text/` for all text types.
 
-    An answer without a type passes as `""`. Raises ServiceError with words for whatever goes wrong.
+    An answer without a type is accepted as `""`. Raises RequestError.
     """
     url = checked_url(address)
     if query:
         url = url.update_query(query)
     try:
         async with asyncio.timeout(limits.seconds):
-            # Hundreds of certificates are read from files, the first time.
+            # The first time, hundreds of certificates are read from files.
             certificates = await asyncio.to_thread(_certificates)
             async with _session(policy, certificates) as session:
                 return await _follow(session, url, policy, limits, accepts)
     except TimeoutError:
-        raise ServiceError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
+        raise RequestError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
     except aiohttp.ClientConnectorDNSError:
-        raise ServiceError(f"There is no server named {url.host!r}, or the network is down.") from None
+        raise RequestError(f"There is no server named {url.host!r}, or the network is down.") from None
     except aiohttp.ClientConnectorCertificateError:
-        raise ServiceError(f"{shown(url)} has no valid certificate, so it was not read.") from None
+        raise RequestError(f"{shown(url)} has no valid certificate, so it was not read.") from None
     except aiohttp.ClientError as error:
-        raise ServiceError(f"{shown(url)} could not be read: {_words(error)}") from None
+        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
     except (OSError, ValueError) as error:
-        raise ServiceError(f"{shown(url)} could not be read: {_words(error)}") from None
+        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
 
 
 def checked_url(address: str) -> URL:
-    """Return a web address as it will be asked for.
+    """Return a web address as it will be requested.
 
-    Raises ServiceError for anything but http(s)://host[:port][/path][?query].
+    Raises RequestError for anything but http(s)://host[:port][/path][?query].
     """
     text = address.strip()
     if not text:
-        raise ServiceError("The address is empty; give one that starts with https:// or http://.")
+        raise RequestError("The address is empty; give one that starts with https:// or http://.")
     if len(text) > MAX_ADDRESS_CHARACTERS:
-        raise ServiceError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
+        raise RequestError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
     try:
         url = URL(text)
         usable = url.scheme in ("http", "https") and bool(url.host) and url.port != 0
     except ValueError:
         usable = False
     if not usable or any(character.isspace() for character in text):
-        raise ServiceError(
+        raise RequestError(
             f"Not a web address: {text[:200]!r}; give one that starts with https:// or http://."
         )
     if url.user is not None or url.password is not None:
-        raise ServiceError("The address holds a name or password; give it without.")
+        raise RequestError("The address holds a name or password; give it without.")
     return url.with_fragment(None)
 
 
 def shown(url: URL) -> str:
-    """Return an address for a text, cut where it is long."""
+    """Return an address to show, shortened if it is long."""
     text = str(url)
     return text if len(text) <= 200 else text[:200] + "…"
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Return what servers are known by: the system's certificates, and those that came with Python's packages."""
+    """Return the trusted certificates: the system's, and those of the package certifi."""
     context = ssl.create_default_context()
-    # A Python that was built elsewhere does not find the system's.
+    # A Python that was built elsewhere does not find the system's certificates.
     context.load_verify_locations(certifi.where())
     return context
 
 
 def _session(policy: AddressPolicy, certificates: ssl.SSLContext) -> aiohttp.ClientSession:
-    # No proxy of the environment: behind one, the address that is connected to could not be checked.
+    # No proxy: behind a proxy the address of the server could not be checked.
     connector = aiohttp.TCPConnector(
         ssl=certificates, resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
     )
@@ -156,42 +200,46 @@ def _session(policy: AddressPolicy, certificates: ssl.SSLContext) -> aiohttp.Cli
 
 
 async def _follow(
-    session: aiohttp.ClientSession, url: URL, policy: AddressPolicy, limits: Limits, accepts: tuple[str, ...]
+    session: aiohttp.ClientSession,
+    url: URL,
+    policy: AddressPolicy,
+    limits: WebLimits,
+    accepts: tuple[str, ...],
 ) -> Download:
     for _ in range(limits.redirects + 1):
-        # A number in the address asks no resolver, so it is checked here.
+        # A numeric address is not resolved, so it is checked here.
         if url.host is not None and (":" in url.host or url.host.replace(".", "").isdigit()):
             _check_address(url.host, url.host, policy)
         async with session.get(url, allow_redirects=False) as response:
             if response.status not in _REDIRECTS:
                 return await _read(response, limits, accepts)
             if not (target := response.headers.get("Location", "")):
-                raise ServiceError(f"{shown(url)} sends on to nowhere (status {response.status}).")
+                raise RequestError(f"{shown(url)} sends on to nowhere (status {response.status}).")
             url = checked_url(str(url.join(URL(target))))
-    raise ServiceError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
+    raise RequestError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
 
 
-async def _read(response: aiohttp.ClientResponse, limits: Limits, accepts: tuple[str, ...]) -> Download:
+async def _read(response: aiohttp.ClientResponse, limits: WebLimits, accepts: tuple[str, ...]) -> Download:
     where = shown(response.url)
     if not 200 <= response.status < 300:
-        raise ServiceError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
+        raise RequestError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
     claimed = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if claimed == "application/pdf":
-        raise ServiceError(f"{where} is a PDF file, which cannot be read yet; look for a web page instead.")
+        raise RequestError(f"{where} is a PDF file, which cannot be read yet; look for a web page instead.")
     if claimed and not any(claimed == one or (one[-1] == "/" and claimed.startswith(one)) for one in accepts):
-        raise ServiceError(f"{where} is of the type {claimed[:100]!r}, which is no text and was not read.")
+        raise RequestError(f"{where} is of the type {claimed[:100]!r}, which is no text and was not read.")
     data = bytearray()
-    # What is packed is unpacked piece by piece, so that a bomb ends at the limit as well.
+    # Decompressed piece by piece, so that a decompression bomb ends at the limit too.
     async for piece in response.content.iter_chunked(_READ_BYTES):
         data += piece
         if len(data) > limits.size:
-            raise ServiceError(f"{where} is larger than {limits.size / 1e6:g} MB and was not read.")
+            raise RequestError(f"{where} is larger than {limits.size / 1e6:g} MB and was not read.")
     return Download(str(response.url), claimed, response.charset or "", bytes(data))
 
 
 def _check_address(host: str, address: str, policy: AddressPolicy) -> None:
     if not policy.allows(address):
-        raise ServiceError(
+        raise RequestError(
             f"{host!r} is an address of this computer or of a private network, which web pages are not"
             " read from."
         )

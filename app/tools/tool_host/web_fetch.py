@@ -1,4 +1,4 @@
-"""Reads a web page as Markdown for `web_fetch`: its main text, never its HTML."""
+"""Reads a web page for `web_fetch` and returns its main text as Markdown."""
 
 import asyncio
 import codecs
@@ -8,9 +8,8 @@ import re
 from typing import Any, Final
 
 from app.core.text import clean_text
-from app.tools.tool_host.addresses import PUBLIC, AddressPolicy
-from app.tools.tool_host.services import ServiceError
-from app.tools.tool_host.web_client import LIMITS, Download, Limits, download
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.web_client import LIMITS, PUBLIC, AddressPolicy, Download, WebLimits, download
 
 MAX_CHARACTERS: Final = 20_000
 
@@ -24,7 +23,7 @@ _ACCEPTS = (
     "application/rss+xml",
 )
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-# What sites call by the smaller name is written in the larger set.
+# Sites often name a small charset and use the larger one.
 _LARGER_SETS = {
     "euc_kr": "cp949",
     "johab": "cp949",
@@ -42,19 +41,19 @@ _HEAD = 4_096
 _MAX_TAGS = 50_000
 
 
-async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: Limits = LIMITS) -> dict[str, Any]:
-    """Return `url` (after redirects), `title` and `text` (Markdown) of a page, and a `note` when it was cut.
+async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: WebLimits = LIMITS) -> dict[str, Any]:
+    """Return a page's `url` (after redirects), `title` and `text` (Markdown), and a `note` if it was cut.
 
-    Raises ServiceError.
+    Raises RequestError.
     """
     page = await download(url, policy=policy, limits=limits, accepts=_ACCEPTS)
     try:
         async with asyncio.timeout(limits.seconds):
             title, text = await asyncio.to_thread(_readable, page)
     except TimeoutError:
-        raise ServiceError(f"{page.url[:200]} takes too long to read; look for another page.") from None
+        raise RequestError(f"{page.url[:200]} takes too long to read; look for another page.") from None
     if not text:
-        raise ServiceError(f"{page.url[:200]} holds no text (it may need a browser that runs scripts).")
+        raise RequestError(f"{page.url[:200]} holds no text (it may need a browser that runs scripts).")
     note = ""
     if len(text) > MAX_CHARACTERS:
         note = f"Only the first {MAX_CHARACTERS:,} of {len(text):,} characters are shown."
@@ -62,12 +61,12 @@ async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: Limits = LI
 
 
 def _readable(page: Download) -> tuple[str, str]:
-    """Return a page's title, "" where it has none, and its main text."""
+    """Return a page's title, "" if it has none, and its main text."""
     if page.data.startswith(b"%PDF-"):
-        raise ServiceError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
+        raise RequestError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
     marked = page.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if b"\0" in page.data and not marked:
-        raise ServiceError(f"{page.url[:200]} is no text and was not read.")
+        raise RequestError(f"{page.url[:200]} is no text and was not read.")
     text = clean_text(_decoded(page))
     if page.content_type not in _HTML_TYPES and not _HTML_START.match(text[:_HEAD]):
         return "", text.strip()
@@ -79,9 +78,9 @@ def _readable(page: Download) -> tuple[str, str]:
 def _main_text(text: str, url: str) -> str:
     import trafilatura
 
-    # It says of every odd page that it is odd.
+    # It logs a warning for every unusual page.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    # Its time grows with the tags; what comes this late is beyond what is shown.
+    # Its time grows with the number of tags; text behind so many would not be shown anyway.
     text = "<".join(text.split("<", _MAX_TAGS)[:_MAX_TAGS])
     if "<html" not in text[:_HEAD].lower():
         text = f"<html><body>{text}</body></html>"
@@ -93,18 +92,18 @@ def _main_text(text: str, url: str) -> str:
         include_tables=True,
         include_comments=False,
     )
-    # A page too short or too odd to have a main part is read whole.
+    # A page without a recognisable main part is read whole.
     return clean_text(main or trafilatura.html2txt(text))
 
 
 def _decoded(page: Download) -> str:
-    """Return a page's text; a charset it only claims is believed when the bytes agree."""
+    """Return a page's text; a charset that it names is used only if the bytes fit."""
     meta = _META_CHARSET.search(page.data[:_HEAD])
     for mark, charset in _MARKS:
         if page.data.startswith(mark):
             return page.data.decode(charset, "replace")
     claims = [_charset(page.charset), _charset(meta[1].decode("ascii") if meta else "")]
-    # Many servers say Latin-1 of everything, and every byte agrees with it: it is believed last.
+    # Many servers name Latin-1 for everything, and all bytes fit it, so it comes last.
     claims.sort(key=lambda claim: claim == "cp1252")
     stateful = [claim for claim in claims if claim.startswith("iso2022")]
     for charset in (*stateful, "utf-8", *claims):
@@ -117,7 +116,7 @@ def _decoded(page: Download) -> str:
 
 
 def _charset(name: str) -> str:
-    """Return Python's name of a charset, "" for none it knows."""
+    """Return Python's name of a charset, "" if it is unknown."""
     try:
         known = codecs.lookup(name).name
     except (LookupError, ValueError):

@@ -1,4 +1,4 @@
-"""Asks a search engine for `web_search`: one row an engine, or a SearXNG server's address."""
+"""Asks a search engine for `web_search`: one of ENGINES, or a SearXNG server."""
 
 import asyncio
 import json
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.core.text import clean_text
-from app.tools.tool_host.addresses import AddressPolicy
-from app.tools.tool_host.services import ServiceError
-from app.tools.tool_host.web_client import LIMITS, Limits, download
+from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.web_client import LIMITS, AddressPolicy, WebLimits, download
 
 MAX_RESULTS: Final = 20
 
@@ -19,20 +18,20 @@ _MAX_ADDRESS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """A search engine that the ddgs library knows: our name of it, and the library's."""
+class SearchEngine:
+    """A search engine of the ddgs library: Moot's name for it, and the library's."""
 
     name: str
     backend: str
 
 
-ENGINES: Final = (Engine("duckduckgo", "duckduckgo"),)
+ENGINES: Final = (SearchEngine("duckduckgo", "duckduckgo"),)
 
 
-async def search(query: str, engine: str, count: int, *, limits: Limits = LIMITS) -> dict[str, Any]:
-    """Return `results`, each a `title`, `url` and `snippet`, best first, at most `count` of them.
+async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIMITS) -> dict[str, Any]:
+    """Return `results`, at most `count`, the best first, each with `title`, `url` and `snippet`.
 
-    `engine` is a name of ENGINES or the address of a SearXNG server. Raises ServiceError.
+    `engine` is a name of ENGINES or the address of a SearXNG server. Raises RequestError.
     """
     count = max(1, min(count, MAX_RESULTS))
     if engine.startswith(("http://", "https://")):
@@ -41,7 +40,7 @@ async def search(query: str, engine: str, count: int, *, limits: Limits = LIMITS
         known = next((one for one in ENGINES if one.name == engine), None)
         if known is None:
             names = ", ".join(one.name for one in ENGINES)
-            raise ServiceError(
+            raise RequestError(
                 f"There is no search engine {engine[:100]!r}; the settings take {names}"
                 " or the address of a SearXNG server."
             )
@@ -49,7 +48,7 @@ async def search(query: str, engine: str, count: int, *, limits: Limits = LIMITS
     return {"results": [found for row in rows if (found := _result(row))][:count]}
 
 
-async def _ddgs(query: str, engine: Engine, count: int, limits: Limits) -> list[Mapping[str, Any]]:
+async def _ddgs(query: str, engine: SearchEngine, count: int, limits: WebLimits) -> list[Mapping[str, Any]]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
@@ -61,24 +60,24 @@ async def _ddgs(query: str, engine: Engine, count: int, limits: Limits) -> list[
         async with asyncio.timeout(limits.seconds):
             rows = await asyncio.to_thread(ask)
     except (TimeoutError, TimeoutException):
-        raise ServiceError(f"{engine.name} did not answer in time; try again later.") from None
+        raise RequestError(f"{engine.name} did not answer in time; try again later.") from None
     except RatelimitException:
-        raise ServiceError(f"{engine.name} takes no more questions for now; wait, or use fewer.") from None
+        raise RequestError(f"{engine.name} takes no more questions for now; wait, or use fewer.") from None
     except DDGSException as error:
         if "No results" in str(error):
             return []
-        raise ServiceError(
+        raise RequestError(
             f"{engine.name} could not be asked: {' '.join(str(error).split())[:200]}"
         ) from None
     return [{"title": row.get("title"), "url": row.get("href"), "content": row.get("body")} for row in rows]
 
 
-async def _searxng(query: str, address: str, limits: Limits) -> list[Mapping[str, Any]]:
-    # The user chose the address, so it may be on the user's own machine or network.
+async def _searxng(query: str, address: str, limits: WebLimits) -> list[Mapping[str, Any]]:
+    # The user chose this address, so it may be on the user's own computer or network.
     answer = await download(
         address.rstrip("/").removesuffix("/search") + "/search",
         policy=AddressPolicy(anywhere=True),
-        limits=Limits(limits.seconds, limits.size, redirects=0),
+        limits=WebLimits(limits.seconds, limits.size, redirects=0),
         accepts=("application/json",),
         query={"q": query, "format": "json"},
     )
@@ -87,12 +86,12 @@ async def _searxng(query: str, address: str, limits: Limits) -> list[Mapping[str
     except (ValueError, KeyError, TypeError, RecursionError):
         rows = None
     if not isinstance(rows, list):
-        raise ServiceError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
+        raise RequestError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
     return [row for row in rows if isinstance(row, dict)]
 
 
 def _result(row: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return a row as the model gets it, None when it leads to no web page."""
+    """Return a result for the model, None if it has no web address."""
     url = row.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")) or len(url) > _MAX_ADDRESS:
         return None

@@ -1,9 +1,14 @@
-"""Finds the command of an MCP server: with the login shell's PATH too, which a desktop start does not have."""
+"""The processes of MCP servers: where a command is found, and the process groups that must not outlive Moot.
+
+A command is also searched on the PATH of the login shell, which a program started from the desktop does not have.
+"""
 
 import asyncio
+import contextlib
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,14 +18,15 @@ from pathlib import Path
 from app.children.processes import system_environment
 from app.core.tool import NOT_FOUND
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.process_groups import kill_group
 
 _SHELL_SECONDS = 5.0
 _MARK = b"__MOOT_PATH__"
+# Also read by the thread that acts when the event loop is stuck.
+_groups: set[int] = set()
 
 
 async def resolve(command: str, cwd: str | None, path: str) -> str:
-    """Return the file of a command; raises RequestError naming where was looked."""
+    """Return the file of a command. Raises RequestError that names the folders searched."""
     found = await asyncio.to_thread(_find, command, cwd, path)
     if found is None:
         where = path.replace(os.pathsep, ", ")
@@ -31,13 +37,13 @@ async def resolve(command: str, cwd: str | None, path: str) -> str:
 def _find(command: str, cwd: str | None, path: str) -> str | None:
     program = Path(command).expanduser()
     if len(program.parts) > 1:
-        # A name with a folder in it is meant as it stands, seen from where the server will run.
+        # A name with a folder in it is relative to the server's working folder.
         return shutil.which(str(Path(cwd or "", program)))
     return shutil.which(command, path=path)
 
 
 async def search_path() -> str:
-    """Return our PATH, then what the user's login shell adds to it."""
+    """Return Moot's PATH, followed by what the user's login shell adds to it."""
     parts = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *(await _shell_path()).split(os.pathsep)]
     return os.pathsep.join(dict.fromkeys(part for part in parts if part))
 
@@ -56,7 +62,7 @@ def _ask_shell() -> str:
     mark = _MARK.decode()
     try:
         process = subprocess.Popen(
-            # The markers part the answer from what the user's start files print.
+            # The marks separate the answer from the output of the user's start-up files.
             [shell, "-ilc", f'printf "%s%s%s" {mark} "$PATH" {mark}'],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -70,7 +76,7 @@ def _ask_shell() -> str:
     deadline = time.monotonic() + _SHELL_SECONDS
     output = b""
     with process.stdout as pipe:
-        # Not to the end: what the start files leave in the background may hold the pipe open.
+        # Not to the end: background programs of the start-up files may hold the pipe open.
         while output.count(_MARK) < 2 and _readable(pipe.fileno(), deadline):
             data = os.read(pipe.fileno(), 1 << 16)
             if not data:
@@ -87,3 +93,40 @@ def _ask_shell() -> str:
 
 def _readable(pipe: int, deadline: float) -> bool:
     return bool(select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0])
+
+
+def add_group(group: int) -> None:
+    """Record the process group of a started server."""
+    _groups.add(group)
+
+
+def remove_group(group: int) -> None:
+    """Remove a process group that has ended."""
+    _groups.discard(group)
+
+
+def groups() -> list[int]:
+    """Return the running process groups."""
+    return sorted(_groups)
+
+
+def kill_all_groups() -> None:
+    """Kill every server and everything it started."""
+    for group in groups():
+        kill_group(group)
+
+
+def end_group(group: int) -> None:
+    """Send SIGTERM to a process group (POSIX)."""
+    _signal_group(group, signal.SIGTERM)
+
+
+def kill_group(group: int) -> None:
+    """Kill a process group (POSIX; on Windows a job object does that by itself)."""
+    _signal_group(group, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)

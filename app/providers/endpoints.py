@@ -1,7 +1,8 @@
-"""The address a provider is asked at: checked, and completed where users leave the path out."""
+"""How a provider is reached: its address, checked and completed, and the time and size limits of a request."""
 
 import asyncio
 import ipaddress
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.core.errors import BAD_REQUEST, ProviderError
@@ -10,7 +11,7 @@ _PATHS = {"openai": "/v1", "ollama": "/v1", "openai-compatible": "/v1", "gemini"
 
 
 def complete_address(kind: str, address: str) -> str:
-    """Return the address LiteLLM needs for this kind.
+    """Return the address that LiteLLM needs for this kind of provider.
 
     Raises ProviderError (bad_request) for anything but http(s)://host[:port][/path].
     """
@@ -28,7 +29,7 @@ def complete_address(kind: str, address: str) -> str:
 
 
 def is_near(address: str) -> bool:
-    """Say whether an address is on this computer or in its own network."""
+    """Return whether an address is on this computer or in its local network."""
     host = urlsplit(address).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global
@@ -37,7 +38,7 @@ def is_near(address: str) -> bool:
 
 
 async def listens(address: str, seconds: float) -> bool:
-    """Say whether a server takes a connection at an address within so many seconds."""
+    """Return whether a server takes a TCP connection at an address within this many seconds."""
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
@@ -47,3 +48,23 @@ async def listens(address: str, seconds: float) -> bool:
         return False
     writer.close()
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLimits:
+    """Limits of one request, in seconds; only content restarts `idle`, pings and empty chunks do not.
+
+    `answer_bytes` limits the text (in UTF-8), the thinking and the tool calls of an answer, each; a longer answer
+    is ended there.
+    """
+
+    connect: float = 10.0
+    first_token: float = 60.0
+    idle: float = 60.0
+    total: float = 600.0
+    answer_bytes: int = 2_000_000
+
+
+REMOTE = ModelLimits()
+# A local server may have to load its model first, and reads a long prompt slowly.
+LOCAL = ModelLimits(first_token=300.0)

@@ -1,0 +1,299 @@
+"""Connections to MCP servers over stdio and HTTP, with limits on what a server may send.
+
+The MCP library's own would read a line of any length into memory, and write a server's standard error without limit.
+"""
+
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
+
+import anyio
+import httpx2
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp.client.streamable_http import streamable_http_client
+from mcp.os.win32 import utilities as windows
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+
+from app.children.pipes import Lines
+from app.core.tool import ENDED, TOO_MUCH
+from app.tools.tool_host.mcp_log import ServerLog
+from app.tools.tool_host.server_processes import add_group, end_group, kill_group, remove_group
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+LINE_BYTES = 8_000_000
+_WINDOW_SECONDS = 10.0
+_UNASKED_MESSAGES = 5_000
+_GARBAGE_BYTES = 2_000_000
+_READ_BYTES = 1 << 16
+_LINES_LOGGED = 20
+_EXIT_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+
+
+class Guard:
+    """Counts what a server sends, and ends the connection when that is too much.
+
+    `reason` says why it ended, and `on_end` is called once then. `http_status` is the last refusal of an HTTP server,
+    `garbage_lines` counts lines that were no message.
+    """
+
+    def __init__(self, on_end: Callable[[], None]) -> None:
+        self.reason = ""
+        self.problem = ENDED
+        self.ended = False
+        self.http_status = ""
+        self._on_end = on_end
+        self._unasked: deque[float] = deque(maxlen=_UNASKED_MESSAGES)
+        self._garbage = 0
+        self.garbage_lines = 0
+
+    def end(self, reason: str = "", problem: str = ENDED) -> None:
+        """Record that the connection ended; the first reason counts."""
+        if not self.ended:
+            self.ended = True
+            self.reason = reason
+            self.problem = problem
+            self._on_end()
+
+    def allows(self, item: SessionMessage | Exception) -> bool:
+        """Return whether a message may pass; requests and notifications may not come too often."""
+        message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(item, SessionMessage) and not isinstance(message, JSONRPCNotification | JSONRPCRequest):
+            return True
+        now = time.monotonic()
+        full = len(self._unasked) == _UNASKED_MESSAGES
+        if full and now - self._unasked[0] < _WINDOW_SECONDS:
+            self.end(
+                f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.",
+                TOO_MUCH,
+            )
+            return False
+        self._unasked.append(now)
+        return True
+
+    def allows_garbage(self, size: int) -> bool:
+        """Return whether a line that is no message may be ignored: some servers print a greeting first."""
+        self._garbage += size
+        self.garbage_lines += 1
+        if self._garbage > _GARBAGE_BYTES:
+            self.end(
+                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.", TOO_MUCH
+            )
+            return False
+        return True
+
+
+@asynccontextmanager
+async def stdio_transport(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    guard: Guard,
+    log: ServerLog,
+    on_groups: Callable[[], None],
+) -> "AsyncGenerator[TransportStreams, None]":
+    """Start a server in a process group of its own and yield its message streams. Raises OSError."""
+    with log.open_pipe() as errors:
+        process = await _start(list(command), env=dict(env), cwd=cwd, errors=errors)
+    # Nothing is awaited between the start of the process and the block that ends it.
+    add_group(process.pid)
+    on_groups()
+    to_session, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write_stream, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_read, process, to_session, guard, log)
+        group.start_soon(_write, process, from_session, guard)
+        try:
+            yield read_stream, write_stream
+        finally:
+            with anyio.CancelScope(shield=True):
+                read_stream.close()
+                write_stream.close()
+                await _end(process)
+                remove_group(process.pid)
+                on_groups()
+            group.cancel_scope.cancel()
+
+
+async def _start(command: list[str], *, env: dict[str, str], cwd: str | None, errors: TextIO) -> Any:
+    if sys.platform == "win32":
+        program = await anyio.to_thread.run_sync(windows.get_windows_executable_command, command[0])
+        return await windows.create_windows_process(program, command[1:], env, errors, cwd)
+    return await anyio.open_process(command, env=env, cwd=cwd, stderr=errors, start_new_session=True)
+
+
+async def _read(
+    process: Any, to_session: ObjectSendStream[SessionMessage | Exception], guard: Guard, log: ServerLog
+) -> None:
+    lines = Lines(LINE_BYTES)
+    async with to_session:
+        with suppress(*_GONE):
+            while True:
+                for line in lines.take(await process.stdout.receive(_READ_BYTES)):
+                    if not await _pass_on(line, to_session, guard, log):
+                        return
+                if lines.cut:
+                    guard.end(f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
+                    return
+        guard.end()
+
+
+async def _pass_on(
+    line: bytes, to_session: ObjectSendStream[SessionMessage | Exception], guard: Guard, log: ServerLog
+) -> bool:
+    line = line.strip()
+    if not line:
+        return guard.allows_garbage(1)
+    try:
+        message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        if guard.garbage_lines < _LINES_LOGGED:
+            log.note_output(line)
+        # Without this, a flood of such lines would keep the event loop from everybody else.
+        await anyio.lowlevel.checkpoint()
+        return guard.allows_garbage(len(line))
+    if not guard.allows(message):
+        return False
+    await to_session.send(message)
+    return True
+
+
+async def _write(process: Any, from_session: ObjectReceiveStream[SessionMessage], guard: Guard) -> None:
+    try:
+        async with from_session:
+            async for item in from_session:
+                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await process.stdin.send(text.encode("utf-8", "replace") + b"\n")
+    except _GONE:
+        guard.end()
+
+
+async def _end(process: Any) -> None:
+    """End the process and everything it started: by closing its input, then SIGTERM, then SIGKILL."""
+    with suppress(*_GONE):
+        await process.stdin.aclose()
+    if not await _exits(process):
+        await _ask_to_end(process)
+        await _exits(process)
+    if sys.platform == "win32":
+        windows.close_process_job(process)
+    else:
+        # Even when the server has ended, a process that it started may still run.
+        kill_group(process.pid)
+        await _exits(process)
+    with suppress(*_GONE):
+        await process.stdout.aclose()
+
+
+async def _ask_to_end(process: Any) -> None:
+    if sys.platform == "win32":
+        await windows.terminate_windows_process_tree(process)
+    else:
+        end_group(process.pid)
+
+
+async def _exits(process: Any) -> bool:
+    with anyio.move_on_after(_EXIT_SECONDS):
+        # Not wait(), which also waits for the pipes, and a grandchild may hold those open.
+        while process.returncode is None:  # noqa: ASYNC110 - nothing else tells
+            await anyio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
+
+
+@asynccontextmanager
+async def http_transport(
+    url: str, headers: Mapping[str, str], guard: Guard
+) -> "AsyncGenerator[TransportStreams, None]":
+    """Yield the message streams of a server at an address."""
+
+    async def limit(response: httpx2.Response) -> None:
+        if response.status_code >= 400:
+            guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
+        if response.headers.get("content-encoding", "identity") != "identity":
+            # A small compressed answer may have any size when decompressed.
+            guard.end("It sent a packed answer, though it was asked not to.", TOO_MUCH)
+            raise httpx2.RemoteProtocolError("packed answer")
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            # The MCP library limits the events of a stream, but reads any other answer whole.
+            response.stream = _LimitedBody(response.stream, guard)
+
+    async with (
+        httpx2.AsyncClient(
+            headers={"accept-encoding": "identity", **headers},
+            timeout=_TIMEOUT,
+            event_hooks={"response": [limit]},
+        ) as client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=LINE_BYTES) as (read, write),
+    ):
+        yield _CountedStream(read, guard), write
+
+
+class _LimitedBody(httpx2.AsyncByteStream):
+    """The body of an answer, up to LINE_BYTES."""
+
+    def __init__(self, body: Any, guard: Guard) -> None:
+        self._body = body
+        self._guard = guard
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for data in self._body:
+            size += len(data)
+            if size > LINE_BYTES:
+                self._guard.end(f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
+                raise httpx2.RemoteProtocolError("answer too long")
+            yield data
+
+    async def aclose(self) -> None:
+        """Close the body."""
+        await self._body.aclose()
+
+
+class _CountedStream:
+    """The messages of a server, until there are too many."""
+
+    def __init__(self, stream: Any, guard: Guard) -> None:
+        self._stream = stream
+        self._guard = guard
+
+    @property
+    def last_context(self) -> Any:
+        """The context of the last message's sender, in which the MCP library calls back."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message. Raises anyio.EndOfStream."""
+        item: SessionMessage | Exception = await self._stream.receive()
+        if not self._guard.allows(item):
+            await self._stream.aclose()
+            raise anyio.EndOfStream
+        return item
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> "_CountedStream":
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> "_CountedStream":
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stream.__aexit__(*error)
