@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.tool import CONNECTED, DOWN, ENDED, NO_ANSWER, McpServer, ToolError
-from app.tools.mcp import Limits
+from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Bench, Context, bench, proper, rude, until
 
@@ -45,7 +45,7 @@ async def test_servers_that_talk_beside_the_point_are_connected_to(data_dir: Pat
 @pytest.mark.corpus(62)
 async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> None:
     bad = ("mute", "dies", "wrong_json", "wrong_protocol")
-    async with bench(data_dir, Limits(connect=6.0)) as one:
+    async with bench(data_dir, ServerLimits(connect=6.0)) as one:
         away = McpServer(name="away", url="http://127.0.0.1:9/mcp")
         await one.connect(away, *(rude(how) for how in bad))
         for name in (*bad, "away"):
@@ -107,7 +107,7 @@ async def test_a_server_that_always_breaks_is_not_started_for_ever(data_dir: Pat
 @pytest.mark.corpus(62)
 async def test_messages_that_are_almost_right_harm_nobody(data_dir: Path) -> None:
     babblers = [replace(rude("babbles", str(seed)), name=f"b{seed}") for seed in range(8)]
-    async with bench(data_dir, Limits(call=5.0)) as one:
+    async with bench(data_dir, ServerLimits(call=5.0)) as one:
         await one.connect(proper(), *babblers)
         for server in babblers:
             for tool in one.servers.server_tools([server.name]):
@@ -126,7 +126,7 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_of_the_call_alone(data_d
 
 
 async def test_a_call_without_an_answer_ends_and_one_with_progress_goes_on(data_dir: Path) -> None:
-    async with bench(data_dir, Limits(call=2.0)) as one:
+    async with bench(data_dir, ServerLimits(call=2.0)) as one:
         await one.connect(rude("silent_call"), rude("progress"))
         with pytest.raises(ToolError, match="no answer within 2 seconds"):
             await one.call("silent_call", "add")
