@@ -122,7 +122,7 @@ async def test_a_hostile_question_stays_text() -> None:
         ("q", "options", ["a", " "], "`options`[1] is empty"),
         ("q", "options", ["a", "b", "a "], "`options`[2] is there twice: 'a'"),
         ("q", "options", [str(number) for number in range(51)], "`options` holds 51 texts; at most 50"),
-        ("q", "options", ["a" * 501], "`options`[0] is longer than 500"),
+        ("q", "options", ["a" * 501], "`options`[0] is 501 characters long; at most 500"),
         ("q", "yesno", ["a"], 'goes with type "options" only, not with "yesno"'),
         ("q", "text", ["a"], 'goes with type "options" only, not with "text"'),
     ],
