@@ -172,6 +172,7 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Languag
 
     from app.cli.control import ControlServer
     from app.cli.running import run_for_another
+    from app.gui.controllers.window import WindowController
     from app.wiring import open_moot
 
     moot = await open_moot(paths.root, language=words.name, look_up_keys=False)
@@ -181,12 +182,13 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Languag
     await _take_over_drafts(window, moot)
     with look.held():
         window.furnish(words, look)
-        window.connect_engine(moot.engine, paths.root, functools.partial(_close, moot, server))
-    window.desk.begin()
+        close = functools.partial(_close, moot, server)
+        window.set_controller(WindowController(window, moot.engine, paths.root, close))
+    window.controller.begin()
     # The keyring may wait for its user, or not answer: the window is there before.
-    window.desk.tasks.start("look up keys", moot.look_up_keys())
-    window.desk.tasks.start("model host", _warm_up(moot))
-    window.desk.tasks.start("backup of the day", _back_up(moot))
+    window.controller.tasks.start("look up keys", moot.look_up_keys())
+    window.controller.tasks.start("model host", _warm_up(moot))
+    window.controller.tasks.start("backup of the day", _back_up(moot))
 
 
 async def _take_over_drafts(window: "MainWindow", moot: "Moot") -> None:

@@ -117,7 +117,7 @@ async def at_window(
     try:
         # A person does not act before the window has settled.
         for begun in ("look up keys", "look for servers"):
-            await until(lambda begun=begun: not window.desk.tasks.running(begun))
+            await until(lambda begun=begun: not window.controller.tasks.running(begun))
         yield Person(window)
     finally:
         await window.shutdown()

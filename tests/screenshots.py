@@ -86,7 +86,7 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
     """Run the debates, then show each view in each way and keep its picture."""
     async with at_window(data_dir) as person:
         window = person.window
-        engine = window.desk.panel.setup._engine
+        engine = window.controller.panel.setup._engine
         await hold_debates(engine, servers)
         await until(lambda: not person.sees("toast"), 30)
         running = await debate_in_its_middle(engine, servers)
@@ -129,13 +129,13 @@ async def each_way(
     for language in ("en", "ko"):
         for theme in ("light", "dark"):
             settings = replace(engine.settings(), language=language, theme=theme)
-            person.window.desk.choose_settings(settings)
+            person.window.controller.settings.choose(settings)
             await person.settle(0.1)
             for size in SIZES:
                 person.window.resize(*size)
                 name = f"{language}-{theme}-{size[0]}"
                 yield language, lambda view, name=name: out / f"{view}-{name}.png"  # type: ignore[misc]
-    person.window.desk.choose_settings(replace(engine.settings(), language="en", theme="light"))
+    person.window.controller.settings.choose(replace(engine.settings(), language="en", theme="light"))
     await person.settle(0.1)
 
 
@@ -147,11 +147,11 @@ async def take_views(person: Person, running: str, language: str, path) -> None:
     await keep(person, path("welcome"))
     await show_discussion(person, running)
     await keep(person, path("discussion"))
-    window.desk.debates.show_setup(TOPICS[language])
-    window.desk.panel.setup.mode.set_value(ROLES)
+    window.controller.debates.show_setup(TOPICS[language])
+    window.controller.panel.setup.mode.set_value(ROLES)
     await keep(person, path("setup"))
-    window.desk.panel.tabs.choose(2)
-    window.desk.panel.tabs.setFocus()
+    window.controller.panel.tabs.choose(2)
+    window.controller.panel.tabs.setFocus()
     await keep(person, path("history"))
 
 
@@ -159,13 +159,13 @@ async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ign
     """Keep a picture of each chat, and of an empty page to begin one on."""
     window = person.window
     window.top_bar.debate_button.setChecked(False)
-    page = window.desk.chat_page
+    page = window.controller.chat_page
     for view in ("question", "approval", "queue", "tree"):
         session_id = getattr(scenes, view)
-        window.desk.show_session(session_id)
+        window.controller.show_session(session_id)
         await until(lambda: page.session_id == session_id)  # noqa: B023
         await keep(person, path(f"chat-{view}"))
-    live = await window.desk.engine.open(scenes.tree)
+    live = await window.controller.engine.open(scenes.tree)
     subs = {message.turn_id for message in live.messages if message.author.depth}
     for folded in (True, False):
         for turn_id in subs:
@@ -179,11 +179,11 @@ async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ign
 async def show_discussion(person: Person, running: str) -> None:
     """Show the running debate in the panel and another one, wide, in the main area."""
     window = person.window
-    done = next(one for one in window.desk.panel.setup._engine.sessions() if one.status == "completed")
-    window.desk.show_session(done.id)
+    done = next(one for one in window.controller.panel.setup._engine.sessions() if one.status == "completed")
+    window.controller.show_session(done.id)
     window.top_bar.debate_button.setChecked(True)
-    await window.desk.debates.show_discussion(running)
-    window.desk.panel.discussion.composer.setFocus()
+    await window.controller.debates.show_discussion(running)
+    window.controller.panel.discussion.composer.setFocus()
     await person.settle(0.2)
 
 

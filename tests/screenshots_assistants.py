@@ -58,14 +58,14 @@ async def take_assistants(
     `keep` writes the picture of a widget, `path` gives a view's place.
     """
     window = person.window
-    commands = window.desk.assistants
+    commands = window.controller.assistants
     commands.show_page("architect")
     await keep(window, path("assistants"))
     commands.show_page("assistant")
     await keep(window, path("assistant-built-in"))
-    window.desk.group_commands.show_page("release")
+    window.controller.group_commands.show_page("release")
     await keep(window, path("group"))
-    window.desk.group_commands.show_ready()
+    window.controller.group_commands.show_ready()
     await until(lambda: person.sees("ready_groups_dialog"))
     await keep(person.find("ready_groups_dialog"), path("ready-groups"))
     await person.click("ready_cancel")
@@ -75,7 +75,7 @@ async def take_assistants(
     await keep(window, path("palette"))
     commands.search()
     for page in PAGES:
-        window.desk.open_settings(page)
+        window.controller.settings.open(page)
         await until(lambda: person.sees("settings_dialog"))
         dialog = person.find("settings_dialog")
         await keep(dialog, path(f"settings-{page}"))

@@ -21,11 +21,11 @@ async def take_groups(
     `keep` writes the picture of a widget, `path` gives a view's place.
     """
     window = person.window
-    page = window.desk.chat_page
+    page = window.controller.chat_page
     window.top_bar.debate_button.setChecked(False)
     for view, unfolded in (("asking", False), ("careful", False), ("working", True)):
         session_id = getattr(scenes, view)
-        window.desk.show_session(session_id)
+        window.controller.show_session(session_id)
         await until(lambda: page.session_id == session_id)  # noqa: B023
         page.box.unfold(unfolded)
         await keep(window, path(f"group-{view}"))
@@ -36,7 +36,7 @@ async def take_groups(
     await keep(window, path("group-needs-you"))
     await person.press("needs_you_list", Qt.Key.Key_Escape)
     page.take_focus()
-    window.desk.show_new(group_id="crew")
+    window.controller.show_new(group_id="crew")
     await person.write("composer", "@")
     await keep(window, path("group-new"))
     page.composer.box.clear()

@@ -72,15 +72,15 @@ async def take_verdict(
 ) -> None:
     """Keep a picture of the verdict in the panel and of the same, wide, in the main area."""
     window = person.window
-    window.desk.show_session(session_id)
+    window.controller.show_session(session_id)
     await person.settle(0.2)
     window.top_bar.debate_button.setChecked(False)
     await keep(window, path("verdict-wide"))
     window.top_bar.debate_button.setChecked(True)
-    group = next((one.id for one in window.desk.engine.sessions() if one.kind == "group"), "")
-    window.desk.show_session(group)
+    group = next((one.id for one in window.controller.engine.sessions() if one.kind == "group"), "")
+    window.controller.show_session(group)
     await person.settle(0.2)
-    await window.desk.debates.show_discussion(session_id)
+    await window.controller.debates.show_discussion(session_id)
     widths = window.splitter.widths()
     window.splitter.set_widths([widths[0], 0, 622, *widths[3:]])
     await keep(window, path("verdict"))

@@ -38,10 +38,10 @@ async def take_workflow(
 ) -> None:
     """Keep a picture of the steps, and of the definitions; `keep` writes one, `path` gives its place."""
     window = person.window
-    window.desk.show_session(session_id)
-    await until(lambda: window.desk.chat_page.session_id == session_id)
+    window.controller.show_session(session_id)
+    await until(lambda: window.controller.chat_page.session_id == session_id)
     window.top_bar.workflow_button.setChecked(True)
     for place, view in enumerate(("workflow-work", "workflow-definitions")):
-        window.desk.workflows.panel.tabs.choose(place)
+        window.controller.workflows.panel.tabs.choose(place)
         await keep(window, path(view))
     window.top_bar.workflow_button.setChecked(False)

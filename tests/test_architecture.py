@@ -216,6 +216,40 @@ def test_litellm_is_imported_by_the_model_host_only() -> None:
     assert places == {"providers/model_host"}
 
 
+def imports() -> dict[str, set[str]]:
+    """Return which modules of app each imports, in functions and under TYPE_CHECKING as well."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in python_files("app")}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    graph: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        wanted: set[str] = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                # Of `from package import name`, the name may be a module.
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= names & modules.keys() or {node.module}
+        graph[name] = wanted & modules.keys() - {name}
+    return graph
+
+
+def reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        new = graph[ahead.pop()] - found
+        found |= new
+        ahead += new
+    return found
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = imports()
+    found = [name for name in graph if name in reached(graph, name)]
+    assert [name for name in found if not name.startswith("app.tools.tool_host.")] == []
+
+
 def test_the_folder_packaging_is_no_package() -> None:
     # With an __init__.py it would hide the library of that name, and pip, pytest and litellm with it.
     assert not (ROOT / "packaging" / "__init__.py").exists()

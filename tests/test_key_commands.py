@@ -73,8 +73,8 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         '{"version": 1, "providers": [{"id": "openai", "kind": "openai"}]}'
     )
     async with at_window(data_dir) as person:
-        engine, control = person.window.desk.engine, DataPaths(data_dir).control
-        person.window.desk.open_settings("providers")
+        engine, control = person.window.controller.engine, DataPaths(data_dir).control
+        person.window.controller.settings.open("providers")
         dialog = person.find("settings_dialog")
         shown = dialog.page("providers").list
 

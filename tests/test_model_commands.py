@@ -144,7 +144,7 @@ async def test_a_window_takes_notice_at_once(
 ) -> None:
     downloader(tmp_path, monkeypatch, small)
     async with at_window(data_dir) as person:
-        person.window.desk.open_settings("providers")
+        person.window.controller.settings.open("providers")
         dialog = person.find("settings_dialog")
         shown = dialog.page("providers").list
 

@@ -169,8 +169,8 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
         json.dumps({"mcpServers": {"proper": {"command": sys.executable, "args": [script]}}})
     )
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
-        person.window.desk.open_settings("servers")
+        engine = person.window.controller.engine
+        person.window.controller.settings.open("servers")
         page = person.find("settings_dialog").page("servers")
         await until(lambda: page.allow.isVisible())
         out = Answers("y")

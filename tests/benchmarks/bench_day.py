@@ -159,7 +159,7 @@ def the_day(short: bool) -> Day:
 async def _work(data_dir: Path, sessions: int, day: Day) -> None:
     before: Counter[str] = Counter()
     async with at_window(data_dir, size=(1280, 800)) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.save_provider(
             ProviderConfig(
                 id="lab", kind="openai-compatible", base_url="http://127.0.0.1:9/v1", models=("day",)
@@ -190,7 +190,7 @@ async def _work(data_dir: Path, sessions: int, day: Day) -> None:
 
 async def _chat(person: Person, number: int, day: Day) -> str:
     """Talk through a chat, every second one on the screen."""
-    desk = person.window.desk
+    desk = person.window.controller
     engine = desk.engine
     session_id = await engine.chats.start("day", f"Session {number}: how is the sea?")
     if number % 2 == 0:
@@ -212,7 +212,7 @@ async def _chat(person: Person, number: int, day: Day) -> str:
 
 async def _debate(person: Person, number: int, day: Day) -> str:
     """Watch a debate in the panel."""
-    desk = person.window.desk
+    desk = person.window.controller
     people = tuple(
         Participant(id=f"p{place}", name=f"Voice {place}", provider="lab", model="day")
         for place in range(VOICES)
@@ -228,7 +228,7 @@ async def _debate(person: Person, number: int, day: Day) -> str:
 
 async def _look_around(person: Person, number: int, seen: list[str], data_dir: Path) -> None:
     """Switch, scroll, find, search, open and close what can be opened, as a person does between two chats."""
-    window, desk = person.window, person.window.desk
+    window, desk = person.window, person.window.controller
     for session_id in (seen[number], seen[len(seen) // 3], seen[-1]):
         desk.show_session(session_id)
         await person.settle(0.02)
@@ -243,12 +243,12 @@ async def _look_around(person: Person, number: int, seen: list[str], data_dir: P
     for shown in (False, True):
         window.show_side(shown)
         await person.settle(0.01)
-    desk.assistants.search()
+    desk.palette.search()
     await until(lambda: person.sees("palette_box"))
     QTest.keyClicks(person.find("palette_box"), f"tide {number}")
     await person.settle(0.05)
     QTest.keyClick(person.find("palette_box"), Qt.Key.Key_Escape)
-    desk.open_settings(PAGES[number % len(PAGES)])
+    desk.settings.open(PAGES[number % len(PAGES)])
     await until(lambda: person.sees("settings_dialog"))
     await person.settle(0.02)
     person.find("settings_dialog").close()
@@ -261,7 +261,7 @@ async def _look_around(person: Person, number: int, seen: list[str], data_dir: P
     if number % 4 == 0:
         now = desk.engine.settings()
         language, theme = ("ko", "dark") if now.language != "ko" else ("en", "light")
-        desk.choose_settings(replace(now, language=language, theme=theme))
+        desk.settings.choose(replace(now, language=language, theme=theme))
         await person.settle(0.05)
     await desk.engine.search(f"lighthouse {number}", 20)
     if number % 5 == 0:

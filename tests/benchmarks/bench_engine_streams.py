@@ -22,7 +22,7 @@ from app.core.events import MessageFinished, MessageStarted
 from app.core.message import STREAMING
 from app.core.session import Participant, Session
 from app.engine.debate.setup import DebateSetup
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.desktop.event_loop import AppLoop
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.transcript_view import TranscriptView

@@ -54,10 +54,10 @@ async def _measure(folder: Path, answers: int) -> list[float]:
     HostProcess._take = noted  # type: ignore[method-assign]
     try:
         async with at_window(folder) as person:
-            engine = person.window.desk.engine
+            engine = person.window.controller.engine
             session_id = await engine.chats.start("assistant", "Hello")
             await engine.wait(session_id)
-            person.window.desk.show_session(session_id)
+            person.window.controller.show_session(session_id)
             await until(lambda: person.sees("transcript"))
             painted = _Painted(person.find("transcript", TranscriptView))
             await person.settle(0.5)

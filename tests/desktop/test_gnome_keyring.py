@@ -150,7 +150,7 @@ async def test_the_window_opens_before_a_stopped_keyring_answers_and_takes_its_k
     ring.stop()
     window = await open_window(data_dir, language="en")
     try:
-        engine = window.desk.engine
+        engine = window.controller.engine
 
         def status():
             return next(one for one in engine.providers() if one.config.id == "openai")

@@ -210,7 +210,7 @@ async def keep_all(data_dir: Path) -> None:
 
 async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     """Bring each page to the front; yield its name and the window or dialog it is in."""
-    window, desk = person.window, person.window.desk
+    window, desk = person.window, person.window.controller
     top = window.top_bar
 
     async def shown(name: str, seconds: float = 0.15) -> tuple[str, QWidget]:
@@ -275,9 +275,9 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
         yield await shown(f"assistant {agent_id}")
     desk.group_commands.show_page("zyx-crew")
     yield await shown("group page")
-    desk.assistants.search()
+    desk.palette.search()
     yield await shown("palette")
-    desk.assistants._palette.leave()
+    desk.palette.palette.leave()
     window.toasts.show_toast(
         window.language("queue.title", count=2), window.language("notice.dismiss"), print
     )
@@ -293,8 +293,8 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
 
 async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     """Open each dialog in turn; yield its name and the dialog, and close it."""
-    desk = person.window.desk
-    desk.open_settings("providers")
+    desk = person.window.controller
+    desk.settings.open("providers")
     dialog = await opened(person, "settings_dialog")
     for settings_page in PAGES:
         dialog.show_page(settings_page)  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ def kept(data_dir, agent_id: str) -> dict[str, object]:
 
 
 def editor(person: Person):
-    return person.window.desk.assistants._page.editor
+    return person.window.controller.assistants._page.editor
 
 
 def side(person: Person):
@@ -139,7 +139,7 @@ async def test_an_earlier_version_is_looked_at_and_brought_back(person, data_dir
     await person.write("assistant_instructions", "Second words")
     await until(lambda: kept(data_dir, agent_id).get("instructions") == "Second words")
     await until(lambda: "✓" in editor(person).state.text())
-    menu = editor(person).versions_menu(await person.window.desk.engine.assistants.versions(agent_id))
+    menu = editor(person).versions_menu(await person.window.controller.engine.assistants.versions(agent_id))
     assert "Instructions" in menu.actions()[0].text()
     menu.actions()[0].trigger()
     menu.deleteLater()
@@ -167,7 +167,7 @@ async def test_delete_can_be_undone(person, data_dir):
 async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_back_whole(person, data_dir):
     agent_id = await make(person, "Gone")
     await person.write("assistant_instructions", "The last words")
-    person.window.desk.assistants.delete(agent_id)
+    person.window.controller.assistants.delete(agent_id)
     await until(lambda: agent_id not in side(person).ids())
     await person.settle(1.0)
     assert agent_id not in side(person).ids()
@@ -181,18 +181,18 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
         side(person).setFocus()
         side(person).setCurrentRow(2)
         await person.press("assistant_list", Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-        await until(lambda: person.window.desk.engine.settings().assistant_order)
+        await until(lambda: person.window.controller.engine.settings().assistant_order)
         assert side(person).ids() == ("assistant", "checker", "browser")
         assert side(person).current_id() == "checker"
-        colours = colours_of(person.window.desk.engine.assistants.all())
+        colours = colours_of(person.window.controller.engine.assistants.all())
     async with at_window(data_dir) as person:
         assert side(person).ids() == ("assistant", "checker", "browser")
-        assert colours_of(person.window.desk.engine.assistants.all()) == colours
+        assert colours_of(person.window.controller.engine.assistants.all()) == colours
 
 
 async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     heard = []
-    person.window.desk.assistants.chat_requested.connect(heard.append)
+    person.window.controller.assistants.chat_requested.connect(heard.append)
     person.click_row("assistant_list", 1)
     assert heard == ["browser"]
     assert not side(person).selectedItems()

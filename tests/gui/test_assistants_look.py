@@ -23,7 +23,7 @@ async def person(qapp, data_dir, request):
 
 async def open_copy(person: Person) -> None:
     """Open a copy of the browser in the editor: it has chips of every kind."""
-    assistants = person.window.desk.assistants
+    assistants = person.window.controller.assistants
     assistants.duplicate("browser")
     await until(lambda: person.sees("assistants_page") and len(person.window.side_bar.assistants.ids()) == 4)
     form = assistants._page.editor.form
@@ -34,18 +34,18 @@ async def open_copy(person: Person) -> None:
 
 
 def form(person: Person):
-    return person.window.desk.assistants._page.editor.form
+    return person.window.controller.assistants._page.editor.form
 
 
 async def test_nothing_is_cut_off_in_the_smallest_window(person):
     assert cut_off(person) == []
     for box in form(person).findChildren(QSpinBox):
         assert box.lineEdit().width() >= QFontMetrics(box.font()).horizontalAdvance(box.text())
-    assert not person.window.desk.assistants._page._side.isVisible()
+    assert not person.window.controller.assistants._page._side.isVisible()
     person.window.resize(1440, 900)
     await person.settle()
     assert cut_off(person) == []
-    assert person.window.desk.assistants._page._side.isVisible()
+    assert person.window.controller.assistants._page._side.isVisible()
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
 
 

@@ -30,7 +30,7 @@ async def test_an_attachment_taken_off_comes_back_to_its_place_and_its_session(q
         await person.click("attachment_remove_1")
         # Another session is in front by then.
         await show(person, TWO)
-        person.window.desk.undo()
+        person.window.controller.undo()
         assert names(page) == []
         await show(person, ONE)
         assert names(page) == ["1", "2", "3"]
@@ -41,7 +41,7 @@ async def test_an_attachment_taken_off_comes_back_to_its_place_and_its_session(q
         page.chat_composer.strip.add((Attachment(name="4", media_type="text/plain", text="4"),))
         await person.click("attachment_remove_1")
         await person.press("composer", Qt.Key.Key_Escape)
-        person.window.desk.undo()
+        person.window.controller.undo()
         assert names(page) == ["1", "2", "3"]
         await until(lambda: "There is nothing to undo." in [one.text for one in person.window.toasts._toasts])
 
@@ -54,4 +54,4 @@ async def test_an_attachment_comes_back_on_the_welcome_page_too(qapp, data_dir):
         assert composer.attachments() == ()
         await person.click("toast_action")
         assert [one.name for one in composer.attachments()] == ["1"]
-        assert person.window.desk.engine.drafts.of(NEW).attachments == composer.attachments()
+        assert person.window.controller.engine.drafts.of(NEW).attachments == composer.attachments()

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 from app.core.events import EventBus, PromptAsked, SessionChanged
 from app.core.message import Prompt
 from app.core.session import Debate, DebateSession
-from app.gui.controllers.attention import Attention
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
+from app.gui.desktop.notifications import Attention
 
 
 def change(status: str, reason: str, *, moved: bool = True) -> SessionChanged:

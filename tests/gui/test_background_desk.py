@@ -32,12 +32,12 @@ def noted(person):
         seen.append((session_id, title, text))
         return True
 
-    person.window.desk.background.notes.show = show
+    person.window.controller.notifications.notes.show = show
     return seen
 
 
 def choose(person: Person, **values: object) -> None:
-    person.window.desk.choose_settings(replace(person.window.desk.settings(), **values))
+    person.window.controller.settings.choose(replace(person.window.controller.settings.current(), **values))
 
 
 @pytest.mark.timeout(180)
@@ -50,19 +50,19 @@ async def test_an_answer_is_notified_and_a_click_shows_it(
 ):
     wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))
     async with at_window(data_dir) as person:
-        desk, seen = person.window.desk, []
+        desk, seen = person.window.controller, []
 
         async def show(session_id, title, text, action):
             seen.append((session_id, title, text))
             return True
 
         monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
-        desk.background.notes.show = show
+        desk.notifications.notes.show = show
         session_id = await desk.engine.chats.start("assistant", "Is it so?")
         await until(lambda: seen, 90)
         assert seen == [(session_id, desk.engine.live(session_id).session.title, "The answer is there.")]
         person.window.hide()
-        desk.background.notes.clicked.emit(session_id)
+        desk.notifications.notes.clicked.emit(session_id)
         await until(lambda: desk.chat_page.session_id == session_id)
         assert person.window.isVisible()
         # What the user did is no news, and neither is anything once notifications are off.
@@ -75,14 +75,14 @@ async def test_an_answer_is_notified_and_a_click_shows_it(
 
 
 async def test_what_is_not_open_or_was_the_users_doing_is_not_notified(person, noted):
-    bus = person.window.desk.engine.bus
+    bus = person.window.controller.engine.bus
     bus.publish(PromptAsked(session_id="gone", message_id="m", prompt=Prompt(question="?")))
     await person.settle()
     assert noted == []
 
 
 async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends(person, noted, monkeypatch):
-    window, background = person.window, person.window.desk.background
+    window, background = person.window, person.window.controller.notifications
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     ended = []
     window.close_requested.connect(lambda: ended.append(True))
@@ -101,7 +101,7 @@ async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends
     window.close()
     actions["New chat"].trigger()
     assert window.isVisible()
-    assert window.desk.pages.current is window.desk.chat_page
+    assert window.controller.pages.current is window.controller.chat_page
     actions["Quit"].trigger()
     assert ended == [True]
     choose(person, tray=False, language="ko")
@@ -113,7 +113,7 @@ async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends
 async def test_the_icon_says_how_much_needs_the_user(person, monkeypatch):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     choose(person, tray=True)
-    tray = person.window.desk.background.tray
+    tray = person.window.controller.notifications.tray
     assert tray.icon.toolTip() == "Moot"
     tray.show_waiting(2)
     assert "2" in tray.icon.toolTip()
@@ -142,7 +142,7 @@ async def test_where_there_is_no_place_for_the_icon_moot_goes_on_and_says_how_to
 async def test_the_icon_appears_once_the_desktop_has_a_place_for_it(person, monkeypatch):
     place = []
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: bool(place))
-    background = person.window.desk.background
+    background = person.window.controller.notifications
     background._panel.setInterval(20)
     choose(person, tray=True)
     assert background.tray is None
@@ -160,7 +160,7 @@ async def test_the_icon_appears_once_the_desktop_has_a_place_for_it(person, monk
 async def test_without_notifications_of_the_desktop_the_icon_shows_them(person, monkeypatch):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     choose(person, tray=True)
-    background, shown = person.window.desk.background, []
+    background, shown = person.window.controller.notifications, []
 
     async def nobody(*_args):
         return False

@@ -17,7 +17,7 @@ from app.core.events import (
     TurnFinished,
 )
 from app.core.message import STREAMING, Author, Message, Prompt, ToolCall
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from tests.app_driver import until
 
 AUTHOR = Author(id="a", name="Ada", kind="participant")

@@ -26,7 +26,7 @@ async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     pace = Pace(seconds=2)  # Longer than it takes to choose and save twice.
     wire_servers["openai"].script(MODEL, pace)
     async with at_window(data_dir) as person:
-        await person.window.desk.engine.assistants.save(ONE)
+        await person.window.controller.engine.assistants.save(ONE)
         await edit(person)
         yield person, pace
 
@@ -41,12 +41,12 @@ async def edit(person: Person) -> None:
 
 
 def kept(person: Person) -> Busy | None:
-    return person.window.desk.engine.assistants.find(ONE.id).busy
+    return person.window.controller.engine.assistants.find(ONE.id).busy
 
 
 async def start(person: Person, *texts: str) -> list[str]:
     count = len(jobs(person))
-    sessions = [await person.window.desk.engine.chats.start(ONE.id, text) for text in texts]
+    sessions = [await person.window.controller.engine.chats.start(ONE.id, text) for text in texts]
     await until(lambda: len(jobs(person)) == count + len(texts))
     return sessions
 
@@ -68,14 +68,14 @@ async def test_another_policy_counts_at_once_and_cuts_nothing_that_runs(busy):
     await until(lambda: kept(person) == Busy(strategy="reject"))
     assert at_work(person) == 3, "a smaller limit has cut what runs"
     assert [one for one in jobs(person) if one[1] is not None] == waits, "what waits has lost its place"
-    refused = await person.window.desk.engine.chats.start(ONE.id, "Five")
+    refused = await person.window.controller.engine.chats.start(ONE.id, "Five")
     await until(lambda: status(person, refused) == IDLE)
-    live = person.window.desk.engine.live(refused)
+    live = person.window.controller.engine.live(refused)
     [answer] = [one for one in live.messages if one.role == ASSISTANT]
     assert (answer.state, answer.error.kind) == (FAILED, "busy")
     pace.slow = False
     await until(lambda: all(status(person, one) == IDLE for one in sessions))
-    said = [person.window.desk.engine.live(one).messages[-1] for one in sessions]
+    said = [person.window.controller.engine.live(one).messages[-1] for one in sessions]
     assert {(one.role, one.state) for one in said} == {(ASSISTANT, "done")}
 
 
@@ -120,30 +120,30 @@ async def test_each_strategy_shows_its_numbers_and_keeps_them(busy, data_dir):
 async def test_none_that_may_wait_in_a_file_is_shown_as_none(busy):
     person, _ = busy
     policy = Busy(strategy="parallel", limit=2, depth=0)
-    await person.window.desk.engine.assistants.save(replace(ONE, id="shy", name="Shy", busy=policy))
+    await person.window.controller.engine.assistants.save(replace(ONE, id="shy", name="Shy", busy=policy))
     side = person.window.side_bar.assistants
     await until(lambda: "shy" in side.ids())
     side.setCurrentRow(side.ids().index("shy"))
     await person.press("assistant_list", Qt.Key.Key_F2)
     depth = person.find("assistant_busy_depth")
     await until(lambda: depth.isVisible() and depth.value() == 0)
-    assert person.window.desk.engine.assistants.find("shy").busy == policy
+    assert person.window.controller.engine.assistants.find("shy").busy == policy
 
 
 def failure(person: Person, session_id: str) -> str:
-    live = person.window.desk.engine.live(session_id)
+    live = person.window.controller.engine.live(session_id)
     return next((one.error.kind for one in live.messages if one.state == FAILED), "") if live else ""
 
 
 async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
     person, pace = busy
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.assistants.save(replace(ONE, busy=Busy(strategy="wait", timeout_s=0.5)))
     [first] = await start(person, "One")
     second = await engine.chats.start(ONE.id, "Two")
     await until(lambda: failure(person, second) == "timed_out")
     assert (status(person, first), at_work(person), len(jobs(person))) == ("running", 1, 1)
-    person.window.desk.show_session(second)
+    person.window.controller.show_session(second)
     words = person.window.language("failure.timed_out")
     await until(lambda: any(words in one for one in person.transcript("transcript")), what=words)
     pace.slow = False
@@ -155,7 +155,7 @@ async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
 
 async def test_several_at_once_then_a_queue_then_no_more(busy):
     person, pace = busy
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.assistants.save(replace(ONE, busy=Busy(strategy="parallel", limit=2, depth=1)))
     sessions = await start(person, "One", "Two", "Three")
     assert [place for _, place in jobs(person)] == [None, None, 0]

@@ -38,7 +38,7 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     assert not person.sees("stop_button")
     await say(person, "Tabs or spaces?")
     await until(lambda: len(person.transcript("transcript")) == 2, what="the answer")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session.status == "idle")
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
 
@@ -50,7 +50,7 @@ async def running(
     server.script("openai-wire", lambda request: Answer("Some words. " * 10 * seconds, pace=0.5, pieces=60))
     await person.click("new_button")
     await say(person, text)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session and page.session.status == "running")
     await until(lambda: "Some words" in "".join(person.transcript("transcript")), what="the first words")
     return page
@@ -87,17 +87,17 @@ async def test_a_draft_and_its_files_wait_where_they_were_written(
         assert page.composer.box.toPlainText() == ""
         assert not person.sees("attachments")
         await person.write("composer", "another")
-        person.window.desk.show_session(first)
+        person.window.controller.show_session(first)
         await until(lambda: page.session_id == first)
         assert page.composer.box.toPlainText() == "half a thought"
         assert [one.name for one in page.chat_composer.attachments()] == ["note.txt"]
         await person.click("new_button")
         assert page.composer.box.toPlainText() == "another"
     async with at_window(data_dir) as person:
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         assert person.window.main_area.currentWidget() is page
         assert page.composer.box.toPlainText() == "another"
-        person.window.desk.show_session(first)
+        person.window.controller.show_session(first)
         await until(lambda: page.session_id == first)
         assert page.composer.box.toPlainText() == "half a thought"
 
@@ -107,18 +107,18 @@ async def test_an_input_method_commits_before_enter_sends(person, wire_servers):
     box = person.find("composer")
     QApplication.sendEvent(box, QInputMethodEvent("한", []))
     await person.press("composer", Qt.Key.Key_Return)
-    assert person.window.desk.chat_page.session is None
+    assert person.window.controller.chat_page.session is None
     commit = QInputMethodEvent("", [])
     commit.setCommitString("한글")
     QApplication.sendEvent(box, commit)
     await person.press("composer", Qt.Key.Key_Return)
-    await until(lambda: person.window.desk.chat_page.session is not None)
-    assert person.window.desk.chat_page.session.title == "한글"
+    await until(lambda: person.window.controller.chat_page.session is not None)
+    assert person.window.controller.chat_page.session.title == "한글"
 
 
 async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     for rows, text in ((2, "first"), (4, "second")):
         await say(person, text)
         await until(lambda: page.session and page.session.status == "idle")
@@ -146,10 +146,10 @@ def versions_of(page: object) -> tuple[int, int]:
 async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", ["One.", "Two.", "Three."])
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await say(person, "Count.")
     await until(lambda: page.session and page.session.status == "idle" and "One." in read(person))
-    live = person.window.desk.engine.live(page.session_id)
+    live = person.window.controller.engine.live(page.session_id)
     answer = live.messages[-1]
     page.transcript.action_requested.emit(answer.id, "retry")
     await until(lambda: page.session.status == "idle" and "Two." in read(person))
@@ -165,17 +165,17 @@ async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_serv
     assert versions_of(page) == (1, 2)
     session_id = page.session_id
     await person.click("new_button")
-    person.window.desk.show_session(session_id)
+    person.window.controller.show_session(session_id)
     await until(lambda: page.session_id == session_id)
     assert page.spending.text(person.window.language) == paid, "what was asked again was paid for as well"
 
 
 async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await say(person, "Tabs?")
     await until(lambda: page.session and page.session.status == "idle")
-    live = person.window.desk.engine.live(page.session_id)
+    live = person.window.controller.engine.live(page.session_id)
     mine = live.messages[0]
     await person.write("composer", "a draft")
     page.transcript.action_requested.emit(mine.id, "edit")
@@ -193,7 +193,7 @@ async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person
 
 async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await say(person, "Tabs?")
     await until(lambda: page.session and page.session.status == "idle")
     person.window.activateWindow()
@@ -210,8 +210,8 @@ async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers): 
 
 async def test_what_cannot_be_sent_is_in_the_box_again(person):
     await person.click("new_button")
-    person.window.desk._state.keep("assistant", "nobody")
-    page = person.window.desk.chat_page
+    person.window.controller._state.keep("assistant", "nobody")
+    page = person.window.controller.chat_page
     too_long = "a line of words\n" * 25_001 + "the end"
     page.composer.box.setPlainText(too_long)
     await person.press("composer", Qt.Key.Key_Return)
@@ -226,7 +226,7 @@ def read(person: Person) -> str:
 
 async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path):
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     composer, box = page.chat_composer, page.chat_composer.message_box
     short, long = QMimeData(), QMimeData()
     short.setText("a few words")
@@ -255,16 +255,16 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
 
 async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await say(person, "Tabs?")
     await until(lambda: page.session and page.session.status == "idle")
     session_id = page.session_id
-    person.window.desk._on_delete(session_id)
+    person.window.controller._on_delete(session_id)
     await until(lambda: not page.session_id)
     assert person.sees("welcome_debate")
     await person.click("toast_action")
-    await until(lambda: person.window.desk.views.summary(session_id) is not None)
-    person.window.desk.show_session(session_id)
+    await until(lambda: person.window.controller.views.summary(session_id) is not None)
+    person.window.controller.show_session(session_id)
     await until(lambda: page.session_id == session_id and "Tabs?" in read(person))
 
 
@@ -274,13 +274,13 @@ LONG = "Should cities ban private cars from their centres, and who pays for the 
 @pytest.mark.parametrize("language", ["en", "ko"])
 async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await person.click("new_button")
         queue = tuple(QueuedMessage(id=str(number), text=LONG) for number in range(6))
         chat = Chat(assistant_id="x", assistant_name="Ada Lovelace the Patient and Kind", queue=queue)
         session = ChatSession(id="1", title=LONG, status="paused", reason="budget_minutes", chat=chat)
         page.show_session(session, ())
-        person.window.desk.pages.show(page)
+        person.window.controller.pages.show(page)
         page.chat_composer.set_busy(True)
         page.chat_composer.strip.show_attachments([Attachment(name=LONG), Attachment(name="a.txt")])
         page.chat_composer.show_editing(True)
@@ -299,7 +299,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
 
 async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     choices = {action.text(): action for action in page.chat_composer.assistant.choices.actions()}
     assert page.chat_composer.tools.text() == "2 tools"
     choices["Browser"].trigger()
@@ -318,12 +318,12 @@ async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wi
 
 async def test_two_messages_at_once_begin_one_chat(person, wire_servers):  # noqa: F811
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     for text in ("one", "two"):
         page.composer.box.setPlainText(text)
         QTest.keyClick(page.composer.box, Qt.Key.Key_Return)
     await until(lambda: page.session and page.session.status == "idle" and not page.session.chat.queue)
-    assert len(person.window.desk.engine.sessions()) == 1
+    assert len(person.window.controller.engine.sessions()) == 1
     assert [one for one in person.transcript("transcript") if "You" in one and "two" in one]
 
 
@@ -335,12 +335,14 @@ async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_serv
         return "Done." if said_last(request) == "tool" else slow(request)  # type: ignore[arg-type]
 
     server.script("openai-wire", reply)
-    await person.window.desk.engine.assistants.save(architect(model="openai-wire", sub_agents=("checker",)))
-    person.window.desk.show_new("architect")
+    await person.window.controller.engine.assistants.save(
+        architect(model="openai-wire", sub_agents=("checker",))
+    )
+    person.window.controller.show_new("architect")
     await say(person, TREE)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: "The disk fills up" in read(person), what="the checker to write")
-    live = person.window.desk.engine.live(page.session_id)
+    live = person.window.controller.engine.live(page.session_id)
     sub = next(message for message in live.messages if message.author.depth)
     assert page.session.status == "running"
     page.transcript.stop_turn_requested.emit(sub.turn_id)
@@ -351,7 +353,7 @@ async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_serv
 
 async def test_who_knows_english_only_says_so_under_what_is_written_in_korean(person):
     await person.click("new_button")
-    composer = person.window.desk.chat_page.chat_composer
+    composer = person.window.controller.chat_page.chat_composer
     composer.set_english_only(True)
     await person.write("composer", "What is a quorum?")
     assert not composer._limit.isVisible()
@@ -363,7 +365,7 @@ async def test_who_knows_english_only_says_so_under_what_is_written_in_korean(pe
 
 async def test_a_button_that_was_too_narrow_shows_all_its_words_again(person):
     await person.click("new_button")
-    button = person.window.desk.chat_page.chat_composer.tools
+    button = person.window.controller.chat_page.chat_composer.tools
     for words in ("2 tools", "도구 0개", "도구 0개", "no tools & none", "WAVAVA WAV"):
         button.show_words(words)
         whole = button.sizeHint()
@@ -386,7 +388,7 @@ async def test_the_foot_shortens_its_words_on_a_narrow_page(person):
 
 async def test_an_empty_box_is_as_high_as_its_hint(person):
     await person.click("new_button")
-    box = person.window.desk.chat_page.composer.box
+    box = person.window.controller.chat_page.composer.box
     await person.settle(0.1)
     low = box.height()
     box.setPlaceholderText("Step in: everyone reads it on the next turn. " * 6)

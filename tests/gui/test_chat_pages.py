@@ -48,7 +48,7 @@ def asking(server: WireServer, *calls: WireCall) -> list[list[object]]:
 
 async def meet(person: Person) -> None:
     """Have an assistant with the server's tools."""
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.save_servers((ENTRY,))
     await allow(engine, "pages")
     await engine.assistants.save(architect(model=MODEL, mcp_servers=("pages",)))
@@ -56,7 +56,7 @@ async def meet(person: Person) -> None:
 
 async def ask(person: Person) -> None:
     """Start a chat, and allow the server's tool once it asks."""
-    person.window.desk.show_new("architect")
+    person.window.controller.show_new("architect")
     await person.write("composer", "Find a day.")
     await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: any(isinstance(one, ApprovalCard) for one in cards(person)), what="the approval")
@@ -68,8 +68,8 @@ async def ask(person: Person) -> None:
 
 
 def cards(person: Person) -> list[QuestionCard]:
-    found = person.window.desk.chat_page.transcript.findChildren(QuestionCard)
-    asks = person.window.desk.chat_page.transcript.findChildren(ApprovalCard)
+    found = person.window.controller.chat_page.transcript.findChildren(QuestionCard)
+    asks = person.window.controller.chat_page.transcript.findChildren(ApprovalCard)
     return [one for one in (*found, *asks) if one.isVisible()]
 
 
@@ -78,7 +78,7 @@ def page_card(person: Person) -> PageCard:
 
 
 async def done(person: Person) -> None:
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session.status == "idle", what="the chat to go on")
     await until(lambda: "Done." in person.transcript("transcript")[-1])
     assert not person.sees("prompt_card")
@@ -108,7 +108,7 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
         QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
         await until(lambda: not any(isinstance(one, PageCard) for one in cards(person)))
         await person.settle(0.3)
-        assert person.window.desk.chat_page.session.status == "waiting" and told == []
+        assert person.window.controller.chat_page.session.status == "waiting" and told == []
     async with at_window(data_dir) as person:
         await until(lambda: cards(person), what="the other question again")
         (card,) = cards(person)

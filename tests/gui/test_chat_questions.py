@@ -22,7 +22,7 @@ MODEL = "openai-wire"
 async def person(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
         person.window.activateWindow()
-        await person.window.desk.engine.assistants.save(architect(model=MODEL))
+        await person.window.controller.engine.assistants.save(architect(model=MODEL))
         yield person
 
 
@@ -45,10 +45,10 @@ def asking(server: WireServer, tool: str, **arguments: object) -> list[str]:
 
 async def ask(person: Person, text: str) -> object:
     """Start a chat with the architect; return the card once it is there and takes keys."""
-    person.window.desk.show_new("architect")
+    person.window.controller.show_new("architect")
     await person.write("composer", text)
     await person.press("composer", Qt.Key.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session and page.session.status == "waiting", what="the question")
     await until(lambda: person.sees("prompt_card"))
     card = person.find("prompt_card")
@@ -57,7 +57,7 @@ async def ask(person: Person, text: str) -> object:
 
 
 async def done(person: Person) -> None:
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session.status == "idle", what="the chat to go on")
     await until(lambda: "Done." in person.transcript("transcript")[-1])
     assert not person.sees("prompt_card")
@@ -74,7 +74,7 @@ async def test_the_box_says_whose_question_its_words_would_answer(person, wire_s
         return Answer(calls=(asked,))
 
     wire_servers["openai"].script(MODEL, reply)
-    assistants = person.window.desk.engine.assistants
+    assistants = person.window.controller.engine.assistants
     await assistants.save(architect(id="helper", name="Helper", model=MODEL, tools=("ask",), sub_agents=()))
     await assistants.save(architect(model=MODEL, sub_agents=("helper",)))
     await ask(person, QUESTION)
@@ -105,7 +105,7 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
 
 async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_there(person, wire_servers):  # noqa: F811
     told = asking(wire_servers["openai"], "promptUser", question="Which?", type="text")
-    person.window.desk.show_new("architect")
+    person.window.controller.show_new("architect")
     await person.write("composer", QUESTION)
     await person.press("composer", Qt.Key.Key_Return)
     await person.write("composer", "My own ")
@@ -160,7 +160,7 @@ async def test_a_question_waits_through_a_restart(qapp, data_dir, wire_home, wir
         wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]
     )
     async with at_window(data_dir) as person:
-        await person.window.desk.engine.assistants.save(architect(model=MODEL))
+        await person.window.controller.engine.assistants.save(architect(model=MODEL))
         await ask(person, QUESTION)
     async with at_window(data_dir) as person:
         await until(lambda: person.sees("prompt_card"), what="the card again")

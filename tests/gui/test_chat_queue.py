@@ -87,7 +87,7 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
 
 def said(person) -> list[str]:  # noqa: F811
     """Return what the user has said in the chat in front."""
-    desk = person.window.desk
+    desk = person.window.controller
     return [one.content for one in desk.engine.live(desk.chat_page.session_id).messages if one.role == "user"]
 
 

@@ -38,7 +38,7 @@ def at_wire(monkeypatch, server: WireServer) -> None:
 
 
 def status(person, provider: str):
-    return next(one for one in person.window.desk.engine.providers() if one.config.id == provider)
+    return next(one for one in person.window.controller.engine.providers() if one.config.id == provider)
 
 
 def everything_shown(person) -> str:
@@ -82,7 +82,7 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
         assert status(person, kind).default_model == server.model
         await person.click("connect_go")
         await until(lambda: not person.sees("connect_dialog"))
-        seats = {card.seat.participant.id: card for card in person.window.desk.panel.setup._cards}
+        seats = {card.seat.participant.id: card for card in person.window.controller.panel.setup._cards}
         assert seats[kind].seat.status.ready
         assert took < 30
         assert not [one.refused for one in server.requests if one.refused]
@@ -97,7 +97,7 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
 async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monkeypatch):
     with WireServer("openai", key="sk-right-0123456789") as server:
         at_wire(monkeypatch, server)
-        before = person.window.desk.engine.providers()
+        before = person.window.controller.engine.providers()
         dialog = await open_dialog(person)
         await person.write("connect_key", "sk-wrong-canary-0123456789")
         await person.click("connect_go")
@@ -107,7 +107,7 @@ async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monke
         assert said.startswith("The provider does not accept the key")
         assert "sk-wrong" not in said and "canary" not in said
         assert not person.sees("connect_anyway")
-        assert person.window.desk.engine.providers() == before
+        assert person.window.controller.engine.providers() == before
         # The key is selected: the right one is pasted over it.
         await until(lambda: dialog.key.hasFocus() and dialog.key.selectedText())
         await person.write("connect_key", server.key)
@@ -151,7 +151,9 @@ async def test_a_server_that_is_not_there_is_said_in_words(person):
     assert "could not be reached" in await answered(dialog)
     await until(lambda: dialog.address.hasFocus() and dialog.address.selectedText())
     await person.click("connect_cancel")
-    assert all(one.config.base_url != "http://127.0.0.1:9" for one in person.window.desk.engine.providers())
+    assert all(
+        one.config.base_url != "http://127.0.0.1:9" for one in person.window.controller.engine.providers()
+    )
 
 
 @pytest.mark.timeout(180)
@@ -179,7 +181,7 @@ async def test_another_server_is_added_under_its_address_with_all_its_models(per
         await person.click("connect_go")
         assert "answered" in await answered(dialog)
         place = server.address.removeprefix("http://").removesuffix("/v1")
-        (added,) = [one for one in person.window.desk.engine.providers() if one.label == place]
+        (added,) = [one for one in person.window.controller.engine.providers() if one.label == place]
         assert added.ready and added.models == ("a", "b", "c")
 
 
@@ -228,7 +230,7 @@ async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeyp
 async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_it_is_the_providers(
     person, monkeypatch
 ):
-    desk, gate = person.window.desk, asyncio.Event()
+    desk, gate = person.window.controller, asyncio.Event()
     warm = desk.engine.connections.warm
 
     async def held() -> None:

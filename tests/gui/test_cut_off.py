@@ -149,7 +149,7 @@ async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp,
 
 async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     """Bring each page of a debate to the front, in the panel and then beside it; yield what shows it."""
-    window, desk = person.window, person.window.desk
+    window, desk = person.window, person.window.controller
     panel, setup = desk.panel, desk.panel.setup
     for provider in ("openai", "anthropic", "gemini"):
         await desk.engine.set_key(provider, "sk-canary-typed-by-hand")
@@ -198,8 +198,8 @@ async def test_the_pages_of_a_debate_fit_beside_another_page(qapp, data_dir, lan
     await keep_all(data_dir)
     found: dict[str, list[str]] = {}
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
-        desk = person.window.desk
-        desk.choose_settings(replace(desk.settings(), text_size=percent))
+        desk = person.window.controller
+        desk.settings.choose(replace(desk.settings.current(), text_size=percent))
         async for name, root in debate_pages(person):
             wrong = ["not looked at"]
             for _ in range(10):

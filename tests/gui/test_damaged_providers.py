@@ -17,10 +17,10 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
     data_dir.mkdir(exist_ok=True)
     (data_dir / "providers.json").write_text(json.dumps({"providers": ROWS}, indent=1), encoding="utf-8")
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         await until(lambda: person.sees("toast"))
         assert "providers.json:6" in person.find("toast").text
-        desk.open_settings("providers", "openai")
+        desk.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
         rows = person.find("settings_providers", QListWidget)
         assert "entry cannot be read" in rows.item(0).text()

@@ -22,7 +22,7 @@ async def person(qapp, data_dir):
 
 async def open_page(person: Person):
     """Go to the page and return it."""
-    person.window.desk.open_settings("data")
+    person.window.controller.settings.open("data")
     await until(lambda: person.sees("data_backups_back_up"))
     page = person.find("settings_dialog").page("data")
     await settled(person)
@@ -47,7 +47,7 @@ async def choose(person: Person, path: Path) -> None:
 
 
 def sessions(person: Person) -> list[str]:
-    return [one.title for one in person.window.desk.engine.sessions()]
+    return [one.title for one in person.window.controller.engine.sessions()]
 
 
 def rows(widget) -> list[str]:
@@ -91,7 +91,7 @@ async def test_a_backup_brings_back_what_is_missing(person, tmp_path):
     await person.click("data_backups_back_up")
     await choose(person, target)
     assert "mine.zip" in page.said.text()
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.delete(engine.sessions()[0].id)
     await person.click("data_backups_from_file")
     await choose(person, target)
@@ -125,7 +125,7 @@ async def test_the_bin_gives_back_and_forgets_only_when_asked_twice(person, tmp_
     page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
     await person.click("import_go")
     await until(lambda: len(sessions(person)) == 2)
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     for summary in engine.sessions():
         await engine.delete(summary.id)
     page.refresh()
@@ -172,7 +172,7 @@ async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp
     await person.click("import_go")
     await until(lambda: len(sessions(person)) == 2)
     await settled(person)
-    gone, kept = person.window.desk.engine.sessions()
+    gone, kept = person.window.controller.engine.sessions()
     (data_dir / "sessions" / f"{gone.id}.jsonl").unlink()
     target = tmp_path / "all.zip"
     await person.click("data_export_all")
@@ -222,7 +222,7 @@ async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path, monke
     folder = tmp_path / "kept"
     folder.mkdir()
     (folder / "out.zip").write_bytes(b"the old one")
-    engine, told = person.window.desk.engine, []
+    engine, told = person.window.controller.engine, []
 
     def tell(done: int, total: int) -> None:
         told.append((done, total))
@@ -260,7 +260,7 @@ async def test_restoring_tells_how_far_it_is(person, tmp_path):
     page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
     await person.click("import_go")
     await until(lambda: len(sessions(person)) == 2)
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.archive.back_up(str(tmp_path / "b.zip"))
     ids = [one.id for one in engine.sessions()]
     for session_id in ids:

@@ -24,7 +24,7 @@ async def test_who_is_waited_for_is_said_and_pause_comes_at_once(
 ):
     wire_servers["openai"].script("openai-wire", [LONG])
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         busy = Busy(strategy="queue", depth=3)
         agent = Agent(id="", name="Auditor", provider="openai", model="openai-wire", busy=busy)
         await desk.engine.assistants.save(agent)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
-from app.gui.desktop.desktop_notifications import DesktopNotes
+from app.gui.desktop.notification_bus import NotificationBus
 from tests.app_driver import until
 
 SERVICE = Path(__file__).with_name("notification_service.py")
@@ -62,7 +62,7 @@ async def desktop(bus, monkeypatch):
 @pytest.fixture
 async def notes(qapp):
     parent = QObject()
-    notes = DesktopNotes(parent)
+    notes = NotificationBus(parent)
     yield notes
     await notes.close()
     parent.deleteLater()

@@ -28,7 +28,7 @@ MADE = {
     "server": (lambda words, _look, window: ServerDialog(words, window), "server_add"),
     "queue": (lambda words, look, window: QueueDialog(words, look, window), "queue_close"),
     "connect": (
-        lambda words, look, window: ConnectDialog(words, look, window.desk.engine, [], window),
+        lambda words, look, window: ConnectDialog(words, look, window.controller.engine, [], window),
         "connect_go",
     ),
 }

@@ -38,10 +38,10 @@ async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
     setup = DebateSetup(
         topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds
     )
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.setup.start_requested.emit(setup, ())
-    await until(lambda: person.window.desk.panel.discussion.session_id, PATIENCE_S)
-    return person.window.desk.panel.discussion.session_id
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.setup.start_requested.emit(setup, ())
+    await until(lambda: person.window.controller.panel.discussion.session_id, PATIENCE_S)
+    return person.window.controller.panel.discussion.session_id
 
 
 @pytest.mark.timeout(180)
@@ -49,8 +49,8 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     wire_servers["openai"].script("openai-wire", ["The old parser *must* go."])
     wire_servers["anthropic"].script("anthropic-wire", ["It has served us well."])
     await start(person, "openai", "anthropic")
-    assert person.window.desk.panel.tabs.current() == 1
-    view = person.window.desk.panel.discussion
+    assert person.window.controller.panel.tabs.current() == 1
+    view = person.window.controller.panel.discussion
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     await until(lambda: len(person.transcript()) == 2)
     first, second = person.transcript()
@@ -63,13 +63,13 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert person.sees("debate_again")
     assert not view.controls._cost.isVisible()
     assert view.controls._facts.text().startswith("2 participants · 1 round · 2 turns")
-    await until(lambda: person.window.desk.panel.history._rows.rowCount() == 1)
-    person.window.desk.show_session(view.session_id)
+    await until(lambda: person.window.controller.panel.history._rows.rowCount() == 1)
+    person.window.controller.show_session(view.session_id)
     await until(lambda: len(person.transcript("transcript")) == 2)
     person.find("debate_more").click()
     person.find("more_menu", QMenu).actions()[0].trigger()
-    assert person.window.desk.panel.tabs.current() == 0
-    assert person.window.desk.panel.setup.topic.text() == "Should we rewrite the parser?"
+    assert person.window.controller.panel.tabs.current() == 0
+    assert person.window.controller.panel.setup.topic.text() == "Should we rewrite the parser?"
 
 
 @pytest.mark.timeout(180)
@@ -80,7 +80,7 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     await person.write("debate_interject", "Two weeks at most.")
     await person.press("debate_interject", Qt.Key.Key_Return)
     await person.click("debate_pause")
-    view = person.window.desk.panel.discussion
+    view = person.window.controller.panel.discussion
     assert view.controls.pause.text() == "Pause now"
     await until(lambda: view.session.status == "paused", PATIENCE_S)
     assert view.controls._banner.isVisible()
@@ -99,7 +99,7 @@ async def test_stop_closes_the_request_and_keeps_the_words(person, wire_servers)
     await start(person, "openai", "anthropic")
     await until(lambda: any("word" in line for line in person.transcript()), PATIENCE_S)
     await person.click("debate_stop")
-    view = person.window.desk.panel.discussion
+    view = person.window.controller.panel.discussion
     await until(lambda: view.session.status == "stopped")
     server = wire_servers["openai"]
     assert await asyncio.to_thread(server.wait_for, lambda: server.requests[0].closed_at is not None, 5.0)
@@ -113,12 +113,12 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
         session_id = await start(person, "openai", "anthropic")
         await until(person.transcript, PATIENCE_S)
         await person.click("panel_close")
-        assert not person.window.desk.panel.isVisible()
+        assert not person.window.controller.panel.isVisible()
         grown = len(person.transcript()[0])
         await until(lambda: len(person.transcript()[0]) > grown)
         await person.click("debate_button")
     async with at_window(data_dir) as person:
-        view = person.window.desk.panel.discussion
+        view = person.window.controller.panel.discussion
         await until(lambda: view.session_id == session_id, what="the debate of last time")
         assert view.session.status == "paused"
         assert person.sees("debate_resume")
@@ -126,15 +126,15 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
 
 
 async def test_a_retry_is_counted_down(person):
-    controls = person.window.desk.panel.discussion.controls
+    controls = person.window.controller.panel.discussion.controls
     seat = seats("openai", "anthropic")
-    session_id = await person.window.desk.engine.debates.start(
+    session_id = await person.window.controller.engine.debates.start(
         DebateSetup(topic="T?", participants=seat, rounds=1)
     )
-    live = await person.window.desk.engine.open(session_id)
-    view = person.window.desk.panel.discussion
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.show_discussion()
+    live = await person.window.controller.engine.open(session_id)
+    view = person.window.controller.panel.discussion
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.show_discussion()
     view.show_session(live.session, [])
     author = Author(id="openai", name="Openai", kind="participant")
     view.show_retry(
@@ -144,15 +144,15 @@ async def test_a_retry_is_counted_down(person):
     assert controls._banner_text.text().startswith("Openai")
     controls.end_retry()
     assert not controls._banner.isVisible()
-    await person.window.desk.engine.stop(session_id)
+    await person.window.controller.engine.stop(session_id)
 
 
 async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.show_discussion()
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.show_discussion()
     assert person.sees("debate_empty")
     await person.click("debate_empty")
-    assert person.window.desk.panel.tabs.current() == 0
+    assert person.window.controller.panel.tabs.current() == 0
 
 
 async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_provider(person):
@@ -171,9 +171,9 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
         status="paused",
         debate=Debate(topic="T", participants=seats("openai", "anthropic")),
     )
-    view = person.window.desk.panel.discussion
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.show_discussion()
+    view = person.window.controller.panel.discussion
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.show_discussion()
     view.show_session(session, [message])
     await person.settle()
     rect = view.transcript._row(0).action_rects[0][1]
@@ -186,9 +186,9 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
 
 
 async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
-    view = person.window.desk.panel.discussion
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.show_discussion()
+    view = person.window.controller.panel.discussion
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.show_discussion()
     session = DebateSession(
         id="s",
         title="T",

@@ -54,8 +54,8 @@ def on_disk(data_dir: Path, name: str) -> dict:
 
 
 async def show(person: Person, session_id: str) -> object:
-    page = person.window.desk.chat_page
-    person.window.desk.show_session(session_id)
+    page = person.window.controller.chat_page
+    person.window.controller.show_session(session_id)
     await until(lambda: page.session_id == session_id)
     return page
 
@@ -102,13 +102,13 @@ async def test_words_files_and_an_edit_are_there_after_a_quit_and_a_kill(qapp, d
         assert page.composer.box.toPlainText() == "another" and names(page) == ["Pasted text.txt"]
         await person.write("composer", "another one")
     async with at_window(killed) as person:
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         assert person.window.main_area.currentWidget() is page
         assert page.composer.box.toPlainText() == "another one" and names(page) == ["Pasted text.txt"]
-        person.window.desk._on_delete(ONE)
-        await until(lambda: person.window.desk.views.summary(ONE) is None)
+        person.window.controller._on_delete(ONE)
+        await until(lambda: person.window.controller.views.summary(ONE) is None)
         await person.click("toast_action")
-        await until(lambda: person.window.desk.views.summary(ONE) is not None)
+        await until(lambda: person.window.controller.views.summary(ONE) is not None)
         page = await show(person, ONE)
         assert page.composer.box.toPlainText() == "half a thought" and names(page) == ["note.txt"]
         await person.write("composer", "")
@@ -132,7 +132,7 @@ async def test_what_window_ini_held_is_taken_over_and_a_broken_file_set_aside(qa
         assert person.window.state.old_drafts() == {}
         said = [label.text() for label in person.window.toasts.findChildren(QLabel)]
         assert any(broken.name in one for one in said)
-        assert [one.path for one in person.window.desk.engine.problems()] == [str(broken)]
+        assert [one.path for one in person.window.controller.engine.problems()] == [str(broken)]
         [kept] = DataPaths(data_dir).quarantine.iterdir()
         assert kept.read_bytes() == b'{"version": 1, "text": "ha'
 
@@ -140,7 +140,7 @@ async def test_what_window_ini_held_is_taken_over_and_a_broken_file_set_aside(qa
 async def test_what_is_written_on_the_welcome_page_has_its_files_too(qapp, data_dir):
     keep_chat(data_dir, ONE)
     async with at_window(data_dir) as person:
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await person.click("new_button")
         page.chat_composer.message_box.insertFromMimeData(a_long_text())
         await person.write("composer", "on its own page")
@@ -155,8 +155,8 @@ async def test_what_is_written_on_the_welcome_page_has_its_files_too(qapp, data_
 
 async def test_setup_is_as_it_was_left(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup()
-        setup = person.window.desk.panel.setup
+        person.window.controller.debates.show_setup()
+        setup = person.window.controller.panel.setup
         await person.write("debate_topic", "Tabs or spaces?")
         setup.mode.set_value("roles")
         setup.rounds.setValue(7)
@@ -176,7 +176,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
     document["setup"]["seats"].append(gone)
     path.write_text(json.dumps(document), encoding="utf-8")
     async with at_window(data_dir) as person:
-        setup = person.window.desk.panel.setup
+        setup = person.window.controller.panel.setup
         assert setup.draft == before
         chosen = {one.name: one for one in setup.setup().participants}
         assert chosen["Lovelace"].role == "against" and chosen["Lovelace"].system_prompt == "You are kind."
@@ -201,7 +201,7 @@ async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_di
         assert person.find("prompt_text").toPlainText() == "The first, beca"
         assert person.find("workflow_command").toPlainText() == "Fix the"
         await person.click("prompt_skip")
-        await until(lambda: person.window.desk.engine.drafts.of(ONE).answers == {})
+        await until(lambda: person.window.controller.engine.drafts.of(ONE).answers == {})
 
 
 async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, data_dir, tmp_path):
@@ -247,7 +247,7 @@ async def sends_what_was_written(data_dir: Path, text: str) -> None:
 async def test_a_debates_words_are_the_same_in_the_panel_and_the_page(qapp, data_dir):
     session_id = await keep_debate(data_dir, 4)
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         desk.show_session(session_id)
         await until(lambda: desk.session_page.session_id == session_id)
         desk.tasks.start("panel", desk.debates.show_discussion(session_id))

@@ -46,7 +46,7 @@ def a_slow_file(tmp_path: Path, person: Person) -> Iterator[Callable[[str], Path
 
 
 async def give(person: Person, path: Path) -> None:
-    person.window.desk.chat_page.chat_composer.files_given.emit([path])
+    person.window.controller.chat_page.chat_composer.files_given.emit([path])
     await until(lambda: person.sees("readings"))
 
 
@@ -58,7 +58,7 @@ async def come(path: Path, data: bytes = b"Three rules.") -> None:
 async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_slow_file):  # noqa: F811
     file = a_slow_file("slow.txt")
     await person.click("new_button")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await give(person, file)
     assert "slow.txt" in person.find("readings").findChild(ElidedLabel).text()
     await person.write("composer", "Sum it up")
@@ -68,7 +68,7 @@ async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_
     assert page.chat_composer._waits.isVisible()
     await come(file)
     await until(lambda: page.session is not None)
-    live = person.window.desk.engine.live(page.session_id)
+    live = person.window.controller.engine.live(page.session_id)
     assert [one.text for one in live.messages[0].attachments] == ["Three rules."]
     assert live.messages[0].content == "Sum it up"
     assert page.composer.box.toPlainText() == "" and names(page) == []
@@ -80,7 +80,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
     wire_servers,  # noqa: F811
     a_slow_file,
 ):
-    engine, page = person.window.desk.engine, await show(person, ONE)
+    engine, page = person.window.controller.engine, await show(person, ONE)
     first, second = a_slow_file("first.txt"), a_slow_file("second.txt")
     await give(person, first)
     await show(person, TWO)
@@ -109,7 +109,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
 
 
 async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_accident(person, a_slow_file):
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await person.click("new_button")
     bad, unwanted = a_slow_file("bad.bin"), a_slow_file("unwanted.txt")
     await give(person, bad)
@@ -124,17 +124,17 @@ async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_
     await person.press("composer", Qt.Key.Key_Return)
     await person.write("composer", "With that, and")
     assert not page.chat_composer._waits.isVisible()
-    await person.click(f"reading_cancel_{max(person.window.desk.chats.files._readings)}")
+    await person.click(f"reading_cancel_{max(person.window.controller.chats.files._readings)}")
     await until(lambda: not person.sees("readings"))
     await come(unwanted)
     await person.settle()
     assert page.session is None and names(page) == []
-    assert person.window.desk.engine.drafts.of(NEW).text == "With that, and"
+    assert person.window.controller.engine.drafts.of(NEW).text == "With that, and"
 
 
 async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     """Also when the user has gone on to another session, and before what was written there since."""
-    page, chats = await show(person, ONE), person.window.desk.chats
+    page, chats = await show(person, ONE), person.window.controller.chats
     too_long = "a line of words\n" * 25_001 + "the end"
     page.composer.box.setPlainText(too_long)
     QTest.keyClick(page.composer.box, Qt.Key.Key_Return)
@@ -144,15 +144,15 @@ async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     page.composer.box.setPlainText("")
     chats._on_edit(ONE, "nobody", "again", ())
     await show(person, TWO)
-    drafts = person.window.desk.engine.drafts
+    drafts = person.window.controller.engine.drafts
     await until(lambda: drafts.of(ONE).rewriting is not None)
     await show(person, ONE)
     assert page.composer.box.toPlainText() == "again" and person.sees("edit_cancel")
 
 
 async def test_a_paste_that_is_too_long_is_refused_in_words(person):
-    person.window.desk.debates.show_setup()
-    setup, long = person.window.desk.panel.setup, QMimeData()
+    person.window.controller.debates.show_setup()
+    setup, long = person.window.controller.panel.setup, QMimeData()
     long.setText("x" * 8_001)
     setup.topic.setPlainText("Tabs?")
     setup.topic.insertFromMimeData(long)
@@ -162,13 +162,13 @@ async def test_a_paste_that_is_too_long_is_refused_in_words(person):
     long.setText("x" * 8_000)
     setup.topic.insertFromMimeData(long)
     assert len(setup.topic.toPlainText()) == 8_000
-    box = person.window.desk.workflows.panel.work.start_box
+    box = person.window.controller.workflows.panel.work.start_box
     long.setText("x" * 400_001)
     box.box.insertFromMimeData(long)
     assert box.box.toPlainText() == "" and not box._refused.isHidden()
     box.box.setPlainText("Fix it")
     assert box._refused.isHidden()
-    view = person.window.desk.panel.discussion
+    view = person.window.controller.panel.discussion
     long.setText("x" * 100_001)
     view.composer.box.insertFromMimeData(long)
     assert view.composer.box.toPlainText() == "" and "100000" in view.composer._warning.text()

@@ -272,7 +272,7 @@ async def test_the_bar_counts_on_while_an_answer_comes_in(qapp, data_dir, wire_h
         "openai-wire", lambda _request: Answer(next(answers, "The marmot and another marmot."))
     )
     async with at_window(data_dir, size=(900, 600)) as person:
-        desk, words = person.window.desk, person.window.language
+        desk, words = person.window.controller, person.window.language
         session_id = await desk.engine.chats.start("assistant", "Who sleeps?")
         desk.show_session(session_id)
         page = desk.chat_page

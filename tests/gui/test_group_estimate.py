@@ -7,7 +7,7 @@ from tests.app_driver import at_window, until
 
 async def test_the_empty_page_of_a_group_says_what_a_message_may_cost(qapp, data_dir, monkeypatch):
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         engine = desk.engine
 
         async def price(provider: str, model: str) -> Price | None:

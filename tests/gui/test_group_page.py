@@ -35,7 +35,7 @@ async def person(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
 
 async def set_up(person: Person, **fields: object) -> None:
     """Save the crew and its members."""
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     for agent in members(MODEL):
         await engine.assistants.save(agent)
     await engine.groups.save(crew(MODEL, **fields))
@@ -43,10 +43,10 @@ async def set_up(person: Person, **fields: object) -> None:
 
 async def begin(person: Person, text: str) -> object:
     """Choose the group in the side bar's way, write to it, and return its page."""
-    person.window.desk.show_new(group_id="crew")
+    person.window.controller.show_new(group_id="crew")
     await person.write("composer", text)
     await person.press("composer", KEYS.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session is not None, what="the conversation")
     return page
 
@@ -54,7 +54,7 @@ async def begin(person: Person, text: str) -> object:
 async def at_work(person: Person) -> object:
     """Return the page once the first step is done and the architect's sub-agent speaks."""
     page = await begin(person, SHIP)
-    live = await person.window.desk.engine.open(page.session_id)
+    live = await person.window.controller.engine.open(page.session_id)
     await until(
         lambda: any(live.text_of(one.id) for one in live.streaming() if one.author.depth),
         what="the sub-agent",
@@ -69,7 +69,7 @@ def plan_of(page: object) -> list[tuple[str, bool]]:
 
 
 async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person):
-    person.window.desk.show_new(group_id="crew")
+    person.window.controller.show_new(group_id="crew")
     top, box = person.window.top_bar, person.find("composer")
     assert top.mode.text() == "Group mode"
     assert box.placeholderText() == "Message Release crew…"
@@ -83,14 +83,14 @@ async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person)
     await until(lambda: page.session.status == "waiting")
     said = person.transcript("transcript")
     assert f"Orchestrator ({CREW}" in said[1]
-    person.window.desk.show_new("architect")
+    person.window.controller.show_new("architect")
     assert person.sees("assistant_button")
     assert not person.sees("group_button")
     assert not top.mode.text()
 
 
 async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_servers):  # noqa: F811
-    person.window.desk.show_new(group_id="crew")
+    person.window.controller.show_new(group_id="crew")
     box = person.find("composer")
     box.setFocus()
     QTest.keyClicks(box, "@")
@@ -109,9 +109,9 @@ async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_ser
     QTest.keyClicks(box, "build it @q")
     assert not names.isVisible()
     QTest.keyClick(box, KEYS.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: any("Done." in one for one in person.transcript("transcript")), what="the answer")
-    live = await person.window.desk.engine.open(page.session_id)
+    live = await person.window.controller.engine.open(page.session_id)
     assert [one.author.id for one in live.messages][:2] == ["user", "backend"]
 
 
@@ -143,7 +143,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
         stops.append(person.window.focusWidget())
     assert stops == [person.find("orchestrator_plan_add"), box.members.rows()[0], box.asks]
     rows[1].setFocus()
-    assert person.window.desk._state.flag("orchestrator_unfolded", False)
+    assert person.window.controller._state.flag("orchestrator_unfolded", False)
     QTest.keyClick(rows[1], KEYS.Key_Escape)
     assert not box.is_unfolded
     assert person.window.focusWidget() is toggle
@@ -151,7 +151,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     await person.click("orchestrator_stop")
     await until(lambda: page.session.status == "idle")
     assert not person.sees("orchestrator_stop")
-    assert not person.window.desk.groups._silence.isActive()
+    assert not person.window.controller.groups._silence.isActive()
     assert all(row.chip.text() == "idle" for row in box.members.rows())
 
 
@@ -196,8 +196,8 @@ async def test_what_is_rewritten_while_the_plan_changes_meets_the_item_that_was_
     QTest.keyClick(rows[2], KEYS.Key_Return)
     rows[2].box.setPlainText("Implement it")
     items = tuple(PlanItem(text=text) for text in (STEPS[2], STEPS[3]))
-    await person.window.desk.engine.groups.change_plan(page.session_id, Plan(items=items))
-    await person.window.desk.engine.groups.change_plan(
+    await person.window.controller.engine.groups.change_plan(page.session_id, Plan(items=items))
+    await person.window.controller.engine.groups.change_plan(
         page.session_id, Plan(items=(PlanItem(text="First"), *items, PlanItem(text="Last")))
     )
     QTest.keyClick(page.box.plan.rows()[1].box, KEYS.Key_Return)
@@ -277,7 +277,7 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
         return plain(request) if leads(request) else Answer("Never said.", delay=60.0)
 
     wire_servers["openai"].script(MODEL, reply)
-    groups = person.window.desk.groups
+    groups = person.window.controller.groups
     groups._silence.setInterval(300)
     page = await begin(person, SHIP)
     await until(lambda: person.sees("orchestrator_without"), what="the offer")
@@ -322,11 +322,11 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     assert not person.sees("plan_panel")
     await person.click("plan_button")
     assert person.sees("plan_panel")
-    panel = person.window.desk.groups.panel
+    panel = person.window.controller.groups.panel
     assert "Open a chat" in panel._teach.text()
     wire_servers["openai"].script(MODEL, lambda request: Answer("Fine."))
-    page = person.window.desk.chat_page
-    person.window.desk.show_new("architect")
+    page = person.window.controller.chat_page
+    person.window.controller.show_new("architect")
     await person.write("composer", "Hello.")
     await person.press("composer", KEYS.Key_Return)
     await until(lambda: page.session and page.session.status == "idle")
@@ -348,7 +348,7 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     await person.click("debate_button")
     assert not person.sees("plan_panel")
     await person.click("plan_button")
-    assert not person.window.desk.panel.isVisible()
+    assert not person.window.controller.panel.isVisible()
     await person.click("plan_close")
     assert not person.sees("plan_panel")
 
@@ -382,7 +382,7 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
         assert box.stop.isVisible()
         await person.click("orchestrator_stop")
         await until(lambda: not box.stop.isVisible())
-        await person.window.desk.engine.groups.change_plan(page.session_id, None)
+        await person.window.controller.engine.groups.change_plan(page.session_id, None)
         await until(lambda: not box._done.isVisible())
         await person.settle(0.1)
         assert box._group.isVisible() or panel
@@ -392,9 +392,9 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
 
 async def test_the_window_remembers_what_was_unfolded(qapp, data_dir):
     async with at_window(data_dir) as person:
-        assert not person.window.desk.chat_page.box.is_unfolded
-        person.window.desk.chat_page.box.toggle.click()
+        assert not person.window.controller.chat_page.box.is_unfolded
+        person.window.controller.chat_page.box.toggle.click()
         await person.click("plan_button")
     async with at_window(data_dir) as person:
-        assert person.window.desk.chat_page.box.is_unfolded
+        assert person.window.controller.chat_page.box.is_unfolded
         assert person.sees("plan_panel")

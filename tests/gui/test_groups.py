@@ -25,7 +25,7 @@ def kept(data_dir, group_id: str) -> dict[str, object]:
 
 
 def commands(person: Person):
-    return person.window.desk.group_commands
+    return person.window.controller.group_commands
 
 
 def side(person: Person):
@@ -203,7 +203,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data
 
 async def test_a_member_whose_assistant_is_deleted_is_marked_and_comes_back(person):
     await take_ready(person, 1)
-    person.window.desk.assistants.delete("architect")
+    person.window.controller.assistants.delete("architect")
     await until(lambda: not page(person).editor.isVisible())
     assert members(person)[0] == "architect"
     assert "deleted" in page(person).form.cards.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
@@ -253,7 +253,7 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
         side(person).setFocus()
         side(person).setCurrentRow(2)
         await person.press("group_list", Qt.Key.Key_Up, ALT)
-        await until(lambda: person.window.desk.engine.settings().group_order)
+        await until(lambda: person.window.controller.engine.settings().group_order)
         wanted = (before[0], before[2], before[1])
         assert side(person).ids() == wanted
         assert side(person).current_id() == before[2]
@@ -280,7 +280,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     await person.write("group_instructions", "Be brief.")
     await person.click("group_chat")
     await until(lambda: heard == [group_id, group_id])
-    assert person.window.desk.engine.groups.find(group_id).instructions == "Be brief."
+    assert person.window.controller.engine.groups.find(group_id).instructions == "Be brief."
 
 
 async def test_a_group_of_nobody_opens_its_editor(person):
@@ -321,7 +321,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     await person.click("bring_in_keep")
     await until(lambda: len(side(person).ids()) == 2)
     await until(lambda: page(person).group_id != group_id)
-    new = person.window.desk.engine.assistants.find("QA 2")
+    new = person.window.controller.engine.assistants.find("QA 2")
     assert (new.tools, new.mcp_servers) == (("web_fetch",), ())
     assert set(person.window.side_bar.assistants.ids()) - set(agents) == {new.id}, (
         "the others are there already"
@@ -347,7 +347,7 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
 
 
 async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_path):
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     path = tmp_path / "one.json"
     path.write_text(engine.assistants.share("browser"), "utf-8")
     person.window.side_bar.bring_in_group_requested.emit()
@@ -381,12 +381,12 @@ async def test_dragging_puts_a_member_elsewhere(person, data_dir):
 async def test_the_palette_makes_groups(person):
     entries = [
         command
-        for command in person.window.desk.assistants._commands
+        for command in person.window.controller.assistants._commands
         if command.key.startswith("palette.") and "group" in command.key
     ]
     assert [command.key for command in entries] == ["palette.new_group", "palette.ready_groups"]
     entries[0].act()
     await until(lambda: person.sees("group_page"))
-    assert person.window.desk.engine.groups.all() == (
+    assert person.window.controller.engine.groups.all() == (
         Group(id=side(person).ids()[0], name="New group", version=1),
     )

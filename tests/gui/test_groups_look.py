@@ -16,16 +16,16 @@ from tests.gui.test_main_window import cut_off
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
         person.window.activateWindow()
-        commands = person.window.desk.group_commands
+        commands = person.window.controller.group_commands
         stem = "trip-plan" if request.param == "ko" else "release-crew"
-        await commands._take(person.window.desk.engine.groups.ready_made()[stem])
+        await commands._take(person.window.controller.engine.groups.ready_made()[stem])
         await until(lambda: person.sees("group_page"))
         await person.settle()
         yield person
 
 
 def page(person: Person):
-    return person.window.desk.group_commands._page
+    return person.window.controller.group_commands._page
 
 
 def leaves(person: Person) -> list[str]:
@@ -62,7 +62,7 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     page(person).form.cards.setFocus()
     QTest.keyClick(page(person).form.cards, Qt.Key.Key_F2)
     await until(lambda: person.sees("assistants_page"))
-    assert person.window.desk.assistants._page.editor.agent_id == page(person).form.members[0]
+    assert person.window.controller.assistants._page.editor.agent_id == page(person).form.members[0]
 
 
 async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):

@@ -32,7 +32,7 @@ async def start(person: Person, *kinds: str) -> DiscussionView:
     seats = tuple(
         Participant(id=kind, name=names[kind], provider=kind, model=f"{kind}-wire") for kind in kinds
     )
-    desk = person.window.desk
+    desk = person.window.controller
     session_id = await desk.engine.debates.start(
         DebateSetup(topic="Should we rewrite the parser?", participants=seats, rounds=1)
     )
@@ -82,7 +82,7 @@ async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_co
     other = await start(person, "anthropic", "gemini")
     await until(lambda: other.session.status == "completed", PATIENCE_S)
     assert not person.sees("debate_retry_now")
-    await person.window.desk.debates.show_discussion(waiting)
+    await person.window.controller.debates.show_discussion(waiting)
     await until(lambda: person.sees("debate_retry_now"))
     await person.click("debate_retry_now")
     await until(lambda: view.session.status == "completed", PATIENCE_S)
@@ -142,4 +142,4 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
     failed = next(one for one in view._said.values() if one.state == "failed")
     view.transcript.action_requested.emit(failed.id, "retry")
     await until(lambda: ("openai", "done") in states(view), PATIENCE_S)
-    await person.window.desk.engine.stop(view.session_id)
+    await person.window.controller.engine.stop(view.session_id)

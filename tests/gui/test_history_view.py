@@ -20,33 +20,33 @@ RESOURCES = Path(__file__).parent.parent.parent / "resources"
 
 async def hold(person: Person, *topics: str) -> list[str]:
     """Start debates and stop them at once."""
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     ids = []
     for topic in topics:
-        person.window.desk.panel.setup.set_topic(topic)
-        ids.append(await engine.debates.start(person.window.desk.panel.setup.setup()))
+        person.window.controller.panel.setup.set_topic(topic)
+        ids.append(await engine.debates.start(person.window.controller.panel.setup.setup()))
         await engine.stop(ids[-1])
-    await until(lambda: person.window.desk.panel.history._rows.rowCount() == len(topics))
+    await until(lambda: person.window.controller.panel.history._rows.rowCount() == len(topics))
     return ids
 
 
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup()
+        person.window.controller.debates.show_setup()
         yield person
 
 
 async def test_without_debates_there_is_one_sentence_and_one_button(person):
-    person.window.desk.panel.tabs.choose(2)
+    person.window.controller.panel.tabs.choose(2)
     await person.click("history_empty")
-    assert person.window.desk.panel.tabs.current() == 0
+    assert person.window.controller.panel.tabs.current() == 0
 
 
 async def test_debates_are_listed_newest_first_and_found(person):
     await hold(person, "Tabs or spaces?", "원격 근무, 늘려야 할까?")
-    person.window.desk.panel.tabs.choose(2)
-    rows = person.window.desk.panel.history._rows
+    person.window.controller.panel.tabs.choose(2)
+    rows = person.window.controller.panel.history._rows
     assert [rows.data(rows.index(at)) for at in range(2)] == ["원격 근무, 늘려야 할까?", "Tabs or spaces?"]
     await person.write("history_search", "원격")
     assert rows.rowCount() == 1
@@ -64,7 +64,7 @@ async def test_debates_are_listed_newest_first_and_found(person):
 async def test_what_is_watched_is_remembered_before_the_window_ends(person):
     """After a kill the debate that ran is shown again, with its Resume button."""
     (session_id,) = await hold(person, "Tabs or spaces?")
-    person.window.desk.panel.history.open_requested.emit(session_id)
+    person.window.controller.panel.history.open_requested.emit(session_id)
     await until(lambda: person.window.state.text("panel_session") == session_id)
     assert person.window.state.flag("panel", False)
     assert person.window.state.text("tab") == "1"
@@ -72,36 +72,36 @@ async def test_what_is_watched_is_remembered_before_the_window_ends(person):
 
 async def test_opening_shows_the_debate_in_discussion(person):
     ids = await hold(person, "Tabs or spaces?")
-    person.window.desk.panel.tabs.choose(2)
+    person.window.controller.panel.tabs.choose(2)
     history = person.find("debate_history")
     history.setCurrentIndex(history.model().index(0, 0))
     await person.click("history_open")
-    await until(lambda: person.window.desk.panel.discussion.session_id == ids[0])
-    assert person.window.desk.panel.tabs.current() == 1
+    await until(lambda: person.window.controller.panel.discussion.session_id == ids[0])
+    assert person.window.controller.panel.tabs.current() == 1
     assert not person.sees("history_continue")
 
 
 async def test_delete_can_be_undone(person):
     await hold(person, "Tabs or spaces?")
-    person.window.desk.panel.tabs.choose(2)
+    person.window.controller.panel.tabs.choose(2)
     history = person.find("debate_history")
     history.setCurrentIndex(history.model().index(0, 0))
     history.setFocus()
     await person.press("debate_history", Qt.Key.Key_Delete)
-    await until(lambda: person.window.desk.engine.sessions() == [])
+    await until(lambda: person.window.controller.engine.sessions() == [])
     await until(lambda: person.sees("toast_action"))
     await person.click("toast_action")
-    await until(lambda: person.window.desk.panel.history._rows.rowCount() == 1)
-    assert person.window.desk.engine.sessions()[0].title == "Tabs or spaces?"
+    await until(lambda: person.window.controller.panel.history._rows.rowCount() == 1)
+    assert person.window.controller.engine.sessions()[0].title == "Tabs or spaces?"
 
 
 async def test_deleting_the_debate_on_screen_leaves_no_trace_of_it(person):
     ids = await hold(person, "Tabs or spaces?")
-    person.window.desk.show_session(ids[0])
-    await until(lambda: person.window.desk.session_page.session_id == ids[0])
-    person.window.desk._on_delete(ids[0])
+    person.window.controller.show_session(ids[0])
+    await until(lambda: person.window.controller.session_page.session_id == ids[0])
+    person.window.controller._on_delete(ids[0])
     await until(lambda: person.window.main_area.currentWidget() is person.window.welcome)
-    assert person.window.desk.session_page.session_id == ""
+    assert person.window.controller.session_page.session_id == ""
 
 
 def test_search_looks_at_title_and_speakers():

@@ -39,9 +39,9 @@ def middle(person: Person, stop: QWidget) -> int:
 async def test_tab_goes_through_setup_from_top_to_bottom(person):
     # So high that nothing is scrolled out of sight: the foot stays where it is.
     person.window.resize(1440, 1200)
-    person.window.desk.debates.show_setup("Tabs or spaces?")
+    person.window.controller.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     stops = await walk(person, setup.topic)
     inside = [stop for stop in stops if setup.isAncestorOf(stop)]
     names = [stop.objectName() for stop in inside]
@@ -57,9 +57,9 @@ async def test_tab_goes_through_setup_from_top_to_bottom(person):
 
 
 async def test_every_stop_has_words_of_its_own(person):
-    person.window.desk.debates.show_setup("Tabs or spaces?")
+    person.window.controller.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
-    stops = await walk(person, person.window.desk.panel.setup.topic)
+    stops = await walk(person, person.window.controller.panel.setup.topic)
     words = [stop.accessibleName() or (stop.text() if hasattr(stop, "text") else "") for stop in stops]
     assert all(words)
     seats = [
@@ -86,11 +86,11 @@ async def test_every_button_of_the_welcome_page_is_reached(person):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
-    person.window.desk.debates.show_setup("Tabs or spaces?")
+    person.window.controller.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
     await person.settle(0.05)
-    stops = await walk(person, person.window.desk.panel.setup.topic)
-    away = person.window.desk.panel.setup.topic
+    stops = await walk(person, person.window.controller.panel.setup.topic)
+    away = person.window.controller.panel.setup.topic
     for stop in stops[1:]:
         away.setFocus()
         await asyncio.sleep(0)
@@ -104,26 +104,26 @@ async def test_the_focus_can_be_seen(person, theme):
 async def test_enter_and_space_do_what_a_click_does(person):
     window = person.window
     await person.press("welcome_example_1", Qt.Key.Key_Space)
-    assert window.desk.panel.setup.topic.text()
+    assert window.controller.panel.setup.topic.text()
     box = person.find("seat_ada")
     before = box.isChecked()
     await person.press("seat_ada", Qt.Key.Key_Space)
     assert box.isChecked() is not before
     person.find("segment_round-robin").setFocus()
     await person.press("segment_round-robin", Qt.Key.Key_Right)
-    assert window.desk.panel.setup.mode.value() == "free"
+    assert window.controller.panel.setup.mode.value() == "free"
     person.find("tab_setup").setFocus()
     await person.press("tab_setup", Qt.Key.Key_Right)
-    assert window.desk.panel.tabs.current() == 1
+    assert window.controller.panel.tabs.current() == 1
 
 
 async def test_escape_empties_a_search_and_closes_a_dialog(person):
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.tabs.choose(2)
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.tabs.choose(2)
     await person.write("history_search", "parser")
     await person.press("history_search", Qt.Key.Key_Escape)
-    assert person.window.desk.panel.history.search.text() == ""
-    person.window.desk.open_settings("appearance")
+    assert person.window.controller.panel.history.search.text() == ""
+    person.window.controller.settings.open("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.press("settings_dialog", Qt.Key.Key_Escape)
     await until(lambda: not person.sees("settings_dialog"))

@@ -45,19 +45,19 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         window = person.window
         await person.settle()
         assert cut_off(person) == []
-        window.desk.debates.show_setup("Should cities ban private cars from their centres?")
+        window.controller.debates.show_setup("Should cities ban private cars from their centres?")
         await person.click("segment_roles")
         await person.settle()
         assert cut_off(person) == []
-        body = window.desk.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
+        body = window.controller.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
         assert body is not None
-        for card in window.desk.panel.setup._cards:
+        for card in window.controller.panel.setup._cards:
             assert (
-                card.mapTo(window.desk.panel.setup, card.rect().topRight()).x()
-                <= window.desk.panel.setup.width()
+                card.mapTo(window.controller.panel.setup, card.rect().topRight()).x()
+                <= window.controller.panel.setup.width()
             )
         for tab in (1, 2):
-            window.desk.panel.tabs.choose(tab)
+            window.controller.panel.tabs.choose(tab)
             await person.settle()
             assert cut_off(person) == []
 
@@ -69,13 +69,13 @@ async def test_keys_reach_everything(person):
     def press(key: Qt.Key) -> None:
         QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
 
-    assert not window.desk.panel.isVisible()
+    assert not window.controller.panel.isVisible()
     press(Qt.Key.Key_D)
-    assert window.desk.panel.isVisible()
+    assert window.controller.panel.isVisible()
     press(Qt.Key.Key_3)
-    assert window.desk.panel.tabs.current() == 2
+    assert window.controller.panel.tabs.current() == 2
     press(Qt.Key.Key_1)
-    assert window.desk.panel.tabs.current() == 0
+    assert window.controller.panel.tabs.current() == 0
     press(Qt.Key.Key_N)
     assert person.find("composer").hasFocus()
     press(Qt.Key.Key_B)
@@ -89,54 +89,54 @@ async def test_keys_reach_everything(person):
     await until(lambda: person.sees("settings_dialog"))
     person.find("settings_dialog").accept()
     press(Qt.Key.Key_D)
-    assert not window.desk.panel.isVisible()
+    assert not window.controller.panel.isVisible()
 
 
 async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
     await person.write("welcome_composer", "Tabs or spaces?")
     await person.click("welcome_debate")
-    assert person.window.desk.panel.setup.topic.text() == "Tabs or spaces?"
+    assert person.window.controller.panel.setup.topic.text() == "Tabs or spaces?"
     assert person.find("debate_start").isEnabled()
     await person.click("welcome_example_2")
-    assert "ban private cars" in person.window.desk.panel.setup.topic.text()
+    assert "ban private cars" in person.window.controller.panel.setup.topic.text()
 
 
 async def test_language_and_theme_are_switched_live(person):
     window = person.window
-    window.desk.debates.show_setup()
-    window.desk.open_settings("appearance")
+    window.controller.debates.show_setup()
+    window.controller.settings.open("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.choose("setting_language", "한국어")
-    assert window.desk.panel.setup.start.text() == "토론 시작"
+    assert window.controller.panel.setup.start.text() == "토론 시작"
     assert window.side_bar._new.text() == "새로 만들기"
     assert window.top_bar._title.text() == "환영합니다"
     await person.choose("setting_theme", "어둡게")
     assert window.look.tokens.dark
     person.find("settings_dialog").accept()
-    await until(lambda: not window.desk.tasks.running("save settings"))
-    assert window.desk.engine.settings().language == "ko"
+    await until(lambda: not window.controller.tasks.running("save settings"))
+    assert window.controller.engine.settings().language == "ko"
 
 
 async def test_the_window_remembers(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup("An unfinished topic")
-        person.window.desk.panel.tabs.choose(2)
+        person.window.controller.debates.show_setup("An unfinished topic")
+        person.window.controller.panel.tabs.choose(2)
         person.window.show_side(False)
     async with at_window(data_dir) as person:
         window = person.window
-        assert window.desk.panel.isVisible()
-        assert window.desk.panel.tabs.current() == 2
+        assert window.controller.panel.isVisible()
+        assert window.controller.panel.tabs.current() == 2
         assert not window.side_bar.isVisible()
-        assert window.desk.panel.setup.topic.text() == "An unfinished topic"
+        assert window.controller.panel.setup.topic.text() == "An unfinished topic"
 
 
 async def test_a_window_that_is_hidden_before_it_ends_remembers_what_was_open(qapp, data_dir):
     """As at the close button: what is on screen goes at once, saving may take a moment."""
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup()
+        person.window.controller.debates.show_setup()
         person.window.hide()
     async with at_window(data_dir) as person:
-        assert person.window.desk.panel.isVisible()
+        assert person.window.controller.panel.isVisible()
         assert person.window.side_bar.isVisible()
 
 
@@ -152,7 +152,7 @@ async def test_the_topic_can_be_typed_at_once_and_the_window_fits_the_screen(qap
 
 
 async def test_a_notice_about_lost_work_stays_and_others_leave(person):
-    bus = person.window.desk.engine.bus
+    bus = person.window.controller.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert person.window.banner.isVisible()
     assert person.window.welcome._saved.text() == "Not saved"
@@ -210,11 +210,11 @@ def test_only_web_and_mail_links_open(url, opens):
 @pytest.mark.threat("T8")
 @pytest.mark.corpus(45, 46)
 async def test_a_link_asks_with_its_whole_host(person):
-    person.window.desk.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
+    person.window.controller.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
     await until(lambda: person.sees("link_dialog"))
     assert person.find("link_host", QLabel).text() == "xn--pple-43d.com"
     await person.click("link_cancel")
-    person.window.desk.commands.open_link("file:///etc/passwd", "notes")
+    person.window.controller.commands.open_link("file:///etc/passwd", "notes")
     await person.settle()
     assert not person.sees("link_dialog")
     assert person.sees("toast")

@@ -23,9 +23,9 @@ class Shown:
 
     def __init__(self, person) -> None:
         window = person.window
-        self.engine = window.desk.engine
+        self.engine = window.controller.engine
         self.dialog = QDialog(window)
-        self.page = ModelsPage(window.language, window.look, self.engine, window.desk.tasks)
+        self.page = ModelsPage(window.language, window.look, self.engine, window.controller.tasks)
         QVBoxLayout(self.dialog).addWidget(self.page)
         self.dialog.resize(610, 560)
         self.dialog.show()
@@ -99,7 +99,9 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
     await until(lambda: shown.models("openai") == ("wire-1", "wire-own"))
     shown.dialog.close()
     assert (data_dir / "models.json").is_file()
-    documents = type(person.window.desk.engine._documents)(person.window.desk.engine._documents._paths)
+    documents = type(person.window.controller.engine._documents)(
+        person.window.controller.engine._documents._paths
+    )
     await documents.load()
     assert {one.provider: len(one.models) for one in documents.model_lists()} == {
         "openai": 401,
@@ -129,11 +131,11 @@ async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
 @pytest.mark.timeout(180)
 async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     person, _server, _ = moot
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     own = ("brand-new-model", "wire-1", "wire-own")
     await engine.connections.fetch("openai")
     await engine.connections.offer_model("openai", "brand-new-model", first=True)
-    person.window.desk.open_settings("models")
+    person.window.controller.settings.open("models")
     dialog = person.find("settings_dialog")
     page = dialog.page("models")
 
@@ -163,7 +165,7 @@ async def test_the_last_model_of_a_provider_stays(moot):
     shown = Shown(person)
     for model in ("smollm2-135m", "ollama-wire", "ollama-other"):
         shown.click(model)
-        await until(lambda: not person.window.desk.tasks._running)
+        await until(lambda: not person.window.controller.tasks._running)
     assert shown.models("ollama") == ("ollama-other",)
     assert shown.models("embedded") == ("smollm2-135m",)
     assert "keeps at least one model" in shown.page.result.text()

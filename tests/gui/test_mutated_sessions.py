@@ -34,7 +34,7 @@ async def person(qapp, data_dir: Path) -> AsyncIterator[Person]:
 
 async def look(person: Person, path: Path, document: object) -> bool:
     """Bring a changed export in, look at the window with it open, and delete it; say whether it came in."""
-    desk = person.window.desk
+    desk = person.window.controller
     path.write_text(json.dumps(document), encoding="utf-8")
     try:
         found = await desk.engine.archive.look_at(str(path))

@@ -18,7 +18,7 @@ IN_THE_PANEL = {
 async def test_every_fixed_name_is_there_once(qapp, data_dir):
     await keep_all(data_dir)
     async with at_window(data_dir) as person:
-        window, desk = person.window, person.window.desk
+        window, desk = person.window, person.window.controller
 
         def wrong(names: set[str]) -> dict[str, int]:
             found = {name: len(window.findChildren(QWidget, name)) for name in names}

@@ -26,7 +26,7 @@ async def person(qapp, data_dir, request):
 
 
 def palette(person: Person):
-    return person.window.desk.assistants._palette
+    return person.window.controller.palette.palette
 
 
 def lines(person: Person, section: str = "") -> list[str]:
@@ -40,8 +40,8 @@ def chosen(person: Person) -> str:
 
 async def test_words_find_assistants_and_enter_starts_a_chat(person):
     heard = []
-    person.window.desk.assistants.chat_requested.connect(heard.append)
-    checker = person.window.desk.engine.assistants.find("checker").name
+    person.window.controller.palette.assistant_requested.connect(heard.append)
+    checker = person.window.controller.engine.assistants.find("checker").name
     person.find("palette_box").insert(checker[:2])
     assert lines(person, "assistant") == [checker]
     while chosen(person) != checker:
@@ -114,7 +114,7 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
         )
         return [hit]
 
-    monkeypatch.setattr(person.window.desk.engine, "search", search)
+    monkeypatch.setattr(person.window.controller.engine, "search", search)
     box = person.find("palette_box")
     QTest.keyClicks(box, "par")
     await until(lambda: asked == ["par"])
@@ -141,7 +141,7 @@ async def test_nothing_found_is_said(person):
 async def test_it_fits_the_smallest_window(person):
     await person.press("palette_box", Qt.Key.Key_Escape)
     person.window.resize(900, 600)
-    person.window.desk.assistants.search()
+    person.window.controller.palette.search()
     await person.settle()
     assert person.window.rect().contains(palette(person).geometry())
 
@@ -158,14 +158,14 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
     long = "\n\n".join(f"Line {number} of much." for number in range(60))
     wire_servers["openai"].script("openai-wire", lambda _request: Answer(f"{long} The marmot sleeps."))
     async with at_window(data_dir, size=(900, 600)) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         session_id = await engine.chats.start("assistant", "What do you know?")
         await until(lambda: engine.live(session_id).session.status == "idle", 90)
         await engine.chats.send(session_id, "And then?")
         await until(lambda: len(engine.live(session_id).messages) == 4, 90)
         await until(lambda: engine.live(session_id).session.status == "idle", 90)
         first = engine.live(session_id).messages[1].id
-        person.window.desk.assistants.search("marmot")
+        person.window.controller.palette.search("marmot")
         await until(lambda: len(lines(person, "message")) == 2, 60)
         row = next(
             row for row in palette(person).rows.rows if isinstance(row, Entry) and row.message_id == first
@@ -174,12 +174,12 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         while palette(person).list.currentIndex().data(ENTRY) is not row:
             await person.press("palette_box", Qt.Key.Key_Down)
         await person.press("palette_box", Qt.Key.Key_Return)
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await until(lambda: page.isVisible() and page.session_id == session_id)
         await until(lambda: page.place.startswith(first))
         # Read on, look at something else, find it again.
         page.go_to(f"{engine.live(session_id).messages[3].id}:0")
-        person.window.desk.assistants.show_page("browser")
+        person.window.controller.assistants.show_page("browser")
         palette(person).hit_requested.emit(session_id, first)
         await until(lambda: page.isVisible() and page.place.startswith(first))
 
@@ -191,17 +191,17 @@ async def test_a_message_of_another_version_is_shown_in_that_one(qapp, data_dir,
         "openai-wire", lambda _request: Answer(next(marmots, "Slow words. " * 400), pace=0.05)
     )
     async with at_window(data_dir, size=(900, 600)) as person:
-        engine, page = person.window.desk.engine, person.window.desk.chat_page
+        engine, page = person.window.controller.engine, person.window.controller.chat_page
         session_id = await engine.chats.start("assistant", "What do you know?")
         await until(lambda: engine.live(session_id).session.status == "idle", 90)
         live = engine.live(session_id)
         first = live.messages[1].id
         await engine.chats.retry(session_id, first)
         await until(lambda: len(live.messages) == 3 and live.session.status == "idle", 90)
-        person.window.desk.show_session(session_id)
+        person.window.controller.show_session(session_id)
         await until(lambda: page.isVisible() and page.session_id == session_id)
         assert "otter" in "".join(person.transcript("transcript"))
-        person.window.desk.assistants.search("marmot")
+        person.window.controller.palette.search("marmot")
         palette(person).hit_requested.emit(session_id, first)
         await until(lambda: "marmot" in "".join(person.transcript("transcript")), 60)
         assert "otter" not in "".join(person.transcript("transcript"))

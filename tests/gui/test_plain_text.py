@@ -82,7 +82,7 @@ def test_a_tool_tip_shows_markup_letter_by_letter(qtbot) -> None:
 @pytest.mark.corpus(36, 47)
 async def test_hostile_names_are_letters_everywhere_in_the_window(qapp, data_dir: Path) -> None:
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         evil = Agent(
             id="evil", name="<b>Evil</b>", description=EVIL, role=EVIL, provider="embedded", model="x"
         )
@@ -90,7 +90,7 @@ async def test_hostile_names_are_letters_everywhere_in_the_window(qapp, data_dir
         await engine.assistants.save(replace(evil, id="evil2", name="Evil\u202e two", description="x\ny"))
         session_id = await engine.chats.start("evil", EVIL + "\n\u202egnp.exe")
         await engine.wait(session_id)
-        person.window.desk.show_session(session_id)
+        person.window.controller.show_session(session_id)
         await person.settle(0.3)
         for widget in person.window.findChildren(QWidget):
             tip = widget.toolTip()

@@ -65,7 +65,7 @@ async def person(qapp, data_dir, ring):
     paths.providers.write_text(json.dumps({"version": 1, "providers": ROWS}))
     async with at_window(data_dir) as person:
         person.window.activateWindow()
-        person.window.desk.open_settings("providers", "work")
+        person.window.controller.settings.open("providers", "work")
         await until(lambda: person.sees("settings_dialog"))
         person.paths = paths
         yield person
@@ -78,7 +78,7 @@ def page(person):
 
 
 def ids(person):
-    return [status.config.id for status in person.window.desk.engine.providers()]
+    return [status.config.id for status in person.window.controller.engine.providers()]
 
 
 def on_the_disk(person):
@@ -86,7 +86,7 @@ def on_the_disk(person):
 
 
 def source(person, provider_id="work"):
-    found = (one for one in person.window.desk.engine.providers() if one.config.id == provider_id)
+    found = (one for one in person.window.controller.engine.providers() if one.config.id == provider_id)
     return next(found).key_source
 
 

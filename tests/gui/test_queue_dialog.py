@@ -32,11 +32,11 @@ class Pace:
 
 
 def jobs(person: Person) -> list[tuple[str, int | None]]:
-    return [(one.id, one.place) for one in person.window.desk.engine.queues.jobs(ONE.id)]
+    return [(one.id, one.place) for one in person.window.controller.engine.queues.jobs(ONE.id)]
 
 
 def status(person: Person, session_id: str) -> str:
-    live = person.window.desk.engine.live(session_id)
+    live = person.window.controller.engine.live(session_id)
     return live.session.status if live else ""
 
 
@@ -46,7 +46,7 @@ async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     pace = Pace()
     wire_servers["openai"].script(MODEL, pace)
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.assistants.save(ONE)
         await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
         yield person, pace
@@ -54,12 +54,12 @@ async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
 
 async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     person, pace = busy
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three", "Four")]
     await until(lambda: len(jobs(person)) == 4)
     side = person.window.side_bar.assistants
     await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).toolTip())
-    person.window.desk.workflows.queues.show(ONE.id)
+    person.window.controller.workflows.queues.show(ONE.id)
     await person.settle()
     dialog = person.find("queue_dialog")
     assert dialog.isVisible()
@@ -89,14 +89,14 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
 
 async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
     person, pace = busy
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two")]
     await until(lambda: len(jobs(person)) == 2)
-    person.window.desk.workflows.queues.show(ONE.id)
+    person.window.controller.workflows.queues.show(ONE.id)
     await person.settle()
     await person.click(f"queue_out_{jobs(person)[1][0]}")
     await person.click("toast_action")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session_id == sessions[1] and not person.sees("queue_dialog"))
     await until(lambda: status(person, sessions[1]) == IDLE)
     pace.slow = False
@@ -113,12 +113,12 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
 ):
     wire_servers["openai"].script(MODEL, lambda _: Answer(DONE))
     async with at_window(data_dir) as person:
-        await person.window.desk.engine.assistants.save(ONE)
-        person.window.desk.workflows.queues.show(ONE.id)
+        await person.window.controller.engine.assistants.save(ONE)
+        person.window.controller.workflows.queues.show(ONE.id)
         await person.click(f"queue_hold_{ONE.id}")
-        await until(lambda: person.window.desk.engine.queues.is_held(ONE.id))
+        await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
-        desk, side = person.window.desk, person.window.side_bar.assistants
+        desk, side = person.window.controller, person.window.side_bar.assistants
         assert "held back" in side.item(side.ids().index(ONE.id)).toolTip()
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
@@ -137,7 +137,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
 
 async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_cancelled(busy):
     person, pace = busy
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     steps = (
         WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
         WorkflowStep(id="two", name="Second", role="Tester", prompt="Do it."),
@@ -150,7 +150,7 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     await person.click("workflow_button")
     await person.write("workflow_command", "Cut the diamond")
     await person.click("workflow_start")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
 
     def states() -> list[str]:
         return [one.state for one in page.session.workflow.steps] if page.session else []
@@ -166,7 +166,7 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     pace.slow = True
     await person.click("workflow_resume")
     await until(lambda: states()[2:] == ["running", "pending"])
-    rows = person.window.desk.workflows.panel.work.steps.rows
+    rows = person.window.controller.workflows.panel.work.steps.rows
     words = person.window.language("step.do.skip")
     next(one for one in rows["four"].menu.actions() if one.text() == words).trigger()
     await until(lambda: states()[3] == "skipped")

@@ -18,12 +18,12 @@ async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  #
         assert person.sees("welcome_composer"), "the first start welcomes"
         await person.write("welcome_composer", "What is a moot?")
         await person.press("welcome_composer", Qt.Key.Key_Return)
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await until(lambda: page.session is not None and page.session.status == "idle")
         session_id, said = page.session_id, person.transcript("transcript")
         assert len(said) == 2
     async with at_window(data_dir) as person:
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await until(lambda: page.session_id == session_id)
         await until(lambda: person.transcript("transcript") == said)
         assert person.window.main_area.currentWidget() is page
@@ -42,7 +42,7 @@ async def test_where_the_last_session_is_gone_the_window_welcomes(qapp, data_dir
     async with at_window(data_dir) as person:
         await person.write("welcome_composer", "What is a moot?")
         await person.press("welcome_composer", Qt.Key.Key_Return)
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await until(lambda: page.session is not None and page.session.status == "idle")
         session_id = page.session_id
     (data_dir / "sessions" / f"{session_id}.jsonl").unlink()

@@ -31,7 +31,7 @@ async def person(qapp, data_dir):
 
 
 async def open_page(person: Person) -> None:
-    person.window.desk.open_settings("servers")
+    person.window.controller.settings.open("servers")
     await until(lambda: person.sees("settings_dialog"))
 
 
@@ -40,7 +40,7 @@ def page(person: Person):
 
 
 def states(person: Person) -> dict[str, str]:
-    return {status.server.name: status.state for status in person.window.desk.engine.servers()}
+    return {status.server.name: status.state for status in person.window.controller.engine.servers()}
 
 
 async def add(person: Person, name: str, line: str) -> None:
@@ -91,7 +91,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     await until(lambda: list(states(person)) == ["web"])
     await person.click("toast_action")
     await until(lambda: set(states(person)) == {"files", "web"})
-    lines = [server_line(one.server) for one in person.window.desk.engine.servers()]
+    lines = [server_line(one.server) for one in person.window.controller.engine.servers()]
     assert lines == ["no-such -y", "https://x.test/mcp"]
     await until(lambda: page(person).list.count() == 2)
     page(person).list.setCurrentRow(0)
@@ -117,7 +117,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await person.write("server_variables", "TOKEN=canary-7Qx0ZlV9pT3mKw8\nMODE=on")
     await person.click("server_add")
     await until(lambda: "No keyring" in page(person).result.text())
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
     await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))
     await allow(engine, "proper")
@@ -185,7 +185,7 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         assert "${secret:args.token}" in dialog.line.text() and "${secret:" in dialog.kept.text()
         await person.click("server_add")
         await until(lambda: not person.sees("server_dialog"))
-        (status,) = person.window.desk.engine.servers()
+        (status,) = person.window.controller.engine.servers()
         assert (status.server.env, list(status.server.args)) == (entry["env"], entry["args"])
         person.find("settings_dialog").show_page("privacy")
         assert "canary" not in repr(page_facts(person))
@@ -226,7 +226,7 @@ async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
 
 async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp, data_dir):
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.save_servers((McpServer(name="late", command="no-such-program"),))
         await person.click("toast_action")
         await until(lambda: person.sees("consent_dialog"))
@@ -248,17 +248,19 @@ async def test_limits_are_kept(person):
     person.find("settings_dialog").show_page("limits")
     box = person.find("setting_max_model_calls")
     box.setValue(25)
-    await until(lambda: person.window.desk.engine.settings().max_model_calls == 25)
+    await until(lambda: person.window.controller.engine.settings().max_model_calls == 25)
     limits = person.find("settings_dialog").page("limits")
     await person.choose("limits_engine", "Own SearXNG server")
     await person.write("limits_address", "searx")
     limits.address.editingFinished.emit()
     assert limits.problem.text()
-    assert person.window.desk.engine.settings().search_engine == "duckduckgo"
+    assert person.window.controller.engine.settings().search_engine == "duckduckgo"
     await person.write("limits_address", "https://searx.example.org")
     limits.address.editingFinished.emit()
-    await until(lambda: person.window.desk.engine.settings().search_engine == "https://searx.example.org")
-    assert person.window.desk.engine.settings().max_model_calls == 25
+    await until(
+        lambda: person.window.controller.engine.settings().search_engine == "https://searx.example.org"
+    )
+    assert person.window.controller.engine.settings().max_model_calls == 25
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.message import Author, Message
 from app.core.session import Chat, ChatSession
-from app.gui.controllers.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
 from app.gui.files.pdf_file import write_pdf
+from app.gui.files.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
 from tests.app_driver import Person, at_window, until
 
 ME = Author(id="user", name="User", kind="user")
@@ -117,7 +117,7 @@ async def long_chat(person: Person, count: int) -> ChatSession:
     ]
     chat = Chat(assistant_id="assistant", assistant_name="Assistant", head=f"t{count - 1}")
     session = ChatSession(id="01JD0000000000000000000000".lower(), title="A long one", chat=chat)
-    await person.window.desk.engine._store.bring_in(session, messages)
+    await person.window.controller.engine._store.bring_in(session, messages)
     return session
 
 
@@ -129,7 +129,7 @@ def toasts(person: Person) -> list[str]:
 @pytest.mark.timeout(240)
 async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder) -> None:
     async with at_window(data_dir) as person:
-        desk, words = person.window.desk, person.window.language
+        desk, words = person.window.controller, person.window.language
         session = await long_chat(person, 1_500)
         file = folder / "out.pdf"
         file.write_bytes(b"the old one")
@@ -151,7 +151,7 @@ async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, fold
 
 async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         session = await long_chat(person, 200)
         file = folder / "out.html"
         file.write_bytes(b"the old one")

@@ -73,12 +73,12 @@ def menu_of(sessions: SessionList) -> QMenu:
 async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
     async with at_window(data_dir) as person:
         window = person.window
-        engine = window.desk.engine
+        engine = window.controller.engine
         session, messages = session_of(
             next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
         )
         await engine._store.bring_in(session, messages)
-        window.desk._refresh_sessions()
+        window.controller._refresh_sessions()
         sessions = window.side_bar.sessions
         sessions.select(session.id)
         actions = menu_of(sessions).actions()
@@ -98,7 +98,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             assert "Cars_ and bicycles" in dialog.selectedFiles()[0]
             dialog.fileSelected.emit(str(tmp_path / f"out.{name}"))
             dialog.reject()
-            await until(lambda: not window.desk.tasks.running("export"))
+            await until(lambda: not window.controller.tasks.running("export"))
             for left in sessions.findChildren(QMenu):
                 left.close()
             await person.settle()

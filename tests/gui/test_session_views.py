@@ -46,7 +46,7 @@ async def keep_debate(data_dir, count: int) -> str:
 
 
 async def shown(person: Person, session_id: str) -> object:
-    view = person.window.desk.session_page
+    view = person.window.controller.session_page
     await until(lambda: view.session_id == session_id and len(view.transcript.message_ids) == 150)
     return view
 
@@ -55,7 +55,7 @@ async def shown(person: Person, session_id: str) -> object:
 async def test_the_place_that_was_read_comes_back(qapp, data_dir, place):
     session_id = await keep_debate(data_dir, 150)
     async with at_window(data_dir) as person:
-        person.window.desk.show_session(session_id)
+        person.window.controller.show_session(session_id)
         view = await shown(person, session_id)
         assert view.transcript.following
         assert view.transcript.go_to(*place)
@@ -86,7 +86,7 @@ def test_only_the_newest_places_are_kept(tmp_path):
 async def test_a_turn_that_began_before_the_view_was_there_is_seen(qapp, data_dir):
     session_id = await keep_debate(data_dir, 150)
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         author = Author(id="ada", name="Ada", kind="participant")
         desk.engine.bus.publish(TurnStarted(session_id=session_id, turn_id="t", author=author, round=9))
         desk.show_session(session_id)
@@ -124,15 +124,15 @@ async def keep_chat(data_dir, count: int, head: str) -> str:
 async def test_a_long_chat_shows_the_chosen_version_only(qapp, data_dir, head, gone):
     session_id = await keep_chat(data_dir, 150, head)
     async with at_window(data_dir) as person:
-        person.window.desk.show_session(session_id)
-        page = person.window.desk.chat_page
+        person.window.controller.show_session(session_id)
+        page = person.window.controller.chat_page
         await until(lambda: len(page.transcript.message_ids) == 150)
         assert gone not in page.transcript.message_ids
         assert page.transcript.message_ids[0] == "m0"
         assert page.transcript.following
         assert page.stands_at(head)
         page.transcript.go_to("m20", 5)
-        person.window.desk.show_new()
-        person.window.desk.show_session(session_id)
+        person.window.controller.show_new()
+        person.window.controller.show_session(session_id)
         await until(lambda: page.session_id == session_id)
         assert page.transcript.place == ("m20", 5)

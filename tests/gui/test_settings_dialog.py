@@ -13,7 +13,7 @@ KEY = "sk-canary-typed-by-hand-000111222333"
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.open_settings("providers", "openai")
+        person.window.controller.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
         yield person
         if person.sees("settings_dialog"):
@@ -32,7 +32,7 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     await until(lambda: "session" in page(person)._key_source.text())
     assert field.text() == ""
     assert "forgotten" in page(person).result.text()
-    cards = {card.seat.participant.id: card for card in person.window.desk.panel.setup._cards}
+    cards = {card.seat.participant.id: card for card in person.window.controller.panel.setup._cards}
     assert cards["openai"].seat.status.ready
     for file in data_dir.rglob("*"):
         if file.is_file():
@@ -46,7 +46,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
     server = wire_servers["openai"]
     write_providers(data_dir, [server])
     async with at_window(data_dir) as person:
-        person.window.desk.open_settings("providers", "openai")
+        person.window.controller.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
         page(person).key.setText(server.key)
         page(person)._test.click()
@@ -65,7 +65,9 @@ async def test_an_address_that_is_none_is_refused_in_place(person):
 async def test_switching_off_takes_the_seat_away(person):
     page(person).enabled.setChecked(False)
     await until(
-        lambda: "openai" not in {card.seat.participant.id for card in person.window.desk.panel.setup._cards}
+        lambda: (
+            "openai" not in {card.seat.participant.id for card in person.window.controller.panel.setup._cards}
+        )
     )
 
 
@@ -92,7 +94,7 @@ async def test_where_the_data_is(person, data_dir):
 @pytest.mark.timeout(180)
 async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     async with at_window(data_dir) as person:
-        person.window.desk.open_settings("providers", "anthropic")
+        person.window.controller.settings.open("providers", "anthropic")
         await until(lambda: person.sees("settings_dialog"))
         page(person)._test.click()
         await until(lambda: "It answers" in page(person).result.text(), 90)

@@ -49,7 +49,7 @@ def offered(request: Recorded) -> list[str]:
 async def person(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script(MODEL, replies)
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.assistants.save(OPENER)
         await engine.assistants.save(BOSS)
         leader = Leader(provider="openai", model=MODEL)
@@ -60,23 +60,23 @@ async def person(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
 async def say(person: Person, text: str) -> object:
     await person.write("composer", text)
     await person.press("composer", Qt.Key.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session is not None and page.session.title)
     return page
 
 
 def results(person: Person, page: object) -> list[str]:
-    live = person.window.desk.engine.live(page.session_id)  # type: ignore[attr-defined]
+    live = person.window.controller.engine.live(page.session_id)  # type: ignore[attr-defined]
     return [one.content for one in live.messages if one.role == TOOL]
 
 
 def palette(person: Person, name: str) -> None:
-    desk = person.window.desk
+    desk = person.window.controller
     next(one for one in desk.assistants._commands if one.key == f"palette.{name}").act()
 
 
 async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_it(person, wire_servers):  # noqa: F811
-    desk, chip = person.window.desk, person.window.top_bar.mode
+    desk, chip = person.window.controller, person.window.top_bar.mode
     desk.show_new("opener")
     switch = desk.chat_page.chat_composer.settings_mode
     assert switch in person.find("tools_button").choices.actions()
@@ -105,7 +105,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     "partner", [{"group_id": "two"}, {"assistant_id": "boss"}], ids=["group", "sub-agent"]
 )
 async def test_it_is_handed_down_to_members_and_sub_agents(person, wire_servers, partner):  # noqa: F811
-    desk = person.window.desk
+    desk = person.window.controller
     desk.show_new(**partner)
     palette(person, "settings_mode")
     expected = "Group mode · Settings mode" if "group_id" in partner else "Settings mode"

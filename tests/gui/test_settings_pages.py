@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QWid
 
 from app.core.settings import Settings, rules
 from app.core.tool import McpServer
-from app.gui.commands import all_commands, chosen_keys, kept_shortcuts
+from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from tests.app_driver import at_window, until
@@ -27,7 +27,7 @@ async def person(qapp, data_dir):
 
 
 async def opened(person, page):
-    person.window.desk.open_settings(page)
+    person.window.controller.settings.open(page)
     await until(lambda: person.sees("settings_dialog"))
     dialog = person.find("settings_dialog")
     dialog.activateWindow()
@@ -36,7 +36,7 @@ async def opened(person, page):
 
 
 def kept(person) -> Settings:
-    return person.window.desk.settings()
+    return person.window.controller.settings.current()
 
 
 def test_every_setting_with_a_page_is_on_one_that_exists():
@@ -46,7 +46,7 @@ def test_every_setting_with_a_page_is_on_one_that_exists():
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, language):
-    person.window.desk.choose_settings(replace(kept(person), language=language))
+    person.window.controller.settings.choose(replace(kept(person), language=language))
     nameless = []
     for page in PAGES:
         dialog = await opened(person, page)
@@ -73,22 +73,22 @@ async def test_choosing_counts_at_once_and_is_kept(person):
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
     assert not kept(person).notifications
-    await until(lambda: not person.window.desk.tasks.running("save settings"))
-    settings = person.window.desk.engine.settings()
+    await until(lambda: not person.window.controller.tasks.running("save settings"))
+    settings = person.window.controller.engine.settings()
     assert (settings.text_size, settings.motion, settings.notifications) == (130, "reduced", False)
 
 
 async def test_the_text_size_and_the_shortcuts_are_there_from_the_start(qapp, data_dir):
     async with at_window(data_dir) as person:
         chosen = replace(kept(person), text_size=150, motion="reduced", shortcuts=("side=Ctrl+Shift+B",))
-        person.window.desk.choose_settings(chosen)
-        await until(lambda: not person.window.desk.tasks.running("save settings"))
+        person.window.controller.settings.choose(chosen)
+        await until(lambda: not person.window.controller.tasks.running("save settings"))
     qapp.setFont(type(qapp.font())())
     async with at_window(data_dir) as person:
         assert qapp.font().pixelSize() == 21
         assert not person.window.look.moves
         assert "Ctrl+Shift+B" in person.find("side_toggle").toolTip()
-        person.window.desk.choose_settings(replace(kept(person), text_size=100))
+        person.window.controller.settings.choose(replace(kept(person), text_size=100))
 
 
 async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_limit(person):
@@ -119,7 +119,7 @@ async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_l
     ],
 )
 async def test_a_page_is_reset_and_that_is_undone(person, page, changed):
-    person.window.desk.choose_settings(replace(kept(person), max_tool_rounds=7, **changed))
+    person.window.controller.settings.choose(replace(kept(person), max_tool_rounds=7, **changed))
     before = kept(person)
     await opened(person, page)
     await person.click("settings_reset")
@@ -167,10 +167,10 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     assert window.side_bar.isVisible()
     QTest.keyClick(window, Qt.Key.Key_B, CTRL | ALT)
     assert not window.side_bar.isVisible()
-    await until(lambda: not window.desk.tasks.running("save settings"))
-    window.desk.assistants.search("side bar")
-    assert "Ctrl+Alt+B" in [command.shortcut for command in window.desk.assistants._commands]
-    window.desk.assistants.search()
+    await until(lambda: not window.controller.tasks.running("save settings"))
+    window.controller.palette.search("side bar")
+    assert "Ctrl+Alt+B" in [command.shortcut for command in window.controller.assistants._commands]
+    window.controller.palette.search()
 
 
 async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person):
@@ -210,7 +210,7 @@ async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person)
 
 def test_shortcuts_written_by_hand_that_make_no_sense_count_for_nothing():
     first = chosen_keys(())
-    assert first == {one.name: one.keys for one in all_commands()}
+    assert first == {one.name: one.keys for one in COMMANDS}
     assert chosen_keys(("nobody=Ctrl+Y", "nonsense", "")) == first
     twice = chosen_keys(("side=Ctrl+N",))
     assert (twice["new_chat"], twice["side"]) == ("Ctrl+N", "")
@@ -228,7 +228,7 @@ async def test_f1_shows_the_shortcuts(person):
 
 
 async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(person):
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     dialog = await opened(person, "privacy")
     said = " ".join(dialog.page("privacy").facts())
     assert "Nothing of what you write leaves this computer" in said
@@ -256,7 +256,7 @@ async def test_a_new_one_is_made_from_the_settings(person, page, shown):
     if shown:
         await until(lambda: person.sees(shown))
     else:
-        workflows = person.window.desk.workflows.panel
+        workflows = person.window.controller.workflows.panel
         await until(lambda: workflows.definitions.isVisible() and workflows.definitions.list.count() == 3)
 
 
@@ -275,15 +275,15 @@ async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_somet
 ):
     async with at_window(data_dir, language="ko", theme="dark") as person:
         window = person.window
-        assert window.desk.engine.assistants.find("assistant").name == "어시스턴트"
-        assert {one.name for one in window.desk.engine.workflows.all()} >= {"버그 수정"}
-        window.desk.choose_settings(replace(kept(person), text_size=110))
+        assert window.controller.engine.assistants.find("assistant").name == "어시스턴트"
+        assert {one.name for one in window.controller.engine.workflows.all()} >= {"버그 수정"}
+        window.controller.settings.choose(replace(kept(person), text_size=110))
         assert window.language.name == "ko"
         assert window.look.tokens.dark
-        window.desk.switch_language()
-        await until(lambda: window.desk.engine.settings().language == "en")
-        assert window.desk.engine.assistants.find("assistant").name == "Assistant"
-        window.desk.switch_theme()
+        window.controller.settings.switch_language()
+        await until(lambda: window.controller.engine.settings().language == "en")
+        assert window.controller.engine.assistants.find("assistant").name == "Assistant"
+        window.controller.settings.switch_theme()
         assert not window.look.tokens.dark
 
 

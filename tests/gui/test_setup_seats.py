@@ -21,18 +21,18 @@ TOLD = "Count the costs first. Quote KESTREL numbers."
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup()
+        person.window.controller.debates.show_setup()
         yield person
 
 
 def card_of(person: Person, seat: str) -> ParticipantCard:
-    cards = [one for one in person.window.desk.panel.setup._cards if one.seat.participant.id == seat]
+    cards = [one for one in person.window.controller.panel.setup._cards if one.seat.participant.id == seat]
     assert len(cards) <= 1
     return cards[0] if cards else None
 
 
 def ids(person: Person) -> list[str]:
-    return [one.seat.participant.id for one in person.window.desk.panel.setup._cards]
+    return [one.seat.participant.id for one in person.window.controller.panel.setup._cards]
 
 
 @pytest.mark.timeout(180)
@@ -43,7 +43,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
     wire_servers,  # noqa: F811
 ):
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         agent = Agent(id="", name="Auditor", provider="anthropic", model="anthropic-wire", instructions=TOLD)
         await desk.engine.assistants.save(agent)
         desk.debates.show_setup()
@@ -73,7 +73,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
 
 
 async def test_the_programs_own_and_those_on_the_default_model_are_offered(person):
-    desk = person.window.desk
+    desk = person.window.controller
     assert {"assistant", "browser", "checker"} <= set(ids(person))
     assert ids(person)[:2] == ["ada", "ben"], "who takes part from the start comes first"
     card = card_of(person, "checker")
@@ -90,7 +90,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
 
 
 async def test_a_model_is_added_as_itself_and_not_as_an_assistant_that_has_it(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.click("add_voice")
     menu = setup.findChild(QMenu)
     menu.actions()[0].trigger()
@@ -100,7 +100,7 @@ async def test_a_model_is_added_as_itself_and_not_as_an_assistant_that_has_it(pe
 
 
 async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(person):
-    assistants = person.window.desk.engine.assistants
+    assistants = person.window.controller.engine.assistants
     saved = await assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
     card = card_of(person, "auditor")
     assert card.participant().name == "Auditor"
@@ -112,7 +112,7 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
     assert card_of(person, "auditor") is card
     assert (card.participant().name, card.participant().persona) == ("Examiner", "Be kind.")
     assert card.chosen
-    assert "auditor" in [one.id for one in person.window.desk.panel.setup.setup().participants]
+    assert "auditor" in [one.id for one in person.window.controller.panel.setup.setup().participants]
     await assistants.delete("auditor")
     assert card_of(person, "auditor") is None
     await person.settle()
@@ -120,7 +120,7 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
 
 
 async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
-    desk = person.window.desk
+    desk = person.window.controller
     setup = desk.panel.setup
     for provider in ("openai", "anthropic"):
         await desk.engine.set_key(provider, "sk-canary-typed-by-hand")
@@ -154,7 +154,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
 
 
 async def test_a_tick_comes_back_with_the_provider(person):
-    desk = person.window.desk
+    desk = person.window.controller
     card = card_of(person, "checker")
     await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
@@ -172,7 +172,7 @@ async def test_a_tick_comes_back_with_the_provider(person):
 
 
 async def test_the_generated_prompt_can_be_had_back(person):
-    desk = person.window.desk
+    desk = person.window.controller
     await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
     await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
@@ -193,7 +193,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
 
 
 async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person, data_dir):
-    assistants = person.window.desk.engine.assistants
+    assistants = person.window.controller.engine.assistants
     for name in ("Zoe", "Abe"):
         await assistants.save(Agent(id="", name=name))
     await assistants.reorder(("abe", "checker", "zoe"))

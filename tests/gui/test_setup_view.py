@@ -21,12 +21,12 @@ from tests.app_driver import at_window, until
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.debates.show_setup()
+        person.window.controller.debates.show_setup()
         yield person
 
 
 def cards(person) -> list[ParticipantCard]:
-    return person.window.desk.panel.setup._cards
+    return person.window.controller.panel.setup._cards
 
 
 def card_of(person, seat: str) -> ParticipantCard:
@@ -34,7 +34,7 @@ def card_of(person, seat: str) -> ParticipantCard:
 
 
 async def test_start_says_what_is_missing(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     assert not setup.start.isEnabled()
     assert setup._estimate.text() == "Type a topic first."
     await person.write("debate_topic", "Tabs or spaces?")
@@ -48,14 +48,14 @@ async def test_start_says_what_is_missing(person):
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):
-        await person.window.desk.engine.set_key(provider, "sk-canary-typed-by-hand")
-    person.window.desk.panel.setup.refresh_seats()
+        await person.window.controller.engine.set_key(provider, "sk-canary-typed-by-hand")
+    person.window.controller.panel.setup.refresh_seats()
     chosen = {card.seat.participant.id for card in cards(person) if card.chosen}
     assert chosen == {"openai", "anthropic", "cleo"}
 
 
 async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.write("debate_topic", "x" * 8_001)
     assert not setup.start.isEnabled()
     assert "8001" in setup._estimate.text() or "8,001" in setup._estimate.text()
@@ -71,7 +71,7 @@ async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
 
 
 async def test_rounds_from_one_to_ten(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     setup.rounds.setValue(99)
     assert setup.setup().rounds == 10
     setup.rounds.setValue(-5)
@@ -80,7 +80,7 @@ async def test_rounds_from_one_to_ten(person):
 
 
 async def test_roles_are_offered_in_role_assignment_only(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     assert not person.sees("role_ada")
     await person.click("segment_roles")
@@ -99,9 +99,9 @@ async def test_roles_are_offered_in_role_assignment_only(person):
 
 
 async def test_a_prompt_of_ones_own_needs_no_role(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.desk.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    await person.window.controller.engine.set_key("anthropic", "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.click("segment_roles")
     await person.choose("role_anthropic", "Own text…")
@@ -118,9 +118,9 @@ async def test_a_local_server_that_does_not_run_is_not_offered(person):
 
 
 async def test_the_generated_prompt_is_seen_and_replaced(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.desk.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    await person.window.controller.engine.set_key("anthropic", "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.settle()
     assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
@@ -142,7 +142,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 
 
 async def test_the_same_model_sits_twice_under_another_name(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     setup.add_voice(card_of(person, "ada").seat)
     setup.add_voice(card_of(person, "ada").seat)
@@ -182,11 +182,11 @@ async def test_model_names_are_whole(person, width):
 
 async def test_a_participant_can_be_renamed(person):
     card_of(person, "ada")._name.setText("지민")
-    assert person.window.desk.panel.setup.setup().participants[0].name == "지민"
+    assert person.window.controller.panel.setup.setup().participants[0].name == "지민"
 
 
 async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     assert setup._honesty.isVisible()
     assert not setup._warning.isVisible()
     await person.write("debate_topic", "원격 근무, 늘려야 할까?")
@@ -207,27 +207,27 @@ def test_hangul(letter, korean):
 
 
 async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     file = tmp_path / "notes.md"
     file.write_text("x" * 8_000, encoding="utf-8")
     setup._on_files_chosen([str(file)])
     assert setup.context.isChecked()
     assert setup._context_size.text() == "1 file · 2.0k tokens"
     await until(lambda: (data_dir / "settings.json").exists())
-    await until(lambda: not person.window.desk.tasks.running("save settings"))
+    await until(lambda: not person.window.controller.tasks.running("save settings"))
     kept = json.loads((data_dir / "settings.json").read_text("utf-8"))
     assert kept["project_context"] == [str(file)]
     file.unlink()
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("debate_start")
     await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
-    assert person.window.desk.engine.sessions() == []
+    assert person.window.controller.engine.sessions() == []
     setup._files.findChild(IconButton).click()
     assert setup._files.paths == ()
 
 
 async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they_were(person, tmp_path):
-    setup, desk = person.window.desk.panel.setup, person.window.desk
+    setup, desk = person.window.controller.panel.setup, person.window.controller
     ready = next(card.seat for card in cards(person) if card.seat.status.ready)
     for _voice in range(2):
         setup.add_voice(ready)
@@ -287,7 +287,7 @@ async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(pers
 
 
 async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_set_up(person, monkeypatch):
-    setup, engine = person.window.desk.panel.setup, person.window.desk.engine
+    setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     asked = []
 
     async def price(provider: str, model: str) -> Price | None:
@@ -316,7 +316,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
 
 
 async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_estimate(person, data_dir):
-    setup, engine = person.window.desk.panel.setup, person.window.desk.engine
+    setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     await person.write("debate_topic", "Tabs or spaces?")
     assert not setup.polls.isEnabled()
     assert "too small" in setup.polls.toolTip()
@@ -339,13 +339,13 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
 
 async def test_ballots_are_remembered(qapp, data_dir):
     async with at_window(data_dir) as person:
-        person.window.desk.panel.setup.polls.setChecked(True)
+        person.window.controller.panel.setup.polls.setChecked(True)
     async with at_window(data_dir) as person:
-        assert person.window.desk.panel.setup.polls.isChecked()
+        assert person.window.controller.panel.setup.polls.isChecked()
 
 
 async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_its_own(person):
-    setup = person.window.desk.panel.setup
+    setup = person.window.controller.panel.setup
     draft = Draft(text="Tabs or spaces?", setup=SetupDraft(seed=7))
     setup.show_draft(draft)
     assert setup.setup().seed == 7

@@ -64,7 +64,7 @@ async def person(qapp, data_dir, ring):
 
 
 def status(person: Person):
-    return next(one for one in person.window.desk.engine.providers() if one.config.id == "openai")
+    return next(one for one in person.window.controller.engine.providers() if one.config.id == "openai")
 
 
 def toasts(person: Person) -> list[str]:
@@ -103,7 +103,7 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
 
 
 def _page(person: Person):
-    person.window.desk.open_settings("providers", "openai")
+    person.window.controller.settings.open("providers", "openai")
     return person.find("settings_dialog").provider_page()
 
 

@@ -89,7 +89,7 @@ def cut_rows(view: TranscriptView) -> list[str]:
 
 
 async def test_a_debate_with_the_longest_words(person):
-    person.window.desk.debates.show_setup()
+    person.window.controller.debates.show_setup()
     for status, reason in (
         ("running", ""),
         ("paused", "two_failures"),
@@ -101,7 +101,7 @@ async def test_a_debate_with_the_longest_words(person):
 
 async def debate_has_room(person: Person, session: DebateSession, messages: list[Message]) -> None:
     """Show a debate in the panel and beside it, and look for what is cut off."""
-    desk = person.window.desk
+    desk = person.window.controller
     desk.panel.show_discussion()
     person.window.main_area.setCurrentWidget(desk.session_page)
     for view in (desk.panel.discussion, desk.session_page):
@@ -123,7 +123,7 @@ async def debate_has_room(person: Person, session: DebateSession, messages: list
 
 
 async def test_choices_and_ticks_show_all_their_words(person):
-    person.window.desk.debates.show_setup("원격 근무, 늘려야 할까?")
+    person.window.controller.debates.show_setup("원격 근무, 늘려야 할까?")
     await person.click("segment_roles")
     await person.settle(0.1)
     for kind in (QCheckBox, QComboBox):
@@ -131,7 +131,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
             text = widget.text() if isinstance(widget, QCheckBox) else widget.currentText()
             if widget.isVisible() and text:
                 assert widget.width() >= QFontMetrics(widget.font()).horizontalAdvance(text) + 20, text
-    warning = person.window.desk.panel.setup._warning_text
+    warning = person.window.controller.panel.setup._warning_text
     assert warning.isVisible()
     assert warning.height() >= warning.heightForWidth(warning.width())
     top = warning.mapTo(person.window, warning.rect().bottomLeft()).y()
@@ -140,8 +140,8 @@ async def test_choices_and_ticks_show_all_their_words(person):
 
 @pytest.mark.parametrize("text_size", [100, 130])
 async def test_a_toast_has_room_beside_a_panel(person, text_size):
-    window, desk = person.window, person.window.desk
-    desk.choose_settings(replace(desk.settings(), text_size=text_size))
+    window, desk = person.window, person.window.controller
+    desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
     desk.debates.show_setup()
     words = window.language("history.deleted", title="Should cities ban private cars?")
     window.toasts.show_toast(words, window.language("toast.undo"), print)
@@ -166,11 +166,11 @@ async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
 
 
 async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
-    window, desk = person.window, person.window.desk
+    window, desk = person.window, person.window.controller
     desk.debates.show_setup()
     search = window.side_bar.search
     for text_size in (100, 130, 150):
-        desk.choose_settings(replace(desk.settings(), text_size=text_size))
+        desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
         await person.settle(0.2)
         assert not_wider(window.side_bar), text_size
         assert search.sizeHint().width() <= search.width() or search.text().endswith("…"), text_size
@@ -178,9 +178,9 @@ async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
 
 
 async def test_a_page_is_not_wider_than_what_shows_it(person):
-    window, desk = person.window, person.window.desk
+    window, desk = person.window, person.window.controller
     for text_size in (100, 130, 150):
-        desk.choose_settings(replace(desk.settings(), text_size=text_size))
+        desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
         for show in (window.show_welcome, lambda: desk.assistants.show_page("assistant")):
             show()
             await person.settle(0.2)

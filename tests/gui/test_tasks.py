@@ -2,7 +2,7 @@
 
 import asyncio
 
-from app.gui.controllers.tasks import Tasks
+from app.gui.tasks import Tasks
 
 
 def test_of_one_name_a_second_is_dropped_and_an_added_one_runs_too():

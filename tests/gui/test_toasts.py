@@ -56,7 +56,7 @@ async def test_the_time_stands_still_while_somebody_is_at_it(person, monkeypatch
     monkeypatch.setattr(toast, "TOAST_MS", 1)
     done = []
     held = offer(person, "held", done)
-    person.window.desk.show_new()
+    person.window.controller.show_new()
     before = person.window.focusWidget()
     QTest.keyClick(person.window, Qt.Key.Key_F6)
     assert QApplication.focusWidget() is held.button
@@ -81,7 +81,7 @@ async def test_the_time_stands_still_while_somebody_is_at_it(person, monkeypatch
 
 async def test_the_undo_key_is_the_fields_first_and_the_windows_then(person):
     done = []
-    person.window.desk.show_new()
+    person.window.controller.show_new()
     field = person.window.focusWidget()
     offer(person, "one", done)
     offer(person, "two", done)
@@ -126,7 +126,7 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
     person.window.toasts.show_toast("It was moved to the trash.")
-    bus = person.window.desk.engine.bus
+    bus = person.window.controller.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert heard[0] == ("It was moved to the trash.", QAccessible.AnnouncementPoliteness.Polite)
     assert heard[1][0].startswith("It could not be saved.")
@@ -135,7 +135,9 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
 
 @pytest.mark.parametrize("size", [100, 150])
 async def test_a_few_words_stay_on_one_line_beside_an_action_of_any_length(person, size):
-    person.window.desk.choose_settings(replace(person.window.desk.engine.settings(), text_size=size))
+    person.window.controller.settings.choose(
+        replace(person.window.controller.engine.settings(), text_size=size)
+    )
     toast = person.window.toasts.show_toast("Who is busy", "Keep what is here for now", print)
     await until(toast.isVisible)
     await person.settle()

@@ -11,10 +11,10 @@ from app.core.events import utc_now
 from app.core.session import PAUSED
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
-from app.gui.controllers.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.tasks import Tasks
 from app.gui.widgets.label import ElidedLabel
 from tests.app_driver import at_window, until
 from tests.builders import a_bench
@@ -155,10 +155,10 @@ async def test_of_many_the_last_stand_in_one_line(engine, page):
 
 async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_says_so(qapp, data_dir):
     async with at_window(data_dir) as person:
-        desk = person.window.desk
+        desk = person.window.controller
         engine = desk.engine
         spend(engine, 0.5)
-        desk.open_settings("usage")
+        desk.settings.open("usage")
         await until(lambda: person.sees("usage_total"))
         await until(lambda: person.find("usage_total").text() == "$0.50")
         person.find("setting_max_month_usd").setValue(0.25)

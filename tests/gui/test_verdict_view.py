@@ -57,15 +57,15 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
 
 
 def panel_view(person: Person) -> DiscussionView:
-    return person.window.desk.panel.discussion
+    return person.window.controller.panel.discussion
 
 
 async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DiscussionView:
     """Start a debate and wait until it has ended in the panel."""
     view, before = panel_view(person), panel_view(person).session_id
     setup = DebateSetup(topic="Rewrite the parser?", participants=SEATS, rounds=rounds, polls=polls)
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.setup.start_requested.emit(setup, ())
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.setup.start_requested.emit(setup, ())
     await until(lambda: view.session_id not in ("", before), PATIENCE_S)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     return view
@@ -139,7 +139,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         # Once more, from its start: what it may cost is read before it begins.
         asked = len(wire_servers["openai"].requests)
         await person.click("debate_again")
-        setup = person.window.desk.panel.setup
+        setup = person.window.controller.panel.setup
         await until(lambda: setup.isVisible() and setup.start.isEnabled())
         assert setup.topic.text() == "Rewrite the parser?"
         assert setup.polls.isChecked()
@@ -154,8 +154,8 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await until(lambda: view.verdict.isVisible())
         # The way to another debate on the topic.
         await choose(person, "debate_more", "more_menu", 0)
-        assert person.window.desk.panel.setup.topic.text() == "Rewrite the parser?"
-        await person.window.desk.debates.show_discussion(first)
+        assert person.window.controller.panel.setup.topic.text() == "Rewrite the parser?"
+        await person.window.controller.debates.show_discussion(first)
         await until(lambda: view.session_id == first)
     async with at_window(data_dir) as person:
         view = panel_view(person)
@@ -195,7 +195,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     await until(lambda: "does not accept the key" in view.verdict._problem.text(), PATIENCE_S)
     assert view.verdict._judge_chip.text() == "by Openai"
     # Finding is in what was said.
-    person.window.desk.find_in_session()
+    person.window.controller.find_in_session()
     assert view.transcript.isVisible() and view.find_bar.isVisible()
 
 
@@ -203,8 +203,8 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
 async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_servers):  # noqa: F811
     first = (await hold(person, polls=False)).session_id
     person.window.top_bar.debate_button.setChecked(False)
-    page = person.window.desk.session_page
-    person.window.desk.show_session(first)
+    page = person.window.controller.session_page
+    person.window.controller.show_session(first)
     await until(lambda: page.session_id == first and page.isVisible())
     await person.click("segment_session_verdict")
     assert page.verdict.isVisible()
@@ -256,8 +256,8 @@ def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
 
 
 def show(person: Person, session: DebateSession, messages: list[Message]) -> DiscussionView:
-    person.window.desk.debates.show_setup()
-    person.window.desk.panel.show_discussion()
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.show_discussion()
     view = panel_view(person)
     view.show_session(session, messages)
     return view

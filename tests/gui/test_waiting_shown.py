@@ -43,7 +43,7 @@ async def held(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     server = Server()
     wire_servers["openai"].script(MODEL, server)
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.assistants.save(ONE)
         await engine.assistants.save(BOSS)
         await engine.groups.save(
@@ -79,17 +79,17 @@ def listed(person: Person, session_id: str) -> str:
 )
 async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held, partner, text):
     person, server, holder = held
-    person.window.desk.show_new(**partner)
+    person.window.controller.show_new(**partner)
     await person.write("composer", text)
     await person.press("composer", Qt.Key.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: line(person) == FREE, what="the line over the composer")
     assert not person.sees("chat_resume")
     assert person.window.top_bar.status.text() == "Waiting its turn"
     await until(lambda: listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
     assert page.session.status == "running"
     server.slow = False
-    await person.window.desk.engine.stop(holder)
+    await person.window.controller.engine.stop(holder)
     await until(lambda: status(person, page.session_id) == IDLE)
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
@@ -98,7 +98,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
 
 async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held, wire_servers):  # noqa: F811
     person, server, holder = held
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
     await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
     steps = (
         WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
@@ -107,7 +107,7 @@ async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held
     await engine.workflows.save(WorkflowDefinition(id="pair", name="Pair", keywords=("pair",), steps=steps))
     await person.click("workflow_button")
     session_id = await engine.workflows.start("Do the pair", "pair")
-    desk = person.window.desk
+    desk = person.window.controller
     await until(lambda: desk.views.summary(session_id) is not None)
     desk.show_session(session_id)
 

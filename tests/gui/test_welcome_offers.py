@@ -42,7 +42,9 @@ def line(person, number: int = 0) -> str:
 
 
 def status(person, provider: str):
-    return next((one for one in person.window.desk.engine.providers() if one.config.id == provider), None)
+    return next(
+        (one for one in person.window.controller.engine.providers() if one.config.id == provider), None
+    )
 
 
 async def test_one_click_adds_a_server_that_runs_and_one_more_takes_it_back(qapp, data_dir, at_places):
@@ -75,7 +77,7 @@ async def test_ollama_gets_the_models_it_really_has_and_gives_them_back(qapp, da
             person.find("welcome_offer_0_accept").setFocus()
             await person.press("welcome_offer_0_accept", Qt.Key.Key_Space)
             await until(lambda: status(person, "ollama").models == MODELS)
-            assert len(person.window.desk.engine.providers()) == 5
+            assert len(person.window.controller.engine.providers()) == 5
             await until(lambda: person.sees("toast_action"))
             await person.click("toast_action")
             await until(lambda: status(person, "ollama").config == before)
@@ -109,9 +111,9 @@ async def test_one_that_starts_while_the_user_is_elsewhere_is_found_on_coming_ba
         assert not person.sees("welcome_offer_0")
         with LocalFake("LM Studio", MODELS) as fake:
             at_places(fake)
-            person.window.desk._on_application_state(Qt.ApplicationState.ApplicationActive)
+            person.window.controller._on_application_state(Qt.ApplicationState.ApplicationActive)
             await until(lambda: person.sees("welcome_offer_0"))
-        person.window.desk._on_application_state(Qt.ApplicationState.ApplicationActive)
+        person.window.controller._on_application_state(Qt.ApplicationState.ApplicationActive)
         await until(lambda: not person.sees("welcome_offer_0"))
 
 
@@ -121,8 +123,8 @@ async def test_one_the_user_switched_off_is_not_offered(qapp, data_dir, at_place
         async with at_window(data_dir) as person:
             await until(lambda: person.sees("welcome_offer_0"))
             config = status(person, "ollama").config
-            await person.window.desk.engine.save_provider(replace(config, enabled=False))
-            await person.window.desk.providers.look()
+            await person.window.controller.engine.save_provider(replace(config, enabled=False))
+            await person.window.controller.providers.look()
             assert not person.sees("welcome_offer_0")
 
 
@@ -130,7 +132,7 @@ async def test_the_settings_offer_the_same(qapp, data_dir, at_places):
     with LocalFake("LM Studio", MODELS) as fake, LocalFake("Jan", key="a-key") as jan:
         at_places(fake, jan)
         async with at_window(data_dir) as person:
-            person.window.desk.open_settings("providers")
+            person.window.controller.settings.open("providers")
             await until(lambda: person.sees("settings_offer_1"))
             await person.click("settings_offer_0_accept")
             await until(lambda: status(person, "lm-studio"))

@@ -37,7 +37,7 @@ def texts_of(person: Person) -> str:
 async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
     await person.write("welcome_composer", "What is a moot?")
     await person.press("welcome_composer", Qt.Key.Key_Return)
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: len(person.transcript("transcript")) == 2, what="the answer")
     await until(lambda: page.session.status == "idle")
     assert page.session.title == "What is a moot?"
@@ -46,19 +46,19 @@ async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
 
 
 async def test_whom_it_writes_to_is_chosen_there(person, wire_servers):  # noqa: F811
-    await person.window.desk.engine.assistants.save(architect(model="openai-wire"))
+    await person.window.controller.engine.assistants.save(architect(model="openai-wire"))
     composer = person.window.welcome.composer
     await until(lambda: "Architect" in [one.text() for one in composer.assistant.choices.actions()])
     next(one for one in composer.assistant.choices.actions() if one.text() == "Architect").trigger()
     assert composer.assistant.text() == "Architect"
     await person.write("welcome_composer", "Hello.")
     await person.click("welcome_send")
-    page = person.window.desk.chat_page
+    page = person.window.controller.chat_page
     await until(lambda: page.session and page.session.chat.assistant_id == "architect")
 
 
 async def test_a_group_with_a_long_name_is_shortened_and_stays_chosen_when_the_window_changes(person):
-    desk, composer = person.window.desk, person.window.welcome.composer
+    desk, composer = person.window.controller, person.window.welcome.composer
     name = "The very patient reviewers & friends"
     await desk.engine.groups.save(Group(id="patient", name=name, members=("assistant", "browser")))
     await until(
@@ -74,7 +74,7 @@ async def test_a_group_with_a_long_name_is_shortened_and_stays_chosen_when_the_w
 
 
 async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_path):
-    desk, composer = person.window.desk, person.window.welcome.composer
+    desk, composer = person.window.controller, person.window.welcome.composer
     await person.write("welcome_composer", "Sum this up")
     file = tmp_path / "notes.md"
     file.write_text("Three rules.", encoding="utf-8")
@@ -87,7 +87,7 @@ async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_p
     assert composer.box.toPlainText() == ""
     desk.show_new()
     assert desk.chat_page.composer.box.toPlainText() == "Sum this up", "an empty box is no draft"
-    assert person.window.desk.engine.drafts.of(NEW).text == "Sum this up"
+    assert person.window.controller.engine.drafts.of(NEW).text == "Sum this up"
 
 
 async def test_it_says_who_hears_what_is_written(person):
@@ -99,8 +99,8 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
     async with at_window(data_dir) as person:
         assert "Nothing leaves it until you add a provider" in texts_of(person)
         await person.click("new_button")
-        empty = person.window.desk.chat_page._empty
-        person.window.desk._refresh_providers()
+        empty = person.window.controller.chat_page._empty
+        person.window.controller._refresh_providers()
         assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
 
 
@@ -111,12 +111,12 @@ async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(pe
     await until(lambda: person.sees("ready_groups_dialog"))
     person.find("ready_groups_dialog").reject()
     crew = Group(id="crew", name="Release crew that has a name of some length", members=("assistant",))
-    await person.window.desk.engine.groups.save(crew)
+    await person.window.controller.engine.groups.save(crew)
     await until(lambda: button.text() == "Open Release crew that has a …")
     assert "some length" in button.toolTip()
     await person.click("welcome_group_open")
-    page = person.window.desk.chat_page
-    await until(lambda: person.window.desk.pages.current is page)
+    page = person.window.controller.chat_page
+    await until(lambda: person.window.controller.pages.current is page)
     await until(lambda: page.chat_composer.group.text().startswith("Release crew"))
 
 
@@ -134,9 +134,9 @@ async def test_who_opens_moot_again_can_write_at_once(qapp, data_dir, wire_home)
     async with at_window(data_dir) as person:
         await person.write("welcome_composer", "What is a moot?")
         await person.press("welcome_composer", Qt.Key.Key_Return)
-        await until(lambda: person.window.desk.chat_page.session_id)
+        await until(lambda: person.window.controller.chat_page.session_id)
     async with at_window(data_dir) as person:
-        box = person.window.desk.chat_page.composer.box
+        box = person.window.controller.chat_page.composer.box
         await until(lambda: person.window.focusWidget() is box, seconds=10)
 
 

@@ -93,17 +93,17 @@ async def test_a_window_whose_screen_is_gone_is_on_one_that_is_there(qapp, data_
 async def test_a_second_start_goes_straight_to_the_last_session(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))
     async with at_window(data_dir) as person:
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         session_id = await engine.chats.start("assistant", "Is it so?")
         await until(lambda: engine.live(session_id).session.status == "idle", 90)
-        person.window.desk.show_session(session_id)
-        await until(lambda: person.window.desk.chat_page.session_id == session_id)
+        person.window.controller.show_session(session_id)
+        await until(lambda: person.window.controller.chat_page.session_id == session_id)
         await person.write("composer", "Half a sent")
     window = await open_window(data_dir)
     try:
         person = Person(window)
-        await until(lambda: window.desk.chat_page.session_id == session_id)
-        assert window.main_area.currentWidget() is window.desk.chat_page
+        await until(lambda: window.controller.chat_page.session_id == session_id)
+        assert window.main_area.currentWidget() is window.controller.chat_page
         await until(lambda: person.find("composer").toPlainText() == "Half a sent")
         assert person.transcript("transcript")[-1].endswith("Yes.")
     finally:

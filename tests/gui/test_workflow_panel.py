@@ -32,7 +32,7 @@ async def person(qapp, data_dir):
 
 
 def panel(person: Person):
-    return person.window.desk.workflows.panel
+    return person.window.controller.workflows.panel
 
 
 def row(person: Person, step_id: str):
@@ -53,7 +53,7 @@ async def test_what_is_to_be_done_is_recognised_and_can_be_changed(person):
 
 
 async def test_what_the_work_may_use_is_said_before_it_starts(person, monkeypatch):
-    engine = person.window.desk.engine
+    engine = person.window.controller.engine
 
     async def price(provider: str, model: str) -> Price:
         return Price(input_usd=0.000002, output_usd=0.00001)
@@ -94,7 +94,7 @@ async def test_one_panel_is_open_at_a_time(person):
     assert not panel(person).isVisible()
     await person.click("workflow_button")
     assert panel(person).isVisible()
-    assert not person.window.desk.panel.isVisible()
+    assert not person.window.controller.panel.isVisible()
     await person.click("plan_button")
     assert not panel(person).isVisible()
 
@@ -204,7 +204,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
 
     async with at_window(data_dir) as person:
         wire_servers["openai"].script(MODEL, reply)
-        engine = person.window.desk.engine
+        engine = person.window.controller.engine
         await engine.assistants.save(architect(model=MODEL, role="Architect", tools=(), sub_agents=()))
         steps = (
             WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
@@ -217,7 +217,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         await person.click("workflow_button")
         await person.write("workflow_command", "Cut the diamond")
         await person.click("workflow_start")
-        page = person.window.desk.chat_page
+        page = person.window.controller.chat_page
         await until(lambda: isinstance(page.session, WorkflowSession))
         assert person.window.top_bar.mode.text() == "Workflow"
         await until(lambda: row(person, "two")._shown.action == "accept", what="the step that gave no end")
@@ -233,7 +233,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         next(one for one in row(person, "one").menu.actions() if "the notes" in one.text()).trigger()
         await until(lambda: person.sees("link_dialog"))
         person.find("link_dialog").close()
-        assert not person.window.desk.workflows._clock.isActive(), "nothing ticks while nothing runs"
+        assert not person.window.controller.workflows._clock.isActive(), "nothing ticks while nothing runs"
         row(person, "one").setFocus()
         await person.press("step_one", Qt.Key.Key_Down)
         assert person.window.focusWidget() is row(person, "two")
@@ -249,7 +249,7 @@ async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, 
     broken = [True]
     async with at_window(data_dir) as person:
         wire_servers["openai"].script(MODEL, lambda _: Fault("ctx") if broken[0] else Answer(DONE))
-        engine, page = person.window.desk.engine, person.window.desk.chat_page
+        engine, page = person.window.controller.engine, person.window.controller.chat_page
         await engine.assistants.save(architect(model=MODEL, role="Architect", tools=(), sub_agents=()))
         steps = (
             WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
@@ -296,7 +296,7 @@ async def test_who_picks_while_a_model_looks_for_it_can_start_at_once(
 
 async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_dir):
     async with at_window(data_dir) as person:
-        engine, box = person.window.desk.engine, panel(person).work.start_box
+        engine, box = person.window.controller.engine, panel(person).work.start_box
         await engine.assistants.save(architect(id="merlin", role="Wizard", tools=(), sub_agents=()))
         step = WorkflowStep(id="one", name="First", role="Wizard", prompt="Do it.")
         await engine.workflows.save(

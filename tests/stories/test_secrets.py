@@ -169,13 +169,13 @@ async def test_no_key_is_shown_or_copied_at_the_window(
         known = ["e401", "e403", "e404", "e500", "ctx", "badjson", "inerror", "html200"]
         server.script(model, [Fault(name) for name in known for _ in range(2)])
         async with at_window(data_dir) as person:
-            engine = person.window.desk.engine
+            engine = person.window.controller.engine
             await engine.assistants.save(Agent(id="ann", name="Ann", provider="openai", model=model))
             seen: list[str] = []
             for name in known:
                 session_id = await engine.chats.start("ann", f"Show me {name}.")
                 await engine.wait(session_id)
-                person.window.desk.show_session(session_id)
+                person.window.controller.show_session(session_id)
                 await person.settle(0.3)
                 view = person.find("transcript", TranscriptView)
                 seen += [view.describe(row) for row in list(view.message_ids)]
@@ -204,7 +204,7 @@ async def work():
     try:
         raise ValueError(f"log {key}")
     except ValueError:
-        logging.getLogger("app.gui.controllers.tasks").exception("the task failed with %s", key)
+        logging.getLogger("app.gui.tasks").exception("the task failed with %s", key)
     asyncio.get_running_loop().call_soon(lambda: 1 / 0 if not key else int(f"loop {key}"))
     thread = threading.Thread(target=fail)
     thread.start()

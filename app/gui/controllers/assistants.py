@@ -1,9 +1,8 @@
-"""What a user may do with assistants, and the search over everything: side bar, page and palette wired.
+"""What a user may do with assistants: the side bar and the page wired to the engine.
 
-Made by the desk, which listens to its signals for what concerns sessions.
+Made by the window's controller, which listens to its signals for what concerns sessions.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -12,43 +11,34 @@ from PySide6.QtWidgets import QApplication
 from app.core.agent import Agent
 from app.core.errors import MootError
 from app.core.ids import new_id
-from app.core.session import RUNNING, WAITING, ChatSession
 from app.core.text import exact
 from app.core.tool import ASKING, ServerStatus
-from app.engine.chat.branches import is_shown, root_of
 from app.engine.engine import Engine
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.controllers.save_queue import SaveQueue
-from app.gui.controllers.shared_files import free_name
 from app.gui.controllers.sharing import Sharing
-from app.gui.controllers.tasks import Tasks
-from app.gui.main_window import MainWindow
+from app.gui.files.shared_files import free_name
 from app.gui.navigation.partner_list import assistant_partners
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
-    from app.gui.dialogs.palette import Palette
-    from app.gui.dialogs.palette_entry import Command
     from app.gui.pages.assistants.assistant_editor import AssistantEditor
     from app.gui.pages.assistants.assistant_form import Choices
     from app.gui.pages.assistants.assistants_page import AssistantsPage
 
-SEARCH = "search everything"
-OPEN_HIT = "open a message"
 # Beside which field it is said why an assistant could not be saved, where that is not the name.
 FIELDS = {"assistant_model": "model", "text_too_long": "instructions"}
-MOST_HITS = 50
 
 
 class AssistantCommands(QObject):
     """Turns requests about assistants into tasks on the engine; what concerns sessions it hands on."""
 
     chat_requested = Signal(str)
-    session_requested = Signal(str)
     saved = Signal(object)
     save_failed = Signal(str, str, str)
 
-    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge) -> None:
         super().__init__(window)
         self._window = window
         self._language = window.language
@@ -56,18 +46,12 @@ class AssistantCommands(QObject):
         self._tasks = Tasks(self._on_task_failed)
         self.sharing = Sharing(window, engine, self._tasks)
         self._page: AssistantsPage | None = None
-        self._palette: Palette | None = None
-        self._commands: Sequence[Command] = ()
         self._editors: list[AssistantEditor] = []
         self._saves = SaveQueue(self._tasks, engine.assistants.save, self.saved.emit, self._on_save_failed)
         self._asking = {status.server.name for status in engine.servers() if status.state == ASKING}
         self._wire(bridge)
         self.refresh()
         self._show_servers()
-
-    def set_commands(self, commands: Sequence["Command"]) -> None:
-        """Say what the palette can do."""
-        self._commands = commands
 
     async def close(self) -> None:
         """Save what is being written, and end what runs."""
@@ -111,11 +95,6 @@ class AssistantCommands(QObject):
         window.side_bar.sessions.select("")
         page.cards.setFocus()
 
-    def search(self, typed: str = "") -> None:
-        """Open the palette, or close it."""
-        palette = self._made_palette()
-        palette.come(self._commands, self._engine.assistants.all(), self._engine.sessions(), typed)
-
     def make_new(self) -> None:
         """Make an assistant and open it in the editor, its name ready to be written."""
         self._tasks.start("new assistant", self._make_and_show())
@@ -152,7 +131,6 @@ class AssistantCommands(QObject):
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar
-        side.search_requested.connect(self.search)
         side.new_assistant_requested.connect(self.make_new)
         side.bring_in_requested.connect(self.bring_in)
         side.assistants.chat_requested.connect(self.chat_requested)
@@ -186,19 +164,6 @@ class AssistantCommands(QObject):
             self.refresh()
         return self._page
 
-    def _made_palette(self) -> "Palette":
-        if self._palette is None:
-            from app.gui.dialogs.palette import Palette
-
-            palette = Palette(self._language, self._window.look, self._window)
-            palette.search_requested.connect(lambda typed: self._tasks.replace(SEARCH, self._search(typed)))
-            palette.search_dropped.connect(lambda: self._tasks.cancel(SEARCH))
-            palette.session_requested.connect(self.session_requested)
-            palette.hit_requested.connect(self._on_hit)
-            palette.assistant_requested.connect(self.chat_requested)
-            self._palette = palette
-        return self._palette
-
     def built_in(self) -> frozenset[str]:
         """Return the ids of the assistants that come with Moot."""
         assistants = self._engine.assistants
@@ -214,10 +179,6 @@ class AssistantCommands(QObject):
             agents=self._engine.assistants.all(),
             servers=self._engine.servers(),
         )
-
-    async def _search(self, typed: str) -> None:
-        hits = await self._engine.search(typed, MOST_HITS)
-        self._made_palette().show_hits(typed, hits)
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {agent.name for agent in self._engine.assistants.all()})
@@ -264,37 +225,6 @@ class AssistantCommands(QObject):
     def _on_save_failed(self, agent_id: str, error: MootError) -> None:
         text = self._language.problem(error.code, **error.details)
         self.save_failed.emit(agent_id, text, FIELDS.get(error.code, "name"))
-
-    def _on_hit(self, session_id: str, message_id: str) -> None:
-        self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
-
-    async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
-        """Show a message in its session, in the version it belongs to; `stops` ends what runs there for it."""
-        live = await self._engine.open(session_id)
-        turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
-        if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
-            if live.session.status in (RUNNING, WAITING) and not stops:
-                self._window.toasts.show_toast(
-                    self._language("palette.other_version"),
-                    self._language("palette.stop_and_show"),
-                    lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
-                )
-            else:
-                await self._engine.chats.choose_version(session_id, root_of(live, turn_id))
-        self._show_message(session_id, message_id)
-
-    def _show_message(self, session_id: str, message_id: str) -> None:
-        """Open a session where a message begins: as if it had been left there."""
-        place, area = f"{message_id}:0", self._window.main_area
-        self._window.state.keep_place(session_id, place)
-        for number in range(area.count()):
-            page = area.widget(number)
-            if isinstance(page, ConversationView) and page.session_id == session_id:
-                # It holds the session already, and would keep the place it was left at.
-                page.go_to(place)
-                if page is area.currentWidget():
-                    return
-        self.session_requested.emit(session_id)
 
     def _on_chat(self, agent_id: str) -> None:
         """Start a chat once what is being written is saved: it is with the assistant as it reads."""

@@ -18,16 +18,16 @@ from app.core.message import ALLOW, APPROVAL, Attachment
 from app.core.session import DEFAULT_MODE, SETTINGS_MODE, GroupSession, WorkflowSession
 from app.engine.chat.branches import versions
 from app.engine.engine import Engine
-from app.gui.controllers.bridge import Bridge
-from app.gui.controllers.files import FileDesk
-from app.gui.controllers.queued_messages import ChatQueue
-from app.gui.controllers.tasks import Tasks
+from app.gui.bridge import Bridge
+from app.gui.controllers.attachments import AttachmentController
+from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.display.amounts import most_text
 from app.gui.display.assistant_display import colours_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.tasks import Tasks
 from app.gui.transcript.message_row import SETTINGS
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.toast import Toasts
@@ -36,7 +36,7 @@ from app.gui.window_state import WindowState
 LAST_ASSISTANT = "assistant"
 
 
-class ChatDesk(QObject):
+class ChatController(QObject):
     """Turns what the chat page asks for into tasks on the engine.
 
     Signals: session_started(session id), settings_requested(page, provider id),
@@ -72,8 +72,10 @@ class ChatDesk(QObject):
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
-        self.files = FileDesk(window, language, look, engine.drafts, page, tasks, toasts, self._takes_images)
-        self.queue = ChatQueue(language, engine, bridge, page, toasts, self._start, self._show_draft)
+        self.files = AttachmentController(
+            window, language, look, engine.drafts, page, tasks, toasts, self._takes_images
+        )
+        self.queue = QueuedMessages(language, engine, bridge, page, toasts, self._start, self._show_draft)
         self._new_mode = DEFAULT_MODE
         self._wire()
         self._show_new_draft()

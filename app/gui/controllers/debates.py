@@ -19,18 +19,18 @@ from app.engine.debate.verdict import Judge
 from app.engine.engine import DebateSetup, Engine
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionCommands
-from app.gui.controllers.tasks import Tasks
 from app.gui.files.context_files import read_context
-from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
 SHOWN, TAB = "panel", "tab"
 
 
-class DebateDesk(QObject):
+class DebateController(QObject):
     """Turns what the panel and the page of debates ask for into tasks on the engine.
 
     Signals: session_requested(session id) for one that is to be shown wide, delete_requested(session id),
@@ -45,7 +45,7 @@ class DebateDesk(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        window: WindowFrame,
         engine: Engine,
         panel: DebatePanel,
         page: DiscussionView,

@@ -6,31 +6,27 @@ Made by the desk; reads the session shown whenever something of it changes.
 from PySide6.QtCore import QTimer
 
 from app.core.events import Event
-from app.core.message import APPROVAL, Message
 from app.core.plan import Plan, PlanItem
 from app.core.session import ChatSession, GroupSession, Session
-from app.core.text import exact, visible
+from app.core.text import visible
 from app.engine.engine import Engine
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.controllers.main_pages import MainPages
-from app.gui.controllers.panel_controller import PanelDesk
-from app.gui.controllers.tasks import Tasks
+from app.gui.controllers.panel_controller import PanelController
 from app.gui.display.assistant_display import colours_of
-from app.gui.display.i18n import Language
-from app.gui.main_window import MainWindow
-from app.gui.navigation.needs_you import Waiting
+from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.group_work import work_of
 from app.gui.panels.plan_panel import PlanPanel
-from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 SILENT_MS = 20_000
 UNFOLDED = "orchestrator_unfolded"
 PLAN_SHOWN = "plan_panel"
-MOST_QUESTION = 300
 
 
-class GroupDesk(PanelDesk):
+class GroupController(PanelController):
     """Shows groups at work and plans, and turns what the user wants of them into tasks on the engine.
 
     Emits session_requested(session id) for what waits in another session.
@@ -38,7 +34,7 @@ class GroupDesk(PanelDesk):
 
     def __init__(
         self,
-        window: MainWindow,
+        window: WindowFrame,
         engine: Engine,
         bridge: Bridge,
         page: ChatPage,
@@ -206,16 +202,3 @@ class GroupDesk(PanelDesk):
             # Opening a session leads to where it was last read.
             self._state.keep_place(session_id, place)
             self.session_requested.emit(session_id)
-
-
-def question_text(message: Message, words: Language) -> str:
-    """Return a question on one line: of an approval, what is to be allowed."""
-    prompt = message.prompt
-    assert prompt is not None
-    if is_hand_over(message):
-        text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
-    elif prompt.type == APPROVAL:
-        text = words("approval.question", tool=exact(prompt.tool))
-    else:
-        text = visible(prompt.question)
-    return " ".join(text[:MOST_QUESTION].split())

@@ -14,13 +14,13 @@ from app.core.errors import MootError
 from app.core.ids import new_id
 from app.engine.engine import Engine
 from app.engine.group.commands import SharedGroup
+from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
-from app.gui.controllers.bridge import Bridge
 from app.gui.controllers.save_queue import SaveQueue
-from app.gui.controllers.shared_files import free_name
-from app.gui.controllers.tasks import Tasks
-from app.gui.main_window import MainWindow
+from app.gui.files.shared_files import free_name
 from app.gui.navigation.partner_list import group_partners
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from app.gui.pages.groups.group_page import GroupPage
@@ -35,7 +35,7 @@ class GroupCommands(QObject):
     group_chat_requested = Signal(str)
 
     def __init__(
-        self, window: MainWindow, engine: Engine, bridge: Bridge, assistants: AssistantCommands
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, assistants: AssistantCommands
     ) -> None:
         super().__init__(window)
         self._window = window

@@ -4,9 +4,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.session import Session, SessionSummary
 from app.gui.display.session_state import modes_of
-from app.gui.main_window import MainWindow
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.label import plain_tip
+from app.gui.window_frame import WindowFrame
 
 
 class MainPages(QObject):
@@ -14,7 +14,7 @@ class MainPages(QObject):
 
     shown = Signal(object)
 
-    def __init__(self, window: MainWindow, *, debates: ConversationView, chats: ConversationView) -> None:
+    def __init__(self, window: WindowFrame, *, debates: ConversationView, chats: ConversationView) -> None:
         super().__init__(window)
         self._window = window
         self._debates, self._chats = debates, chats

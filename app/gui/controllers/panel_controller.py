@@ -7,20 +7,20 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app.engine.engine import Engine
 from app.gui.controllers.main_pages import MainPages
-from app.gui.controllers.tasks import Tasks
-from app.gui.main_window import MainWindow
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.plan_panel import PlanPanel
 from app.gui.panels.right_panel import RightPanel
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 
-class PanelDesk(QObject):
+class PanelController(QObject):
     """Looks at the session in front; emits session_requested(session id) for another one."""
 
     session_requested = Signal(str)
 
     def __init__(
-        self, window: MainWindow, engine: Engine, page: ChatPage, pages: MainPages, tasks: Tasks
+        self, window: WindowFrame, engine: Engine, page: ChatPage, pages: MainPages, tasks: Tasks
     ) -> None:
         super().__init__(window)
         self._window = window

@@ -10,20 +10,20 @@ from PySide6.QtCore import QObject, Signal
 from app.core.errors import MootError
 from app.core.provider import FoundServer, ProviderConfig
 from app.engine.engine import Engine
-from app.gui.controllers.tasks import Tasks
 from app.gui.dialogs.connect_dialog import ConnectDialog
-from app.gui.main_window import MainWindow
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 DISMISSED = "dismissed_servers"
 FETCHING = "fetch the embedded model"
 
 
-class ProviderDesk(QObject):
+class ProviderController(QObject):
     """Offers, connects and fetches; emits `changed` once there is another provider, or one more is ready."""
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow, engine: Engine, tasks: Tasks) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, tasks: Tasks) -> None:
         super().__init__(window)
         self._window, self._engine, self._tasks = window, engine, tasks
         self._language, self._state = window.language, window.state

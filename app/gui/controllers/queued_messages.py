@@ -14,7 +14,7 @@ from app.core.events import SessionChanged
 from app.core.message import USER
 from app.core.session import ChatSession, QueuedMessage
 from app.engine.engine import Engine
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.display.i18n import Language
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.widgets.toast import Toasts
@@ -22,7 +22,7 @@ from app.gui.widgets.toast import Toasts
 Start = Callable[[Coroutine[object, object, object]], None]
 
 
-class ChatQueue(QObject):
+class QueuedMessages(QObject):
     """Turns what is asked of a chat's queue into tasks; no words that were written for it are lost."""
 
     def __init__(

@@ -12,18 +12,18 @@ from app.core.events import AvailabilityChanged
 from app.engine.availability.policies import MADE_FOR
 from app.engine.availability.slots import Job
 from app.engine.engine import Engine
-from app.gui.controllers.bridge import Bridge
-from app.gui.controllers.tasks import Tasks
+from app.gui.bridge import Bridge
 from app.gui.dialogs.queue_dialog import QueueDialog, QueueRow, QueueSection
 from app.gui.display.assistant_display import colours_of
-from app.gui.main_window import MainWindow
 from app.gui.panels.workflow.busy_list import busy_text
 from app.gui.panels.workflow.step_display import time_text
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
 
 
-class QueueDesk(QObject):
+class QueueController(QObject):
     """Keeps the side bar's words of who is busy, and the dialog of the queues.
 
     Emits changed() when somebody is more or less busy than before, session_requested(session id).
@@ -32,7 +32,7 @@ class QueueDesk(QObject):
     changed = Signal()
     session_requested = Signal(str)
 
-    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
         self._window, self._engine, self._tasks = window, engine, tasks
         self._language = window.language

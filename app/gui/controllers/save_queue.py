@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from app.core.agent import Agent, Group
 from app.core.errors import MootError
 from app.core.workflow import WorkflowDefinition
-from app.gui.controllers.tasks import Tasks
+from app.gui.tasks import Tasks
 
 Thing = TypeVar("Thing", Agent, Group, WorkflowDefinition)
 

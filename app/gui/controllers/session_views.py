@@ -37,7 +37,7 @@ from app.core.session import (
 from app.engine.chat.branches import shown, versions_shown
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.window_state import WindowState

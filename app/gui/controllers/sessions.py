@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.session import PAUSED, RUNNING, Session, SessionSummary
 from app.engine.engine import Engine
-from app.gui.controllers.shared_files import ask_where, save_whole
-from app.gui.controllers.tasks import Tasks
 from app.gui.controllers.waiting import with_note
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.display.i18n import Language
+from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF
+from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toasts
 
 Listed = Session | SessionSummary

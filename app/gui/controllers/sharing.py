@@ -10,15 +10,15 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.engine.engine import Engine
-from app.gui.controllers.shared_files import (
+from app.gui.files.shared_files import (
     ask_for_file,
     ask_where,
     holds_group,
     read_shared_file,
     write_shared_file,
 )
-from app.gui.controllers.tasks import Tasks
-from app.gui.main_window import MainWindow
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 
 class Sharing(QObject):
@@ -30,7 +30,7 @@ class Sharing(QObject):
     assistant_agreed = Signal(object)
     group_agreed = Signal(object)
 
-    def __init__(self, window: MainWindow, engine: Engine, tasks: Tasks) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, tasks: Tasks) -> None:
         super().__init__(window)
         self._window, self._language = window, window.language
         self._engine, self._tasks = engine, tasks
@@ -67,4 +67,4 @@ class Sharing(QObject):
         dialog.open()
 
     async def _write(self, path: Path, text: Callable[[], Awaitable[str]]) -> None:
-        await write_shared_file(self._window, path, await text())
+        await write_shared_file(self._window.toasts, self._language, path, await text())

@@ -13,14 +13,14 @@ from PySide6.QtGui import QImage
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.engine.engine import Engine
-from app.gui.controllers.chats import ChatDesk
+from app.gui.controllers.chats import ChatController
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
 from app.gui.pages.welcome_page import WelcomePage
 from app.gui.widgets.label import plain_tip
 
 
-class WelcomeDesk(QObject):
+class WelcomeController(QObject):
     """Turns what is written on the welcome page into a new chat; new_requested(group id) has its page shown.
 
     What is not sent yet is the draft of a new chat, wherever that is written.
@@ -28,7 +28,7 @@ class WelcomeDesk(QObject):
 
     new_requested = Signal(str)
 
-    def __init__(self, page: WelcomePage, look: Look, engine: Engine, chats: ChatDesk) -> None:
+    def __init__(self, page: WelcomePage, look: Look, engine: Engine, chats: ChatController) -> None:
         super().__init__(page)
         self._page, self._look, self._engine = page, look, engine
         self._chats = chats

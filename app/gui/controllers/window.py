@@ -4,9 +4,7 @@ Made by the main window after its first paint; what is about one kind of session
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -16,55 +14,51 @@ from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.events import Notice
 from app.core.session import SessionSummary
-from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.commands import DeskCommands
+from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
-from app.gui.controllers.bridge import Bridge
-from app.gui.controllers.chats import ChatDesk
-from app.gui.controllers.debates import DebateDesk
-from app.gui.controllers.group_runs import GroupDesk
+from app.gui.controllers.chats import ChatController
+from app.gui.controllers.debates import DebateController
+from app.gui.controllers.group_runs import GroupController
 from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.main_pages import MainPages
-from app.gui.controllers.notifications import BackgroundDesk
-from app.gui.controllers.providers import ProviderDesk
+from app.gui.controllers.palette import PaletteController
+from app.gui.controllers.providers import ProviderController
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionCommands
-from app.gui.controllers.tasks import Tasks
-from app.gui.controllers.welcome import WelcomeDesk
-from app.gui.controllers.workflows import WorkflowDesk
+from app.gui.controllers.settings import SettingsController
+from app.gui.controllers.welcome import WelcomeController
+from app.gui.controllers.workflows import WorkflowController
+from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.link_dialog import open_link
-from app.gui.main_window import SIDE_WIDTH, MainWindow
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
-from app.gui.pages.settings.settings_dialog import SettingsDialog
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.tasks import Tasks
+from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
-SAVE = "save settings"
 
 
-class Desk(QObject):
+class WindowController(QObject):
     """The working window: its panel, its session page, and the engine behind them."""
 
     def __init__(
         self,
-        window: MainWindow,
+        window: WindowFrame,
         engine: Engine,
         data_dir: Path,
         close_moot: Callable[[], Awaitable[None]],
     ) -> None:
         super().__init__(window)
         self.engine = engine
-        self.window: MainWindow = window
+        self.window: WindowFrame = window
         self._language, self._look, self._state = window.language, window.look, window.state
-        self._data_dir = data_dir
         self._close_moot = close_moot
         self._saved = True
-        self._chosen: Settings | None = None
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
@@ -84,10 +78,10 @@ class Desk(QObject):
             engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
         )
         self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
-        self.debates = DebateDesk(
+        self.debates = DebateController(
             window, engine, self.panel, self.session_page, self.views, self.commands, self.tasks
         )
-        self.chats = ChatDesk(
+        self.chats = ChatController(
             window,
             self._language,
             self._look,
@@ -98,15 +92,18 @@ class Desk(QObject):
             window.toasts,
             self._state,
         )
-        self.groups = GroupDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
-        self.workflows = WorkflowDesk(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
-        self.welcome = WelcomeDesk(window.welcome, self._look, engine, self.chats)
-        self.providers = ProviderDesk(window, engine, self.tasks)
+        self.groups = GroupController(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
+        self.workflows = WorkflowController(
+            window, engine, self._bridge, self.chat_page, self.pages, self.tasks
+        )
+        self.welcome = WelcomeController(window.welcome, self._look, engine, self.chats)
+        self.providers = ProviderController(window, engine, self.tasks)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
-        self.desk_commands = DeskCommands(self)
-        self.background = BackgroundDesk(window, engine, self._bridge, self.tasks)
+        self.settings = SettingsController(window, engine, data_dir, self._bridge, self.tasks)
+        self.palette = PaletteController(window, engine, self.tasks, self.actions())
+        self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self._list_timer = QTimer(self)
         self._list_timer.setSingleShot(True)
         self._list_timer.setInterval(LIST_REFRESH_MS)
@@ -115,7 +112,7 @@ class Desk(QObject):
 
     def begin(self) -> None:
         """Show what was there when Moot ended, the way the settings say."""
-        self._apply(self.engine.settings())
+        self.settings.apply(self.engine.settings())
         self._restore()
         self._refresh_sessions()
         self._refresh_providers()
@@ -125,12 +122,11 @@ class Desk(QObject):
     async def close(self) -> None:
         """Keep what the window remembers, pause what runs, and let go of the engine."""
         self._remember()
-        for dialog in self.window.findChildren(SettingsDialog):
-            await dialog.tasks.close()
+        await self.settings.close()
         for part in (self.workflows, self.group_commands, self.assistants):
             await part.close()
         await self.tasks.close()
-        await self.background.close()
+        await self.notifications.close()
         self._bridge.close()
         self._list_timer.stop()
         await self._close_moot()
@@ -141,9 +137,10 @@ class Desk(QObject):
         """Connect every request to what answers it."""
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_requested.connect(self.show_new)
+        side.search_requested.connect(self.palette.search)
         side.hide_requested.connect(lambda: self.window.show_side(False))
-        side.providers_requested.connect(lambda: self.open_settings("providers"))
-        side.settings_requested.connect(lambda: self.open_settings("appearance"))
+        side.providers_requested.connect(lambda: self.settings.open("providers"))
+        side.settings_requested.connect(lambda: self.settings.open("appearance"))
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self._on_delete)
         side.sessions.rename_requested.connect(self._on_rename)
@@ -155,6 +152,12 @@ class Desk(QObject):
         top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
         self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
+        self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
+        self.settings.applied.connect(self.notifications.choose)
+        self.settings.partner_requested.connect(self._on_partner_requested)
+        self.settings.undo_left.connect(self.providers.offer_undo)
+        self.settings.providers_changed.connect(self._refresh_providers)
+        self.settings.providers_changed.connect(self._look_for_servers)
         for known in (bridge.keys_changed, self.providers.changed):
             known.connect(self._refresh_providers)
         bridge.keys_changed.connect(self.providers.show_keyring)
@@ -165,19 +168,21 @@ class Desk(QObject):
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        for asking in (self.debates, self.groups, self.workflows, self.assistants, self.background):
+        for asking in (self.debates, self.groups, self.workflows, self.palette, self.notifications):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.chats):
-            needing.settings_requested.connect(self.open_settings)
-        self.background.chat_requested.connect(self.show_new)
-        self.background.debate_requested.connect(self.debates.show_setup)
+            needing.settings_requested.connect(self.settings.open)
+        self.notifications.chat_requested.connect(self.show_new)
+        self.notifications.debate_requested.connect(self.debates.show_setup)
         bridge.assistants_changed.connect(panel.setup.refresh_seats)
-        self.debates.settings_chosen.connect(self._on_settings_chosen)
+        self.debates.settings_chosen.connect(self.settings.change)
         self.debates.delete_requested.connect(self._on_delete)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
         self.assistants.chat_requested.connect(self.show_new)
+        self.palette.assistant_requested.connect(self.show_new)
+        self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
         self.group_commands.group_chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
@@ -191,28 +196,45 @@ class Desk(QObject):
 
     # What the user asks for
 
+    def actions(self) -> dict[str, Callable[[], object]]:
+        """Return what each command of the table in `gui.commands` does."""
+        top, toasts = self.window.top_bar, self.window.toasts
+        return {
+            "new_chat": self.show_new,
+            "new_debate": self.debates.show_setup,
+            "new_group": self.group_commands.make_new,
+            "ready_groups": self.group_commands.show_ready,
+            "new_assistant": self.assistants.make_new,
+            "bring_in": self.assistants.bring_in,
+            "assistants": self.assistants.show_page,
+            "find": self.find_in_session,
+            "rename": top.rename,
+            "undo": self.undo,
+            "notice": toasts.take_focus,
+            "panel": top.debate_button.toggle,
+            "setup": lambda: self.debates.show_tab(0),
+            "discussion": lambda: self.debates.show_tab(1),
+            "history": lambda: self.debates.show_tab(2),
+            "workflow": top.workflow_button.toggle,
+            "plan": top.plan_button.toggle,
+            "needs_you": top.needs_you.open,
+            "pause": self.pause_or_resume,
+            "settings_mode": self.chats.switch_settings_mode,
+            "queue": self.workflows.queues.show,
+            "side": self.toggle_side,
+            "settings": lambda: self.settings.open("appearance"),
+            "shortcuts": lambda: self.settings.open("shortcuts"),
+            "theme": self.settings.switch_theme,
+            "language": self.settings.switch_language,
+            "quit": self.window.close_requested.emit,
+        }
+
     def show_session(self, session_id: str) -> None:
         """Show a session in the main area."""
         summary = self.views.summary(session_id)
         if summary is not None:
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
-
-    def open_settings(self, page: str, provider_id: str = "", row: str = "") -> None:
-        """Open the settings at a page, and there at a provider or at a setting."""
-        dialog = SettingsDialog(
-            self._language, self._look, self.engine, self._data_dir, self.settings, self.window
-        )
-        dialog.show_page(page, provider_id, row)
-        self._bridge.keys_changed.connect(dialog.show_keys)
-        self._bridge.models_changed.connect(dialog.show_providers)
-        self._bridge.notice_given.connect(dialog.show_notice)
-        dialog.providers_changed.connect(self._refresh_providers)
-        dialog.providers_changed.connect(self._look_for_servers)
-        dialog.undo_left.connect(self.providers.offer_undo)
-        dialog.settings_chosen.connect(self._on_settings_chosen)
-        dialog.partner_requested.connect(self._on_partner_requested)
-        dialog.open()
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show an empty page to write to an assistant or a group on."""
@@ -230,18 +252,6 @@ class Desk(QObject):
     def toggle_side(self) -> None:
         """Show the side bar or hide it."""
         self.window.show_side(not self.window.side_bar.isVisible())
-
-    def switch_theme(self) -> None:
-        """Change between light and dark."""
-        theme = "light" if self._look.tokens.dark else "dark"
-        self._look.choose(theme)
-        self.choose_settings(replace(self.settings(), theme=theme))
-
-    def switch_language(self) -> None:
-        """Change between English and Korean."""
-        language = "en" if self._language.name == "ko" else "ko"
-        self._language.choose(language)
-        self.choose_settings(replace(self.settings(), language=language))
 
     def undo(self) -> None:
         """Take back what was done last, as long as a toast offers to."""
@@ -280,35 +290,7 @@ class Desk(QObject):
         if summary is not None:
             self.commands.ask_name(summary)
 
-    def settings(self) -> Settings:
-        """Return the settings as they were last chosen, also while they are on their way to the disk."""
-        if self._chosen is not None and self.tasks.running(SAVE):
-            return self._chosen
-        return self.engine.settings()
-
-    def choose_settings(self, settings: Settings) -> None:
-        """Do as these settings say from now on, and keep them."""
-        before = self.settings()
-        self._apply(settings)
-        # What the command line chose for this run stays until another is chosen.
-        if settings.language != before.language:
-            self._language.choose(settings.language)
-        if settings.theme != before.theme:
-            self._look.choose(settings.theme)
-        self._chosen = settings
-        self.tasks.replace(SAVE, self.engine.save_settings(settings))
-
-    def _apply(self, settings: Settings) -> None:
-        """Do as those settings say that nobody could choose on the command line."""
-        self._look.choose_size(settings.text_size)
-        self._look.choose_motion(settings.motion)
-        self.desk_commands.choose(settings.shortcuts)
-        self.background.choose(settings)
-
     # What has happened
-
-    def _on_settings_chosen(self, values: dict[str, Any]) -> None:
-        self.choose_settings(replace(self.settings(), **values))
 
     def _on_partner_requested(self, kind: str, partner_id: str) -> None:
         """Show an assistant, a group or a workflow where it is edited, or make a new one."""
@@ -401,7 +383,7 @@ class Desk(QObject):
             words, first = self._language, self._language.file_problem(problems[0])
             text = words("problems.found", count=len(problems), first=first)
             self.window.toasts.show_toast(
-                text, words("toast.show"), lambda: self.open_settings("data"), undoes=False
+                text, words("toast.show"), lambda: self.settings.open("data"), undoes=False
             )
 
     # Memory

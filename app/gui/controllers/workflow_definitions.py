@@ -10,16 +10,16 @@ from app.core.ids import new_id
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.engine import Engine
 from app.gui.controllers.save_queue import SaveQueue
-from app.gui.controllers.shared_files import free_name
-from app.gui.controllers.tasks import Tasks
-from app.gui.main_window import MainWindow
+from app.gui.files.shared_files import free_name
 from app.gui.panels.workflow.definitions_view import DefinitionsView
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
 
 class DefinitionCommands(QObject):
     """Turns requests about definitions into tasks on the engine."""
 
-    def __init__(self, window: MainWindow, engine: Engine, view: DefinitionsView) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, view: DefinitionsView) -> None:
         super().__init__(window)
         self._language, self._toasts = window.language, window.toasts
         self._workflows = engine.workflows

@@ -19,26 +19,26 @@ from app.engine.availability.policies import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
-from app.gui.controllers.bridge import Bridge
+from app.gui.bridge import Bridge
 from app.gui.controllers.main_pages import MainPages
-from app.gui.controllers.panel_controller import PanelDesk
-from app.gui.controllers.queues import QueueDesk
-from app.gui.controllers.tasks import Tasks
+from app.gui.controllers.panel_controller import PanelController
+from app.gui.controllers.queues import QueueController
 from app.gui.controllers.workflow_definitions import DefinitionCommands
 from app.gui.display.amounts import estimate_text
 from app.gui.display.assistant_display import colours_of
-from app.gui.main_window import MainWindow
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.workflow.busy_list import BusyRow
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.tasks import Tasks
 from app.gui.transcript.row_tree import group_id
+from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
 SHOWN = "workflow_panel"
 
 
-class WorkflowDesk(PanelDesk):
+class WorkflowController(PanelController):
     """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
 
     Emits session_requested(session id) for one that has begun.
@@ -46,7 +46,7 @@ class WorkflowDesk(PanelDesk):
 
     def __init__(
         self,
-        window: MainWindow,
+        window: WindowFrame,
         engine: Engine,
         bridge: Bridge,
         page: ChatPage,
@@ -55,7 +55,7 @@ class WorkflowDesk(PanelDesk):
     ) -> None:
         super().__init__(window, engine, page, pages, tasks)
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
-        self.queues = QueueDesk(window, engine, bridge, tasks)
+        self.queues = QueueController(window, engine, bridge, tasks)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
         self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self)

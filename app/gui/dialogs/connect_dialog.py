@@ -21,7 +21,7 @@ from app.core.errors import (
 )
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
-from app.gui.controllers.tasks import Tasks
+from app.gui.tasks import Tasks
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look

@@ -33,8 +33,8 @@ from app.core.agent import Agent
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.gui.dialogs.palette_entry import (
-    Command,
     Entry,
+    PaletteCommand,
     assistant_entries,
     command_entries,
     hit_entries,
@@ -194,7 +194,7 @@ class Palette(QFrame):
         self.setProperty("kind", "popup")
         self._language = language
         self._over = over
-        self._commands: Sequence[Command] = ()
+        self._commands: Sequence[PaletteCommand] = ()
         self._agents: Sequence[Agent] = ()
         self._sessions: Sequence[SessionSummary] = ()
         self._hits: list[Entry] = []
@@ -236,7 +236,7 @@ class Palette(QFrame):
 
     def come(
         self,
-        commands: Sequence[Command],
+        commands: Sequence[PaletteCommand],
         agents: Sequence[Agent],
         sessions: Sequence[SessionSummary],
         typed: str = "",

@@ -13,7 +13,7 @@ SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class PaletteCommand:
     """Something the palette can do: its words are the `key` of the catalogue.
 
     What is of the section `setting` is listed only once something was typed, and found by the words of
@@ -53,7 +53,9 @@ def fits(text: str, typed: str) -> bool:
     return all(word in folded for word in typed.casefold().split())
 
 
-def command_entries(commands: Sequence[Command], words: Callable[[str], str], typed: str) -> list[Entry]:
+def command_entries(
+    commands: Sequence[PaletteCommand], words: Callable[[str], str], typed: str
+) -> list[Entry]:
     """Return the commands whose words fit, then the settings that were asked for."""
     return [
         Entry(

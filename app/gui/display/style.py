@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QStyle
 
-from app.gui.desktop.desktop_settings import DesktopSettings
+from app.gui.display.desktop_settings import DesktopSettings
 from app.gui.display.icons import draw_svg
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 

@@ -8,15 +8,19 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from app.core.message import APPROVAL, Message
+from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, name_button
+from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
 from app.gui.widgets.label import plain_label
 
 WIDTH = 380
 ROW = 48
 MOST_ROWS = 7
+MOST_QUESTION = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,3 +155,16 @@ class NeedsYou(Button):
         self._popup.hide()
         one = self._waiting[place]
         self.question_requested.emit(one.session_id, one.message_id)
+
+
+def question_text(message: Message, words: Language) -> str:
+    """Return a question on one line: of an approval, what is to be allowed."""
+    prompt = message.prompt
+    assert prompt is not None
+    if is_hand_over(message):
+        text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
+    elif prompt.type == APPROVAL:
+        text = words("approval.question", tool=exact(prompt.tool))
+    else:
+        text = visible(prompt.question)
+    return " ".join(text[:MOST_QUESTION].split())

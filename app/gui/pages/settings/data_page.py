@@ -14,8 +14,8 @@ from app.core.errors import MootError
 from app.core.stored_data import Backup, BackupContents, PartSize, Thrown
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
-from app.gui.controllers.shared_files import ask_for_file, ask_where
-from app.gui.controllers.tasks import Tasks
+from app.gui.files.shared_files import ask_for_file, ask_where
+from app.gui.tasks import Tasks
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.restore_dialog import RestoreDialog

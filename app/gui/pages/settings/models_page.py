@@ -10,7 +10,7 @@ from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
 from app.core.provider import ProviderStatus
 from app.engine.engine import Engine
-from app.gui.controllers.tasks import Tasks
+from app.gui.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.model_rows import MODEL, NOTE, PROVIDER, TICKED, ModelRows

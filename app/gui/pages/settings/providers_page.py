@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedWidget, QWid
 
 from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
-from app.gui.controllers.tasks import Tasks
+from app.gui.tasks import Tasks
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look

@@ -21,8 +21,8 @@ from app.core.errors import MootError
 from app.core.events import Notice
 from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.commands import all_commands
-from app.gui.controllers.tasks import Tasks
+from app.gui.commands import COMMANDS
+from app.gui.tasks import Tasks
 from app.gui.dialogs.palette_entry import fits
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
@@ -295,7 +295,7 @@ class SettingsDialog(QDialog):
         """Return the rows of a page that can be gone to: their names, and their words."""
         words = self._language
         if page == "shortcuts":
-            return [(one.name, words(f"palette.{one.name}")) for one in all_commands()]
+            return [(one.name, words(f"palette.{one.name}")) for one in COMMANDS]
         return [(name, words(f"setting.{name}")) for name in settings_of(page)]
 
     def _add_item(self, text: str, icon: str, page: str, row: str = "") -> None:

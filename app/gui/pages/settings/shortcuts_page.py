@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QKeySequenceEdit, QStackedWidget, QWidget
 
 from app.core.settings import Settings
-from app.gui.commands import PORTABLE, all_commands, chosen_keys, kept_shortcuts, written
+from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, kept_shortcuts, written
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import Part, hbox, vbox
@@ -134,7 +134,7 @@ class ShortcutsPage(QWidget):
         self._language, self._settings = language, settings
         self._keys = chosen_keys(settings().shortcuts)
         self._lead = Paragraph("card_text")
-        self.rows = {one.name: ShortcutRow(look, one.name) for one in all_commands()}
+        self.rows = {one.name: ShortcutRow(look, one.name) for one in COMMANDS}
         self._fixed_title = plain_label("field")
         self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
         for row in self.rows.values():
@@ -177,7 +177,7 @@ class ShortcutsPage(QWidget):
         """Draw every word anew."""
         words = self._language
         self._lead.setText(words("keys.text"))
-        for one in all_commands():
+        for one in COMMANDS:
             keys = self._keys[one.name]
             self.rows[one.name].show_keys(words, keys, first=keys == one.keys)
         self._fixed_title.setText(words("keys.fixed"))
@@ -196,7 +196,7 @@ class ShortcutsPage(QWidget):
             self.choose({"shortcuts": kept_shortcuts(self._keys)})
 
     def _on_reset(self, name: str) -> None:
-        keys = next(one.keys for one in all_commands() if one.name == name)
+        keys = next(one.keys for one in COMMANDS if one.name == name)
         self._on_given(name, keys)
         self.rows[name].keys.setFocus()
 
@@ -208,7 +208,7 @@ class ShortcutsPage(QWidget):
         other = next((one for one, taken in self._keys.items() if taken == keys and one != name), "")
         if other:
             return words("keys.taken", keys=written(keys), command=words(f"palette.{other}"))
-        if any(one.name == name and one.keys == keys for one in all_commands()):
+        if any(one.name == name and one.keys == keys for one in COMMANDS):
             return ""
         own = {written(fixed) for fixed, _name in FIXED}
         standard = any(wanted in QKeySequence.keyBindings(one) for one in WRITING)

@@ -13,8 +13,8 @@ from app.core.errors import MootError
 from app.core.usage import Total
 from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
-from app.gui.controllers.shared_files import save_whole
-from app.gui.controllers.tasks import Tasks
+from app.gui.files.shared_files import save_whole
+from app.gui.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.settings_rows import SettingsRows

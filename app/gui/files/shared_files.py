@@ -13,7 +13,8 @@ from PySide6.QtCore import QIODevice, QSaveFile, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
-from app.gui.main_window import MainWindow
+from app.gui.display.i18n import Language
+from app.gui.widgets.toast import Toasts
 
 MOST_BYTES = 1_000_000
 MOST_NAME_BYTES = 80
@@ -81,15 +82,15 @@ def save_whole(path: Path, data: bytes) -> None:
         raise OSError(file.errorString())
 
 
-async def write_shared_file(window: MainWindow, path: Path, text: str) -> None:
+async def write_shared_file(toasts: Toasts, words: Language, path: Path, text: str) -> None:
     """Write a shared file and say how that went."""
     try:
         await asyncio.to_thread(save_whole, path, text.encode())
     except OSError as error:
         detail = error.strerror or str(error)
-        window.toasts.show_toast(window.language("export.failed", name=path.name, detail=detail))
+        toasts.show_toast(words("export.failed", name=path.name, detail=detail))
     else:
-        window.toasts.show_toast(window.language("export.done", name=path.name))
+        toasts.show_toast(words("export.done", name=path.name))
 
 
 def free_name(name: str, taken: set[str]) -> str:

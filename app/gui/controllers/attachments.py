@@ -17,11 +17,11 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError
 from app.core.message import Attachment
 from app.engine.drafts import Drafts
-from app.gui.controllers.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.tasks import Tasks
 from app.gui.widgets.drop_hint import DropHint
 from app.gui.widgets.toast import Toasts
 
@@ -34,7 +34,7 @@ class Reading:
     session_id: str
 
 
-class FileDesk(QObject):
+class AttachmentController(QObject):
     """Reads files one after the other; Send waits for them.
 
     Signals: ready(id of a session that is not in front) once what Send waited for there is read,

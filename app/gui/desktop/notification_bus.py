@@ -25,7 +25,7 @@ ANSWER_S = 3.0
 OPEN = "default"
 
 
-class DesktopNotes(QObject):
+class NotificationBus(QObject):
     """Shows notifications, one a session: a newer one takes its place. Emits clicked(session id)."""
 
     clicked = Signal(str)

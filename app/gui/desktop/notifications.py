@@ -4,28 +4,65 @@ Made by the desk; does as the settings `notifications` and `tray` say.
 """
 
 import sys
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QSystemTrayIcon
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING, Session
+from app.core.events import PromptAsked, SessionChanged
+from app.core.session import COMPLETED, ERROR, IDLE, PAUSED, RUNNING, WAITING, Session
 from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.controllers.attention import Attention
-from app.gui.controllers.bridge import Bridge
-from app.gui.controllers.group_runs import question_text
-from app.gui.controllers.tasks import Tasks
-from app.gui.desktop.desktop_notifications import DesktopNotes
+from app.gui.bridge import Bridge
+from app.gui.desktop.notification_bus import NotificationBus
 from app.gui.desktop.tray import Tray
-from app.gui.main_window import MainWindow
+from app.gui.navigation.needs_you import question_text
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
+# Reasons of which the user knows.
+THE_USERS_DOING = ("by_user", "app_closed")
 TOLD = "tray_told"
 MOST_TITLE = 100
 # How often it is looked whether the desktop has a place for the icon by now.
 PANEL_MS = 3_000
 
 
-class BackgroundDesk(QObject):
+class Attention(QObject):
+    """Marks the window in the task bar when a session ended, paused by itself, answered, or asks something.
+
+    Emits called(session id) with each. A question counts from any depth, also while the rest of its session
+    still runs.
+    """
+
+    called = Signal(str)
+
+    def __init__(
+        self, window: QWidget, bridge: Bridge, alert: Callable[[QWidget], None] = QApplication.alert
+    ) -> None:
+        super().__init__(bridge)
+        self._window = window
+        self._alert = alert
+        bridge.session_changed.connect(self._on_session_changed)
+        bridge.prompt_asked.connect(self._on_prompt_asked)
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        session = event.session
+        wanted = session.status in (COMPLETED, ERROR, WAITING, PAUSED, IDLE) and event.status_changed
+        if wanted and session.reason not in THE_USERS_DOING:
+            self._call(event.session_id)
+
+    def _on_prompt_asked(self, event: PromptAsked) -> None:
+        self._call(event.session_id)
+
+    def _call(self, session_id: str) -> None:
+        # A dialog of ours in front is as good as the window itself.
+        if QApplication.activeWindow() is None:
+            self._alert(self._window)
+            self.called.emit(session_id)
+
+
+class Notifications(QObject):
     """Notifies, and keeps the icon.
 
     Signals: session_requested(session id) when a notification is clicked, chat_requested() and
@@ -36,7 +73,7 @@ class BackgroundDesk(QObject):
     chat_requested = Signal()
     debate_requested = Signal()
 
-    def __init__(self, window: MainWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
         self._window, self._engine, self._tasks = window, engine, tasks
         self._language = window.language
@@ -47,7 +84,7 @@ class BackgroundDesk(QObject):
         self._panel = QTimer(self)
         self._panel.setInterval(PANEL_MS)
         self._panel.timeout.connect(self._show_tray)
-        self.notes = DesktopNotes(self)
+        self.notes = NotificationBus(self)
         self._attention = Attention(window, bridge)
         self._attention.called.connect(self._on_called)
         self.notes.clicked.connect(self._on_clicked)

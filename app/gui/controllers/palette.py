@@ -1,0 +1,132 @@
+"""The keys of the commands, and the palette: it lists commands, settings, assistants and sessions, and searches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+
+from app.core.session import RUNNING, WAITING, ChatSession
+from app.engine.chat.branches import is_shown, root_of
+from app.engine.engine import Engine
+from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
+from app.gui.dialogs.palette import Palette
+from app.gui.dialogs.palette_entry import SETTING, PaletteCommand
+from app.gui.pages.settings.settings_dialog import PAGES
+from app.gui.pages.settings.settings_rows import settings_of
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.tasks import Tasks
+from app.gui.widgets.undo_key import UndoKey
+from app.gui.window_frame import WindowFrame
+
+SEARCH = "search everything"
+OPEN_HIT = "open a message"
+MOST_HITS = 50
+
+
+class PaletteController(QObject):
+    """Starts `actions`, by the commands' names, from their keys and from the palette.
+
+    Signals: session_requested(session id), assistant_requested(assistant id) to chat with one,
+    settings_requested(page, name of a setting or "").
+    """
+
+    session_requested = Signal(str)
+    assistant_requested = Signal(str)
+    settings_requested = Signal(str, str)
+
+    def __init__(
+        self, window: WindowFrame, engine: Engine, tasks: Tasks, actions: Mapping[str, Callable[[], object]]
+    ) -> None:
+        super().__init__(window)
+        self._window, self._language, self._engine, self._tasks = window, window.language, engine, tasks
+        self._actions = {**actions, "search": self.search}
+        self._commands: list[PaletteCommand] = []
+        self._shortcuts: dict[str, QShortcut] = {}
+        UndoKey(self)
+        for command in COMMANDS:
+            shortcut = QShortcut(window.main_area if command.in_session else window)
+            if command.in_session:
+                shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self._actions[command.name])
+            self._shortcuts[command.name] = shortcut
+        self.palette = Palette(window.language, window.look, window)
+        self.palette.search_requested.connect(lambda typed: tasks.replace(SEARCH, self._search(typed)))
+        self.palette.search_dropped.connect(lambda: tasks.cancel(SEARCH))
+        self.palette.session_requested.connect(self.session_requested)
+        self.palette.hit_requested.connect(
+            lambda session_id, message_id: tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
+        )
+        self.palette.assistant_requested.connect(self.assistant_requested)
+
+    def choose_keys(self, shortcuts: Sequence[str]) -> None:
+        """Give the commands the keys of `Settings.shortcuts`."""
+        for name, keys in chosen_keys(shortcuts).items():
+            self._shortcuts[name].setKey(QKeySequence(keys, PORTABLE))
+        self._language.choose_keys(written_keys(shortcuts))
+        self._commands = [
+            PaletteCommand(
+                key=f"palette.{one.name}",
+                icon=one.icon,
+                act=self._actions[one.name],
+                shortcut=self._language.keys(one.name),
+            )
+            for one in COMMANDS
+            if one.listed
+        ]
+        self._commands += self._settings()
+
+    def search(self, typed: str = "") -> None:
+        """Open the palette, or close it."""
+        self.palette.come(self._commands, self._engine.assistants.all(), self._engine.sessions(), typed)
+
+    def _settings(self) -> list[PaletteCommand]:
+        """Return the pages of the settings, and the settings on them."""
+        found = []
+        for page, icon in PAGES.items():
+            show = partial(self.settings_requested.emit, page)
+            key = f"settings.{page}"
+            if page != "shortcuts":  # That is a command by itself.
+                found.append(
+                    PaletteCommand(
+                        key=key, icon=icon, act=partial(show, ""), section=SETTING, more=f"{key}.find"
+                    )
+                )
+            found += [
+                PaletteCommand(
+                    key=f"setting.{name}", icon=icon, act=partial(show, name), section=SETTING, page=key
+                )
+                for name in settings_of(page)
+            ]
+        return found
+
+    async def _search(self, typed: str) -> None:
+        self.palette.show_hits(typed, await self._engine.search(typed, MOST_HITS))
+
+    async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
+        """Show a message in its session, in the version it belongs to; `stops` ends what runs there for it."""
+        live = await self._engine.open(session_id)
+        turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
+        if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
+            if live.session.status in (RUNNING, WAITING) and not stops:
+                self._window.toasts.show_toast(
+                    self._language("palette.other_version"),
+                    self._language("palette.stop_and_show"),
+                    lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
+                )
+            else:
+                await self._engine.chats.choose_version(session_id, root_of(live, turn_id))
+        self._show_message(session_id, message_id)
+
+    def _show_message(self, session_id: str, message_id: str) -> None:
+        """Open a session where a message begins."""
+        place, area = f"{message_id}:0", self._window.main_area
+        self._window.state.keep_place(session_id, place)
+        for number in range(area.count()):
+            page = area.widget(number)
+            if isinstance(page, ConversationView) and page.session_id == session_id:
+                # It holds the session already, and would keep the place it was left at.
+                page.go_to(place)
+                if page is area.currentWidget():
+                    return
+        self.session_requested.emit(session_id)

@@ -1,0 +1,99 @@
+"""The settings: kept, applied to the window, and changed in their dialog, from the palette or by a command."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.pages.settings.settings_dialog import SettingsDialog
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
+
+SAVE = "save settings"
+
+
+class SettingsController(QObject):
+    """Opens the dialog of the settings, applies what is chosen at once, and saves it.
+
+    Signals: applied(Settings) for what is not the window's language or look, providers_changed(),
+    partner_requested(kind, id) for an assistant, group or workflow to edit ("" for a new one),
+    undo_left(text, what takes it back) when the dialog closed while it offered an undo.
+    """
+
+    applied = Signal(object)
+    providers_changed = Signal()
+    partner_requested = Signal(str, str)
+    undo_left = Signal(str, object)
+
+    def __init__(
+        self, window: WindowFrame, engine: Engine, data_dir: Path, bridge: Bridge, tasks: Tasks
+    ) -> None:
+        super().__init__(window)
+        self._window, self._language, self._look = window, window.language, window.look
+        self._engine, self._data_dir, self._bridge, self._tasks = engine, data_dir, bridge, tasks
+        self._chosen: Settings | None = None
+
+    def current(self) -> Settings:
+        """Return the settings as they were last chosen, saved or not."""
+        if self._chosen is not None and self._tasks.running(SAVE):
+            return self._chosen
+        return self._engine.settings()
+
+    def open(self, page: str, provider_id: str = "", row: str = "") -> None:
+        """Open the settings at a page, and there at a provider or at a setting."""
+        window = self._window
+        dialog = SettingsDialog(
+            self._language, self._look, self._engine, self._data_dir, self.current, window
+        )
+        dialog.show_page(page, provider_id, row)
+        self._bridge.keys_changed.connect(dialog.show_keys)
+        self._bridge.models_changed.connect(dialog.show_providers)
+        self._bridge.notice_given.connect(dialog.show_notice)
+        dialog.settings_chosen.connect(self.change)
+        dialog.providers_changed.connect(self.providers_changed)
+        dialog.undo_left.connect(self.undo_left)
+        dialog.partner_requested.connect(self.partner_requested)
+        dialog.open()
+
+    def change(self, values: dict[str, Any]) -> None:
+        """Choose other values for some of the settings, by their names."""
+        self.choose(replace(self.current(), **values))
+
+    def choose(self, settings: Settings) -> None:
+        """Apply settings and save them."""
+        before = self.current()
+        self.apply(settings)
+        # What the command line chose for this run stays until another is chosen.
+        if settings.language != before.language:
+            self._language.choose(settings.language)
+        if settings.theme != before.theme:
+            self._look.choose(settings.theme)
+        self._chosen = settings
+        self._tasks.replace(SAVE, self._engine.save_settings(settings))
+
+    def apply(self, settings: Settings) -> None:
+        """Apply the settings that have no option on the command line."""
+        self._look.choose_size(settings.text_size)
+        self._look.choose_motion(settings.motion)
+        self.applied.emit(settings)
+
+    def switch_theme(self) -> None:
+        """Change between light and dark."""
+        theme = "light" if self._look.tokens.dark else "dark"
+        self._look.choose(theme)
+        self.change({"theme": theme})
+
+    def switch_language(self) -> None:
+        """Change between English and Korean."""
+        language = "en" if self._language.name == "ko" else "ko"
+        self._language.choose(language)
+        self.change({"language": language})
+
+    async def close(self) -> None:
+        """Cancel what an open dialog has begun."""
+        for dialog in self._window.findChildren(SettingsDialog):
+            await dialog.tasks.close()

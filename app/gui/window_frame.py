@@ -1,0 +1,154 @@
+"""The widgets of the main window: side bar, top bar, banner, toasts and the main area with the welcome page.
+
+The outline is painted before the modules of the widgets are imported; then `furnish` adds them.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QColor, QPaintEvent, QPalette
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from app.gui.display.theme import Tokens
+from app.gui.window_state import WindowState
+
+if TYPE_CHECKING:
+    from app.gui.display.i18n import Language
+    from app.gui.display.style import Look
+
+SMALLEST = QSize(480, 320)
+SMALLEST_BODY = QSize(900, 600)  # where the window is smaller, what it holds is scrolled
+FIRST_SIZE = QSize(1440, 900)
+FRAME = QSize(8, 40)  # what the system draws round a window is not known before it is shown
+SIDE_WIDTH = 248
+BAR_HEIGHT = 52
+_FAR = 10_000
+
+
+class WindowFrame(QMainWindow):
+    """The main window as the controllers know it: its widgets, its language, look and state.
+
+    Emits `painted` once, when its outline is on the screen, `close_requested` when the program is to end,
+    and `hidden` when the user closed the window and the program goes on.
+    """
+
+    painted = Signal()
+    close_requested = Signal()
+    hidden = Signal()
+
+    def __init__(self, tokens: Tokens, state: WindowState) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setWindowTitle("Moot")
+        room = self.screen().availableSize() - FRAME
+        self.setMinimumSize(SMALLEST.boundedTo(room))
+        self.resize(FIRST_SIZE.boundedTo(room))
+        self.state = state
+        self._is_painted = self.hides_on_close = False
+        _fill(self, tokens.bg)
+        self.setCentralWidget(_outline(tokens))
+        geometry = state.bytes_of("geometry")
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+
+    def furnish(self, language: "Language", look: "Look") -> None:
+        """Put the widgets in."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
+
+        from app.gui.commands import written_keys
+        from app.gui.navigation.side_bar import SideBar
+        from app.gui.navigation.top_bar import TopBar
+        from app.gui.pages.welcome_page import WelcomePage
+        from app.gui.widgets.side_splitter import SideSplitter
+        from app.gui.widgets.toast import Banner, Toasts
+
+        self.language = language
+        self.look = look
+        language.choose_keys(written_keys(()))
+        self.setWindowTitle(language("app.name"))
+        self.setPalette(QPalette())
+        self.side_bar = SideBar(language, look)
+        self.top_bar = TopBar(language, look)
+        self.banner = Banner(language, look)
+        self.welcome = WelcomePage(language, look)
+        self.main_area = QStackedWidget()
+        self.main_area.addWidget(self.welcome)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addWidget(self.banner)
+        column.addWidget(self.main_area, 1)
+        middle.setMinimumWidth(320)
+        self.splitter = SideSplitter()
+        self.splitter.addWidget(self.side_bar)
+        self.splitter.addWidget(middle)
+        # The widths of the outline, so that nothing moves until the controllers restore those of the last run.
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.set_widths([SIDE_WIDTH])
+        body = QWidget()
+        body.setMinimumSize(SMALLEST_BODY)
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.splitter)
+        self.toasts = Toasts(middle)
+        scrolled = QScrollArea()
+        scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        scrolled.setWidgetResizable(True)
+        # Who goes on with the Tab key is taken to what has the focus.
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled.setWidget(body)
+        self.setCentralWidget(scrolled)
+        self.show_welcome()
+
+    def show_welcome(self) -> None:
+        """Show the welcome page in the main area."""
+        self.main_area.setCurrentWidget(self.welcome)
+        self.top_bar.show_title(self.language("top.welcome"))
+        self.top_bar.show_session_tools(False)
+        self.side_bar.sessions.select("")
+        self.welcome.setFocus()
+
+    def show_side(self, shown: bool) -> None:
+        """Show or hide the side bar."""
+        self.side_bar.setVisible(shown)
+        self.top_bar.side_button.setVisible(not shown)
+
+    def come_forward(self) -> None:
+        """Show the window to a user who tried to open a second one."""
+        from PySide6.QtCore import Qt
+
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._is_painted:
+            self._is_painted = True
+            self.painted.emit()
+
+
+def _outline(tokens: Tokens) -> QWidget:
+    """Return what the window shows before it is furnished.
+
+    Coloured areas and no painter: the first use of a painter's colours costs Qt's Python names 20 ms.
+    """
+    body = QWidget()
+    for colour, place in (
+        (tokens.side, (0, 0, SIDE_WIDTH, _FAR)),
+        (tokens.line, (SIDE_WIDTH, 0, 1, _FAR)),
+        (tokens.line, (SIDE_WIDTH, BAR_HEIGHT, _FAR, 1)),
+    ):
+        area = QWidget(body)
+        area.setGeometry(*place)
+        _fill(area, colour)
+    return body
+
+
+def _fill(area: QWidget, colour: str) -> None:
+    area.setPalette(QPalette(QColor(colour), QColor(colour)))
+    area.setAutoFillBackground(True)
