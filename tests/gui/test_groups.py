@@ -381,7 +381,7 @@ async def test_dragging_puts_a_member_elsewhere(person, data_dir):
 async def test_the_palette_makes_groups(person):
     entries = [
         command
-        for command in person.window.controller.assistants._commands
+        for command in person.window.controller.palette._commands
         if command.key.startswith("palette.") and "group" in command.key
     ]
     assert [command.key for command in entries] == ["palette.new_group", "palette.ready_groups"]

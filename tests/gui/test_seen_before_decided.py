@@ -11,7 +11,6 @@ from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import ASKING, McpServer, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.engine.library.assistants import SharedAssistant
-from app.gui.controllers.group_runs import question_text
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.consent_dialog import ConsentDialog
 from app.gui.dialogs.import_definition_dialog import BringInDialog, assistant_preview
@@ -20,6 +19,7 @@ from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.dialogs.restore_dialog import RestoreDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.navigation.needs_you import question_text
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.hand_over_card import HandOverCard
 from app.gui.widgets.label import ElidedLabel, Paragraph

@@ -169,7 +169,7 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     assert not window.side_bar.isVisible()
     await until(lambda: not window.controller.tasks.running("save settings"))
     window.controller.palette.search("side bar")
-    assert "Ctrl+Alt+B" in [command.shortcut for command in window.controller.assistants._commands]
+    assert "Ctrl+Alt+B" in [command.shortcut for command in window.controller.palette._commands]
     window.controller.palette.search()
 
 
