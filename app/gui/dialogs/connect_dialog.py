@@ -21,10 +21,10 @@ from app.core.errors import (
 )
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
-from app.gui.tasks import Tasks
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label

@@ -10,9 +10,9 @@ from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import MootError, StorageError
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
-from app.gui.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import Paragraph, plain_label

@@ -5,12 +5,12 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedWidget, QWid
 
 from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
-from app.gui.tasks import Tasks
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph

@@ -22,7 +22,6 @@ from app.core.events import Notice
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.commands import COMMANDS
-from app.gui.tasks import Tasks
 from app.gui.dialogs.palette_entry import fits
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
@@ -38,6 +37,7 @@ from app.gui.pages.settings.servers_page import ServersPage
 from app.gui.pages.settings.settings_rows import SettingsRows, settings_of
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import SearchBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel

@@ -13,12 +13,12 @@ from app.core.errors import MootError
 from app.core.usage import Total
 from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
-from app.gui.files.shared_files import save_whole
-from app.gui.tasks import Tasks
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.files.shared_files import save_whole
 from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.pages.settings.usage_table import UsageTable
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
