@@ -11,14 +11,9 @@ from pathlib import Path
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
-from app.core.message import ASSISTANT, FAILED, USER, Author, Failure, Message
+from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
-from app.core.session import (
-    RUNNING,
-    Debate,
-    DebateSession,
-    Participant,
-)
+from app.core.session import Debate, DebateSession, Participant, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
 from app.core.usage import Price
@@ -60,7 +55,7 @@ def a_debate(count: int = 3, **fields: object) -> Debate:
 
 def a_session(debate: Debate, **fields: object) -> DebateSession:
     """Return a running session of a debate."""
-    session = DebateSession(id="0" * 26, title=debate.topic, status=RUNNING, debate=debate)
+    session = DebateSession(id="0" * 26, title=debate.topic, status=Status.RUNNING, debate=debate)
     return replace(session, **fields)  # type: ignore[arg-type]
 
 
@@ -73,7 +68,7 @@ def said(participant: Participant, text: str, round_number: int = 1, **fields: o
     message = Message(
         id=number,
         turn_id=f"t{number}",
-        role=ASSISTANT,
+        role=Role.ASSISTANT,
         author=author_of(participant),
         content=text,
         round=round_number,
@@ -83,14 +78,16 @@ def said(participant: Participant, text: str, round_number: int = 1, **fields: o
 
 def failed(participant: Participant, text: str = "", round_number: int = 1) -> Message:
     """Return a turn that failed, perhaps after some text."""
-    return said(participant, text, round_number, state=FAILED, error=Failure(kind="server", detail="500"))
+    return said(
+        participant, text, round_number, state=MessageState.FAILED, error=Failure(kind="server", detail="500")
+    )
 
 
 def user_said(text: str, round_number: int = 1) -> Message:
     """Return what the user said."""
     number = f"m{next(_numbers)}"
     return Message(
-        id=number, turn_id=f"t{number}", role=USER, author=USER_AUTHOR, content=text, round=round_number
+        id=number, turn_id=f"t{number}", role=Role.USER, author=USER_AUTHOR, content=text, round=round_number
     )
 
 

@@ -8,9 +8,9 @@ from app.core.agent import Agent, Group
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import STOPPED, STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.provider import ModelList, ProviderConfig
-from app.core.session import PAUSED, RUNNING, Session, SessionSummary
+from app.core.session import Session, SessionSummary, Status
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -233,9 +233,12 @@ class MemoryStore(SessionStore):
                     messages[event.message.id] = event.message
         if session is None:
             raise NotFound("session_not_found", session=session_id)
-        if session.status == RUNNING:
-            session = replace(session, status=PAUSED, reason="app_restart")
-        mended = [replace(one, state=STOPPED) if one.state == STREAMING else one for one in messages.values()]
+        if session.status == Status.RUNNING:
+            session = replace(session, status=Status.PAUSED, reason="app_restart")
+        mended = [
+            replace(one, state=MessageState.STOPPED) if one.state == MessageState.STREAMING else one
+            for one in messages.values()
+        ]
         return StoredSession(session=session, messages=mended)
 
 

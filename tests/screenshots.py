@@ -14,13 +14,15 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
+from app.core.session import DebateMode
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.session import FREE, ROLES, Participant
+from app.core.session import Participant
 from app.engine.engine import DebateSetup, Engine
 from app.gui.desktop.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until
@@ -148,7 +150,7 @@ async def take_views(person: Person, running: str, language: str, path) -> None:
     await show_discussion(person, running)
     await keep(person, path("discussion"))
     window.controller.debates.show_setup(TOPICS[language])
-    window.controller.panel.setup.mode.set_value(ROLES)
+    window.controller.panel.setup.mode.set_value(DebateMode.ROLES)
     await keep(person, path("setup"))
     window.controller.panel.tabs.choose(2)
     window.controller.panel.tabs.setFocus()
@@ -206,7 +208,9 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
     gpt, claude, gemini = seats = tuple(replace(one, role="") for one in PARTICIPANTS)
     servers[2].script(MODELS["gemini"], lambda _request: Answer(WORDS["gemini"][0], delay=1.0))
     failing = await engine.debates.start(
-        DebateSetup(topic="Is p99 the right goal?", participants=(gpt, gemini), mode=FREE, rounds=3)
+        DebateSetup(
+            topic="Is p99 the right goal?", participants=(gpt, gemini), mode=DebateMode.FREE, rounds=3
+        )
     )
     await until(lambda: len(engine.tail(failing)) >= 2, 120)
     for enabled in (False, True):
@@ -226,7 +230,9 @@ async def hold_debates(engine: Engine, servers: list[WireServer]) -> None:
     for server in servers:
         server.script(MODELS[server.kind], [Fault("e500"), Fault("e500"), Fault("e500")])
     paused = await engine.debates.start(
-        DebateSetup(topic="원격 근무, 늘려야 할까?", participants=(claude, gemini), mode=FREE, rounds=3)
+        DebateSetup(
+            topic="원격 근무, 늘려야 할까?", participants=(claude, gemini), mode=DebateMode.FREE, rounds=3
+        )
     )
     await engine.wait(paused)
 
@@ -238,7 +244,7 @@ async def debate_in_its_middle(engine: Engine, servers: list[WireServer]) -> str
         slow = Answer(second, pace=60.0 if server.kind == "anthropic" else 0.0, pieces=62)
         server.script(MODELS[server.kind], [Answer(first, delay=0.3), slow])
     session_id = await engine.debates.start(
-        DebateSetup(topic=TOPICS["en"], participants=PARTICIPANTS, mode=ROLES, rounds=3)
+        DebateSetup(topic=TOPICS["en"], participants=PARTICIPANTS, mode=DebateMode.ROLES, rounds=3)
     )
     live = await engine.open(session_id)
     await until(lambda: len(live.messages) >= 3, 120)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import ROLES, Participant
+from app.core.session import DebateMode, Participant
 from app.engine.engine import DebateSetup, Engine
 from tests.app_driver import Person
 from tests.wire import Answer, WireServer
@@ -58,7 +58,7 @@ async def hold_verdict(
     """Hold a debate with ballots and a verdict; return its session's id."""
     for server in servers:
         script_debate(server, words[server.kind])
-    setup = DebateSetup(topic=topic, participants=participants, mode=ROLES, rounds=3, polls=True)
+    setup = DebateSetup(topic=topic, participants=participants, mode=DebateMode.ROLES, rounds=3, polls=True)
     session_id = await engine.debates.start(setup)
     await engine.wait(session_id)
     return session_id

@@ -21,24 +21,14 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import (
-    ALLOW,
-    ALWAYS,
-    APPROVAL,
-    ASSISTANT,
-    DENY,
-    FAILED,
-    OPTIONS,
-    STOPPED,
-    STREAMING,
-    SYSTEM,
-    TEXT,
-    TOOL,
-    USER,
-    YESNO,
     Author,
+    Consent,
     Failure,
     Message,
+    MessageState,
     Prompt,
+    PromptType,
+    Role,
     ToolCall,
 )
 from app.core.session import Chat, ChatSession
@@ -51,12 +41,12 @@ SESSION = ChatSession(id="01s", title="A chat", chat=Chat(assistant_id="guide", 
 
 
 def message(message_id: str, author: Author, text: str = "", **fields: object) -> Message:
-    values: dict[str, object] = {"turn_id": f"t-{author.id}", "role": ASSISTANT, **fields}
+    values: dict[str, object] = {"turn_id": f"t-{author.id}", "role": Role.ASSISTANT, **fields}
     return Message(id=message_id, author=author, content=text, **values)  # type: ignore[arg-type]
 
 
 def started(message_id: str, author: Author) -> MessageStarted:
-    return MessageStarted(session_id="01s", message=message(message_id, author, state=STREAMING))
+    return MessageStarted(session_id="01s", message=message(message_id, author, state=MessageState.STREAMING))
 
 
 def grown(message_id: str, offset: int, text: str) -> MessageDelta:
@@ -79,7 +69,7 @@ def done(author: Author, name: str, content: str = "", *, ok: bool = True) -> To
     )
 
 
-def asked(message_id: str, author: Author, prompt: Prompt, role: str = SYSTEM) -> list[Event]:
+def asked(message_id: str, author: Author, prompt: Prompt, role: str = Role.SYSTEM) -> list[Event]:
     return [
         finished(message_id, author, role=role, prompt=prompt, tool_call_id="c1"),
         PromptAsked(session_id="01s", message_id=message_id, prompt=prompt),
@@ -175,10 +165,10 @@ def test_what_was_cut_or_failed_says_so() -> None:
     text = printed(
         started("a", LEFT),
         grown("a", 0, "half"),
-        finished("a", LEFT, "half", state=STOPPED),
-        finished("b", RIGHT, state=FAILED, error=Failure(kind="server", detail="a\nb")),
+        finished("a", LEFT, "half", state=MessageState.STOPPED),
+        finished("b", RIGHT, state=MessageState.FAILED, error=Failure(kind="server", detail="a\nb")),
         started("c", GUIDE),
-        finished("c", GUIDE, state=FAILED, error=Failure(kind="network")),
+        finished("c", GUIDE, state=MessageState.FAILED, error=Failure(kind="network")),
     )
     lines = [line for line in text.splitlines() if line]
     assert lines[:4] == ["    Left:", "    half", f"      ! {TEXTS('cli.cut')}", "    오른쪽:"]
@@ -193,7 +183,7 @@ def test_what_was_cut_or_failed_says_so() -> None:
         (
             Prompt(
                 question="web",
-                type=APPROVAL,
+                type=PromptType.APPROVAL,
                 tool="open_url",
                 arguments='{"a":"' + "x" * 900 + '"}',
                 reason="tool",
@@ -201,15 +191,17 @@ def test_what_was_cut_or_failed_says_so() -> None:
             ["Left asks to use open_url", "x" * 900, "moot reply 01s allow|always|deny"],
         ),
         (
-            Prompt(question="web", type=APPROVAL, tool="pay", arguments="{}", reason="may_have_run"),
+            Prompt(
+                question="web", type=PromptType.APPROVAL, tool="pay", arguments="{}", reason="may_have_run"
+            ),
             ["may have run", "allow|always|deny"],
         ),
-        (Prompt(question="Sure?", type=YESNO), ["Left asks: Sure?", "moot reply 01s yes|no"]),
+        (Prompt(question="Sure?", type=PromptType.YESNO), ["Left asks: Sure?", "moot reply 01s yes|no"]),
         (
-            Prompt(question="Which?", type=OPTIONS, options=("하나", "two")),
+            Prompt(question="Which?", type=PromptType.OPTIONS, options=("하나", "two")),
             ["1. 하나", "2. two", "reply 01s 1"],
         ),
-        (Prompt(question="Say\nmore", type=TEXT), ["Say", "more", "moot reply 01s"]),
+        (Prompt(question="Say\nmore", type=PromptType.TEXT), ["Say", "more", "moot reply 01s"]),
     ],
 )
 def test_a_question_says_how_it_is_answered(prompt: Prompt, words: list[str]) -> None:
@@ -220,15 +212,20 @@ def test_a_question_says_how_it_is_answered(prompt: Prompt, words: list[str]) ->
 
 
 def test_the_users_words_stand_where_they_were_asked_for() -> None:
-    prompt = Prompt(question="Which?", type=TEXT)
-    answer = message("n", Author(id="user", name="User", kind="user"), "This one", role=USER)
+    prompt = Prompt(question="Which?", type=PromptType.TEXT)
+    answer = message("n", Author(id="user", name="User", kind="user"), "This one", role=Role.USER)
     text = printed(
-        *asked("q", LEFT, prompt, TOOL),
+        *asked("q", LEFT, prompt, Role.TOOL),
         done(LEFT, "promptUser", "asked"),
         MessageFinished(
             session_id="01s",
             message=Message(
-                id="n", turn_id="t-left", role=USER, author=answer.author, content="This one", answers="q"
+                id="n",
+                turn_id="t-left",
+                role=Role.USER,
+                author=answer.author,
+                content="This one",
+                answers="q",
             ),
         ),
     )
@@ -237,9 +234,14 @@ def test_the_users_words_stand_where_they_were_asked_for() -> None:
 
 
 def test_what_was_allowed_still_reports_its_result_and_the_word_itself_is_not_repeated() -> None:
-    prompt = Prompt(question="x", type=APPROVAL, tool="open_url", arguments="{}", reason="tool")
+    prompt = Prompt(question="x", type=PromptType.APPROVAL, tool="open_url", arguments="{}", reason="tool")
     word = Message(
-        id="n", turn_id="t-left", role=USER, author=Author(id="user", name="User"), content=ALLOW, answers="q"
+        id="n",
+        turn_id="t-left",
+        role=Role.USER,
+        author=Author(id="user", name="User"),
+        content=Consent.ALLOW,
+        answers="q",
     )
     events = asked("q", LEFT, prompt)
     said = MessageFinished(session_id="01s", message=word)
@@ -257,16 +259,16 @@ def test_a_notice_waits_for_the_end_of_a_line_too() -> None:
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("allow", ALLOW),
-        (" YES. ", ALLOW),
-        ("네", ALLOW),
-        ("허용", ALLOW),
-        ("Always", ALWAYS),
-        ("항상", ALWAYS),
-        ("deny", DENY),
-        ("No!", DENY),
-        ("아니요", DENY),
-        ("거부", DENY),
+        ("allow", Consent.ALLOW),
+        (" YES. ", Consent.ALLOW),
+        ("네", Consent.ALLOW),
+        ("허용", Consent.ALLOW),
+        ("Always", Consent.ALWAYS),
+        ("항상", Consent.ALWAYS),
+        ("deny", Consent.DENY),
+        ("No!", Consent.DENY),
+        ("아니요", Consent.DENY),
+        ("거부", Consent.DENY),
     ],
 )
 def test_words_for_an_approval(said: str, meant: str) -> None:

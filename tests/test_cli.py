@@ -37,7 +37,7 @@ from app.core.events import (
     SessionStarted,
     TurnStarted,
 )
-from app.core.message import ASSISTANT, FAILED, STREAMING, Author, Failure, Message
+from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
 from app.engine.debate.roles import ROLES
@@ -259,7 +259,13 @@ SESSION = DebateSession(
 
 
 def said(text: str, **changes: object) -> Message:
-    values: dict[str, object] = {"id": "m1", "turn_id": "t1", "role": ASSISTANT, "content": text, "round": 1}
+    values: dict[str, object] = {
+        "id": "m1",
+        "turn_id": "t1",
+        "role": Role.ASSISTANT,
+        "content": text,
+        "round": 1,
+    }
     return Message(**(values | {"author": Author(id="p1", name="Ann")} | changes))  # type: ignore[arg-type]
 
 
@@ -268,7 +274,7 @@ def test_people_see_who_speaks_in_which_round_and_each_word_once() -> None:
     events = [
         SessionStarted(session_id="01s", session=SESSION),
         TurnStarted(session_id="01s", turn_id="t1", author=Author(id="p1", name="Ann"), round=1),
-        MessageStarted(session_id="01s", message=said("", state=STREAMING)),
+        MessageStarted(session_id="01s", message=said("", state=MessageState.STREAMING)),
         MessageDelta(session_id="01s", message_id="m1", offset=0, text="Hello "),
         MessageDelta(session_id="01s", message_id="m1", offset=6, text="there"),
         MessageFinished(session_id="01s", message=said("Hello there.")),
@@ -283,7 +289,7 @@ def test_who_is_cut_in_on_goes_on_under_their_name() -> None:
     printer.know(SESSION)
     stepped_in = said("And vans?", id="m2", role="user", author=Author(id="user", name="User", kind="user"))
     events = [
-        MessageStarted(session_id="01s", message=said("", state=STREAMING)),
+        MessageStarted(session_id="01s", message=said("", state=MessageState.STREAMING)),
         MessageDelta(session_id="01s", message_id="m1", offset=0, text="Hello "),
         MessageFinished(session_id="01s", message=stepped_in),
         MessageDelta(session_id="01s", message_id="m1", offset=6, text="there."),
@@ -296,7 +302,9 @@ def test_who_is_cut_in_on_goes_on_under_their_name() -> None:
 def test_a_failed_turn_says_why() -> None:
     printer = TextPrinter(TEXTS)
     printer.know(SESSION)
-    failed = said("Hal", state=FAILED, error=Failure(kind="interrupted", detail="line\nbroke \x1b[31m"))
+    failed = said(
+        "Hal", state=MessageState.FAILED, error=Failure(kind="interrupted", detail="line\nbroke \x1b[31m")
+    )
     text = printer(MessageFinished(session_id="01s", message=failed))
     assert "Ann" in text
     assert "line broke" in text

@@ -13,7 +13,7 @@ from app.cli.control import hand_over
 from app.cli.parser import ALLOW, DENY, SERVERS, Arguments, parse_arguments
 from app.cli.printing.output import load_texts
 from app.core.errors import BadInput, NotFound
-from app.core.tool import ASKING, CONNECTED, OFF, McpServer
+from app.core.tool import McpServer, ServerState
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
@@ -78,12 +78,12 @@ async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) 
 
 async def test_a_yes_connects_and_a_changed_entry_asks_again(moot: Moot) -> None:
     await entry(moot)
-    assert await state(moot) == ASKING
+    assert await state(moot) == ServerState.ASKING
     status, out = await run(moot, ALLOW_IT, "Yes")
-    assert (status, await state(moot)) == (0, CONNECTED)
+    assert (status, await state(moot)) == (0, ServerState.CONNECTED)
     assert "proper__add" in out.out
     await entry(moot, env={"MORE": "1"})
-    assert await state(moot) == ASKING
+    assert await state(moot) == ServerState.ASKING
 
 
 @pytest.mark.parametrize("json_wanted", [False, True])
@@ -126,12 +126,12 @@ async def test_ctrl_c_at_the_question_changes_nothing(moot: Moot) -> None:
 
 async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(moot: Moot) -> None:
     await entry(moot, disabled=True)
-    assert await state(moot) == OFF
+    assert await state(moot) == ServerState.OFF
     assert (await run(moot, Arguments(command=SERVERS, action=ALLOW, name="proper", yes=True)))[0] == 0
-    assert await state(moot) == CONNECTED
+    assert await state(moot) == ServerState.CONNECTED
     status, out = await run(moot, DENY_IT)
     assert (status, out.out) == (0, "“proper” is no longer allowed to run.\n")
-    assert (await state(moot), moot.documents.consents()) == (ASKING, frozenset())
+    assert (await state(moot), moot.documents.consents()) == (ServerState.ASKING, frozenset())
     assert moot.engine._tools.server_tools(("proper",)) == ()
 
 
@@ -142,7 +142,7 @@ async def test_a_server_denied_while_it_connects_stays_denied(moot: Moot) -> Non
     await moot.engine.mcp.deny("proper")
     await allowing
     assert moot.documents.consents() == frozenset()
-    assert moot.engine.servers()[0].state == ASKING
+    assert moot.engine.servers()[0].state == ServerState.ASKING
 
 
 async def test_a_server_that_is_not_there_is_named(moot: Moot) -> None:
@@ -175,7 +175,7 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
         await until(lambda: page.allow.isVisible())
         out = Answers("y")
         status = await hand_over(DataPaths(data_dir).control, ALLOW_IT, out, asyncio.Event())
-        assert (status, engine.servers()[0].state) == (0, CONNECTED), out.err
+        assert (status, engine.servers()[0].state) == (0, ServerState.CONNECTED), out.err
         assert script in out.out and out.questions == [("Allow this server to run? [y/N] ", False)]
         await until(lambda: not page.allow.isVisible())
         assert await hand_over(DataPaths(data_dir).control, DENY_IT, out, asyncio.Event()) == 0

@@ -8,13 +8,13 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt
 from app.cli.parser import Arguments
 from app.cli.printing.output import Follower, JsonPrinter, Out, Printer, TextPrinter, last_line, verdict_text
 from app.core.errors import NotFound, ProviderError
 from app.core.ids import is_id
-from app.core.session import COMPLETED, ERROR, WAITING, Session
+from app.core.session import Session
 from app.core.texts import Texts
 from app.engine.export.event_lines import event_line
 from app.wiring import Moot
@@ -55,7 +55,7 @@ async def run_session(call: Call, start: Callable[[], Awaitable[str]], words: Pr
     session = await followed(call, start, words)
     if not call.arguments.json:
         await call.out.write("\n" + verdict_text(session, call.texts) + last_line(session, call.texts) + "\n")
-    return {COMPLETED: OK, WAITING: WAITS, ERROR: FAULT}.get(session.status, PAUSED_OR_STOPPED)
+    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
 
 
 async def followed(call: Call, start: Callable[[], Awaitable[str]], words: Printer) -> Session:

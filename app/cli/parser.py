@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
-from app.core.session import DEFAULT_MODE, DEFAULT_ROUNDS, FREE, ROLES, ROUND_ROBIN, SETTINGS_MODE
+from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -263,7 +263,11 @@ def _parser(texts: Texts) -> _Parser:
         dest="participants",
         help=texts("cli.help.participant"),
     )
-    debate.add_argument("--mode", choices=(ROUND_ROBIN, FREE, ROLES), help=texts("cli.help.mode"))
+    debate.add_argument(
+        "--mode",
+        choices=(DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES),
+        help=texts("cli.help.mode"),
+    )
     debate.add_argument(
         "--rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10", help=texts("cli.help.rounds")
     )
@@ -274,7 +278,9 @@ def _parser(texts: Texts) -> _Parser:
     ask.add_argument("assistant", metavar="WHO", help=texts("cli.help.who"))
     ask.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
     ask.add_argument("--session", metavar="ID", help=texts("cli.help.session"))
-    ask.add_argument("--mode", choices=(DEFAULT_MODE, SETTINGS_MODE), help=texts("cli.help.ask_mode"))
+    ask.add_argument(
+        "--mode", choices=(AgentMode.DEFAULT, AgentMode.SETTINGS), help=texts("cli.help.ask_mode")
+    )
     workflow = command(WORKFLOW)
     workflow.add_argument("text", metavar="COMMAND", help=texts("cli.help.work"))
     workflow.add_argument("--definition", metavar="ID", help=texts("cli.help.definition"))

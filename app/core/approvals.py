@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import APPROVAL, DONE, FAILED, TOOL, Message
-from app.core.session import PAUSED, WAITING, ChatSession, Session, WorkflowSession
+from app.core.message import Message, MessageState, PromptType, Role
+from app.core.reasons import Reason
+from app.core.session import ChatSession, Session, Status, WorkflowSession
 from app.core.workflow import STEP
 
-FROM_FILE = "from_file"
 CLOSED_RESULT = (
     "This call was not run: the session comes from a file, and approvals are not taken from files."
 )
@@ -33,11 +33,7 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     Each call without a result gets one that says it was not run, the questions of such a call and every open
     approval are dismissed, and lasting permissions are removed.
     """
-    finished = {
-        (one.turn_id, one.tool_call_id)
-        for one in messages
-        if one.role == TOOL and one.state in (DONE, FAILED)
-    }
+    finished = {(one.turn_id, one.tool_call_id) for one in messages if one.role == Role.TOOL and one.ended}
     results: dict[tuple[str, str | None], Message] = {}
     for message in messages:
         for call in message.tool_calls:
@@ -55,28 +51,28 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     written = (*changed, *results.values())
     if isinstance(session, ChatSession):
         session = replace(session, chat=replace(session.chat, always=()))
-        if written and session.status == WAITING:
-            session = replace(session, status=PAUSED, reason=FROM_FILE)
+        if written and session.status == Status.WAITING:
+            session = replace(session, status=Status.PAUSED, reason=Reason.FROM_FILE)
     return Unapproved(session=session, messages=(*kept, *results.values()), written=written)
 
 
 def _is_of_call(message: Message, results: dict[tuple[str, str | None], Message]) -> bool:
     """Say whether a question asks for an approval, or belongs to a call that had no result."""
     assert message.prompt is not None
-    return message.prompt.type == APPROVAL or (message.turn_id, message.tool_call_id) in results
+    return message.prompt.type == PromptType.APPROVAL or (message.turn_id, message.tool_call_id) in results
 
 
 def _result(answer: Message, call_id: str) -> Message:
     return Message(
         id=new_id(),
         turn_id=answer.turn_id,
-        role=TOOL,
+        role=Role.TOOL,
         author=answer.author,
         content=CLOSED_RESULT,
         parent_turn_id=answer.parent_turn_id,
         parent_call_id=answer.parent_call_id,
         follows=answer.follows,
         tool_call_id=call_id,
-        state=FAILED,
+        state=MessageState.FAILED,
         created_at=utc_now(),
     )

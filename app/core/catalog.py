@@ -3,13 +3,18 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 EMBEDDED = "embedded"
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
 
-CHAT = "chat"
-TRANSCRIPT = "transcript"
+
+class RequestForm(StrEnum):
+    """How a debate is put to a model: as chat turns, or as one transcript."""
+
+    CHAT = "chat"
+    TRANSCRIPT = "transcript"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,7 @@ class ProviderKind:
     variable: str = ""
     local: bool = False
     needs_key: bool = True
-    form: str = CHAT
+    form: str = RequestForm.CHAT
     guided: bool = False
     images: bool = True
     calls_at_once: int | None = None
@@ -118,7 +123,7 @@ KINDS: tuple[ProviderKind, ...] = (
         models=(EMBEDDED_MODEL,),
         local=True,
         needs_key=False,
-        form=TRANSCRIPT,
+        form=RequestForm.TRANSCRIPT,
         guided=True,
         images=False,
         calls_at_once=4,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from app.core.message import Attachment
-from app.core.session import DEFAULT_ROUNDS, ROUND_ROBIN
+from app.core.session import DEFAULT_ROUNDS, DebateMode
 
 # What is written where there is no session yet; what is written in one has the session's id.
 NEW, SETUP, COMMAND = "new", "setup", "command"
@@ -39,7 +39,7 @@ class SeatDraft:
 class SetupDraft:
     """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the one it repeats."""
 
-    mode: str = ROUND_ROBIN
+    mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
     independent_opening: bool = False
     polls: bool = False

@@ -9,7 +9,7 @@ MootError
 """
 
 from collections.abc import Mapping
-from typing import Final
+from enum import StrEnum
 
 
 class MootError(Exception):
@@ -40,57 +40,35 @@ class StorageError(MootError):
     """The disk refused to read or write."""
 
 
-RATE_LIMIT: Final = "rate_limit"
-QUOTA: Final = "quota"
-OVERLOADED: Final = "overloaded"
-SERVER: Final = "server"
-NETWORK: Final = "network"
-STALL: Final = "stall"
-NO_ANSWER: Final = "no_answer"
-INTERRUPTED: Final = "interrupted"
-BAD_RESPONSE: Final = "bad_response"
-AUTHENTICATION: Final = "authentication"
-PERMISSION: Final = "permission"
-MODEL_NOT_FOUND: Final = "model_not_found"
-CONTEXT_WINDOW: Final = "context_window"
-CONTENT_FILTER: Final = "content_filter"
-BAD_REQUEST: Final = "bad_request"
-EMPTY: Final = "empty"
-NO_KEY: Final = "no_key"
-NOT_INSTALLED: Final = "not_installed"
-HOST: Final = "host"
-BUDGET_MONTH: Final = "budget_month"
-REDIRECTED: Final = "redirected"
-PROVIDER_UNREADABLE: Final = "provider_unreadable"
+class FailureKind(StrEnum):
+    """Why a model could not be asked or did not answer; each has a text `failure.<kind>`."""
 
-PROVIDER_FAILURES: Final = (
-    RATE_LIMIT,
-    QUOTA,
-    OVERLOADED,
-    SERVER,
-    NETWORK,
-    STALL,
-    NO_ANSWER,
-    INTERRUPTED,
-    BAD_RESPONSE,
-    AUTHENTICATION,
-    PERMISSION,
-    MODEL_NOT_FOUND,
-    CONTEXT_WINDOW,
-    CONTENT_FILTER,
-    BAD_REQUEST,
-    EMPTY,
-    NO_KEY,
-    NOT_INSTALLED,
-    HOST,
-    BUDGET_MONTH,
-    REDIRECTED,
-    PROVIDER_UNREADABLE,
-)
+    RATE_LIMIT = "rate_limit"
+    QUOTA = "quota"
+    OVERLOADED = "overloaded"
+    SERVER = "server"
+    NETWORK = "network"
+    STALL = "stall"
+    NO_ANSWER = "no_answer"
+    INTERRUPTED = "interrupted"
+    BAD_RESPONSE = "bad_response"
+    AUTHENTICATION = "authentication"
+    PERMISSION = "permission"
+    MODEL_NOT_FOUND = "model_not_found"
+    CONTEXT_WINDOW = "context_window"
+    CONTENT_FILTER = "content_filter"
+    BAD_REQUEST = "bad_request"
+    EMPTY = "empty"
+    NO_KEY = "no_key"
+    NOT_INSTALLED = "not_installed"
+    HOST = "host"
+    BUDGET_MONTH = "budget_month"
+    REDIRECTED = "redirected"
+    PROVIDER_UNREADABLE = "provider_unreadable"
 
 
 class ProviderError(MootError):
-    """A model could not be asked or failed while answering; `kind` is one of PROVIDER_FAILURES.
+    """A model could not be asked or failed while answering; `kind` is a FailureKind.
 
     `detail` is the provider's own short text with every secret removed. `retry_after` is in
     seconds, None when the provider did not say.

@@ -1,16 +1,25 @@
 """A message: one bubble, one API message, one record, one id for life (rows G11, G12)."""
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-USER = "user"
-ASSISTANT = "assistant"
-SYSTEM = "system"
-TOOL = "tool"
 
-STREAMING = "streaming"
-DONE = "done"
-STOPPED = "stopped"
-FAILED = "failed"
+class Role(StrEnum):
+    """Whose message it is, in the words of the providers' APIs."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class MessageState(StrEnum):
+    """How far a message is."""
+
+    STREAMING = "streaming"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +42,29 @@ class ToolCall:
     arguments: str = ""
 
 
-YESNO = "yesno"
-OPTIONS = "options"
-TEXT = "text"
-APPROVAL = "approval"
+class PromptType(StrEnum):
+    """What kind of answer a question takes."""
 
-PAGE = "page"
+    YESNO = "yesno"
+    OPTIONS = "options"
+    TEXT = "text"
+    APPROVAL = "approval"
 
-ALLOW = "allow"
-ALWAYS = "always"
-DENY = "deny"
+
+class PromptReason(StrEnum):
+    """Why Moot asks for an approval, or that a page asks."""
+
+    TOOL = "tool"
+    MAY_HAVE_RUN = "may_have_run"
+    PAGE = "page"
+
+
+class Consent(StrEnum):
+    """The answers to an approval."""
+
+    ALLOW = "allow"
+    ALWAYS = "always"
+    DENY = "deny"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +79,7 @@ class Prompt:
     """
 
     question: str
-    type: str = TEXT
+    type: str = PromptType.TEXT
     options: tuple[str, ...] = ()
     answered_by: str | None = None
     answer: str = ""
@@ -75,7 +97,7 @@ class Prompt:
     def is_about(self, call: ToolCall, tool: str) -> bool:
         """Whether it is an approval of exactly this call of a tool: what was shown must be what runs."""
         shown = (self.type, self.tool, self.question, self.arguments)
-        return shown == (APPROVAL, tool, call.name, call.arguments)
+        return shown == (PromptType.APPROVAL, tool, call.name, call.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,13 +185,18 @@ class Message:
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
     round: int = 0
-    state: str = DONE
+    state: str = MessageState.DONE
     note: str = ""
     why: str = ""
     error: Failure | None = None
     usage: Usage | None = None
     seconds: float | None = None
     created_at: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to its end, well or badly, and was not cut."""
+        return self.state in (MessageState.DONE, MessageState.FAILED)
 
     @property
     def asks(self) -> bool:
@@ -179,7 +206,7 @@ class Message:
     @property
     def by_user(self) -> bool:
         """Whether the user wrote it: what a workflow asks a step once more has the user's role alone."""
-        return self.role == USER and self.author.kind != "orchestrator"
+        return self.role == Role.USER and self.author.kind != "orchestrator"
 
     @property
     def is_tool_call(self) -> bool:

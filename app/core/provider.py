@@ -2,15 +2,20 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from app.core.usage import Price
 
-STOP = "stop"
-LENGTH = "length"
-TOOL_CALLS = "tool_calls"
-CONTENT_FILTER = "content_filter"
-TRUNCATED = "truncated"
+
+class FinishReason(StrEnum):
+    """Why a model's answer ended."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    CONTENT_FILTER = "content_filter"
+    TRUNCATED = "truncated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +150,7 @@ class Finished:
     provider must be sent back as it came, with the answer, while tools run.
     """
 
-    reason: str = STOP
+    reason: str = FinishReason.STOP
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None

@@ -3,31 +3,64 @@
 `rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
 """
 
-from app.core.errors import PROVIDER_FAILURES, QUOTA, RATE_LIMIT
+from enum import StrEnum
+
+from app.core.errors import FailureKind
 from app.core.session import Session, WorkflowSession
 from app.core.texts import Texts
-from app.core.workflow import FAILED
+from app.core.workflow import StepStatus
 
 MOST_DIGITS = 9
-FAILED_TURNS = "failed_turns"
-TWO_FAILURES = "two_failures"
-STEP_FAILED = "step_failed"
 TURNS_LIMIT, STEPS, REPEATED = "turns_limit", "steps", "repeated"
+
+
+class Reason(StrEnum):
+    """Why a session stands as it does; each has a text `reason.<code>`. A FailureKind is a reason as well."""
+
+    BY_USER = "by_user"
+    APP_CLOSED = "app_closed"
+    APP_RESTART = "app_restart"
+    SAVE_FAILED = "save_failed"
+    FROM_FILE = "from_file"
+    DAMAGED = "damaged"
+    FORKED = "forked"
+    QUESTION = "question"
+    BUSY = "busy"
+    NO_ASSISTANT = "no_assistant"
+    FAILED_TURNS = "failed_turns"
+    TWO_FAILURES = "two_failures"
+    NOBODY_ANSWERED = "nobody_answered"
+    ROUNDS_DONE = "rounds_done"
+    TOO_FEW = "too_few"
+    EXHAUSTED = "exhausted"
+    STEP_FAILED = "step_failed"
+    NO_MARKER = "no_marker"
+    BLOCKED = "blocked"
+    TURNS_LIMIT = "turns_limit"
+    STEPS = "steps"
+    REPEATED = "repeated"
+    BUDGET_MODEL_CALLS = "budget_model_calls"
+    BUDGET_TOOL_ROUNDS = "budget_tool_rounds"
+    BUDGET_SUB_AGENT_RUNS = "budget_sub_agent_runs"
+    BUDGET_MINUTES = "budget_minutes"
+    BUDGET_COST = "budget_cost"
+
+
 # Why a debate has paused because of a turn: it can be tried again, skipped, or its participant left out.
-HELD_UP = (RATE_LIMIT, QUOTA, TWO_FAILURES)
+HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
 
 RESTART = "restart"
 # The codes for scripts of the limits that can end a run.
 LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
 # What scripts are told: few codes that stay, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
-    **dict.fromkeys((*PROVIDER_FAILURES, TWO_FAILURES, "nobody_answered"), "provider_error"),
+    **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
     **dict.fromkeys(("app_closed", "app_restart"), RESTART),
     "by_user": "user",
-    RATE_LIMIT: "rate_limit",
-    TURNS_LIMIT: "turn_limit",
-    STEPS: "step_limit",
-    REPEATED: "repeated_call",
+    FailureKind.RATE_LIMIT: "rate_limit",
+    Reason.TURNS_LIMIT: "turn_limit",
+    Reason.STEPS: "step_limit",
+    Reason.REPEATED: "repeated_call",
 }
 
 
@@ -54,8 +87,8 @@ def reason_code(reason: str) -> str:
 
 def code_of_session(session: Session) -> str:
     """Return the code for scripts of why a session stands as it does; of a workflow, of its first failed step."""
-    if isinstance(session, WorkflowSession) and session.reason == STEP_FAILED:
-        failed = (one.reason for one in session.workflow.steps if one.state == FAILED)
+    if isinstance(session, WorkflowSession) and session.reason == Reason.STEP_FAILED:
+        failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
         return reason_code(next(failed, ""))
     return reason_code(session.reason)
 

@@ -1,7 +1,8 @@
 """A session: a saved conversation, its status, and the cursor of its kind."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from enum import StrEnum
+from typing import Literal, NamedTuple
 
 from app.core.message import Attachment
 from app.core.plan import Plan
@@ -9,19 +10,29 @@ from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
-IDLE = "idle"
-RUNNING = "running"
-WAITING = "waiting"
-PAUSED = "paused"
-COMPLETED = "completed"
-STOPPED = "stopped"
-ERROR = "error"
 
-ENDED = (COMPLETED, STOPPED, ERROR)
+class Status(StrEnum):
+    """How a session stands."""
 
-ROUND_ROBIN: Final = "round-robin"
-FREE: Final = "free"
-ROLES: Final = "roles"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    ERROR = "error"
+
+
+ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
+
+
+class DebateMode(StrEnum):
+    """Who speaks next in a debate: in order, by what was said, or in order with roles."""
+
+    ROUND_ROBIN = "round-robin"
+    FREE = "free"
+    ROLES = "roles"
+
 
 MIN_ROUNDS = 1
 MAX_ROUNDS = 10
@@ -68,7 +79,7 @@ class Debate:
     """
 
     topic: str
-    mode: Literal["round-robin", "free", "roles"] = ROUND_ROBIN
+    mode: DebateMode = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
     round: int = 1
     turn: int = 0
@@ -97,7 +108,7 @@ class Session:
     id: str
     title: str
     kind: str = "chat"
-    status: str = IDLE
+    status: str = Status.IDLE
     reason: str = ""
     created_at: str = ""
     updated_at: str = ""
@@ -115,8 +126,11 @@ class DebateSession(Session):
     kind: Literal["debate"] = "debate"
 
 
-DEFAULT_MODE: Final = "default"
-SETTINGS_MODE: Final = "settings"
+class AgentMode(StrEnum):
+    """What an assistant may do: its work, or change Moot's settings."""
+
+    DEFAULT = "default"
+    SETTINGS = "settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +154,7 @@ class Chat:
     assistant_id: str
     assistant_name: str = ""
     head: str = ""
-    mode: str = DEFAULT_MODE
+    mode: str = AgentMode.DEFAULT
     queue: tuple[QueuedMessage, ...] = ()
     always: tuple[str, ...] = ()
     budget_from: str = ""

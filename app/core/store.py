@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from app.core.agent import Agent, Group
@@ -251,12 +252,14 @@ class DraftFiles(Protocol):
         ...
 
 
-# What becomes known of keys without anybody waiting for it.
-LOOKED_UP = "looked_up"
-KEPT = "kept"
-NOT_KEPT = "not_kept"
-REMOVED = "removed"
-NOT_REMOVED = "not_removed"
+class KeyNews(StrEnum):
+    """What becomes known of keys while nobody waits for it."""
+
+    LOOKED_UP = "looked_up"
+    KEPT = "kept"
+    NOT_KEPT = "not_kept"
+    REMOVED = "removed"
+    NOT_REMOVED = "not_removed"
 
 
 class Secrets(Protocol):

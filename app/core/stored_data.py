@@ -1,19 +1,27 @@
 """What is kept of what is kept: backups, the bin, and how large each part is; what storage tells the window."""
 
 from dataclasses import dataclass
-from typing import Final
+from enum import StrEnum
 
 from app.core.usage import UsageEntry
 
-DAILY: Final = "daily"
-BY_HAND: Final = "by_hand"
-BEFORE_RESTORE: Final = "before_restore"
-BEFORE_UPGRADE: Final = "before_upgrade"
 
-MISSING: Final = "missing"
-SAME: Final = "same"
-CHANGED: Final = "changed"
-UNREADABLE: Final = "unreadable"
+class BackupReason(StrEnum):
+    """Why a backup was made."""
+
+    DAILY = "daily"
+    BY_HAND = "by_hand"
+    BEFORE_RESTORE = "before_restore"
+    BEFORE_UPGRADE = "before_upgrade"
+
+
+class Difference(StrEnum):
+    """How something in a backup compares with what is here."""
+
+    MISSING = "missing"
+    SAME = "same"
+    CHANGED = "changed"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from hashlib import sha256
 from json import dumps
 from typing import Final, Protocol
@@ -10,26 +11,39 @@ from typing import Final, Protocol
 from app.core.agent import Agent
 from app.core.message import Message, Prompt
 from app.core.plan import Plan
-from app.core.session import DEFAULT_MODE
+from app.core.session import AgentMode
 
-CONTINUE: Final = "continue"
-WAIT: Final = "wait"
-END: Final = "end"
 
-CONNECTED: Final = "connected"
-CONNECTING: Final = "connecting"
-DOWN: Final = "down"
-ASKING: Final = "asking"
-OFF: Final = "off"
+class Control(StrEnum):
+    """What the loop does after a tool's result."""
 
-NOT_FOUND: Final = "server_not_found"
-NO_ANSWER: Final = "server_no_answer"
-ENDED: Final = "server_ended"
-REFUSED: Final = "server_refused"
-TOO_MUCH: Final = "server_too_much"
-TOO_OFTEN: Final = "server_too_often"
-NO_VALUE: Final = "server_no_value"
-FAILED: Final = "server_failed"
+    CONTINUE = "continue"
+    WAIT = "wait"
+    END = "end"
+
+
+class ServerState(StrEnum):
+    """How an MCP server stands."""
+
+    CONNECTED = "connected"
+    CONNECTING = "connecting"
+    DOWN = "down"
+    ASKING = "asking"
+    OFF = "off"
+
+
+class ServerProblem(StrEnum):
+    """Why an MCP server is down; each has a text `problem.<code>`."""
+
+    NOT_FOUND = "server_not_found"
+    NO_ANSWER = "server_no_answer"
+    ENDED = "server_ended"
+    REFUSED = "server_refused"
+    TOO_MUCH = "server_too_much"
+    TOO_OFTEN = "server_too_often"
+    NO_VALUE = "server_no_value"
+    FAILED = "server_failed"
+
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 """The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
@@ -46,7 +60,7 @@ class ToolResult:
 
     content: str
     ok: bool = True
-    control: str = CONTINUE
+    control: str = Control.CONTINUE
     resources: tuple[dict[str, object], ...] = ()
     prompt: Prompt | None = None
     say: str = ""
@@ -116,7 +130,7 @@ class Tool:
     asks: bool = False
     ends: bool = False
     consent: str = ""
-    modes: tuple[str, ...] = (DEFAULT_MODE,)
+    modes: tuple[str, ...] = (AgentMode.DEFAULT,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,26 +3,36 @@
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-PENDING: Final = "pending"
-READY: Final = "ready"
-WAITING: Final = "waiting"
-RUNNING: Final = "running"
-DONE: Final = "done"
-FAILED: Final = "failed"
-SKIPPED: Final = "skipped"
-CANCELLED: Final = "cancelled"
 
-STEP_ENDED = (DONE, FAILED, SKIPPED, CANCELLED)
+class StepStatus(StrEnum):
+    """How a step of a workflow stands."""
+
+    PENDING = "pending"
+    READY = "ready"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED)
 
 MOST_STEPS: Final = 2_000
 
 # The name of the call that a step's attempt is written down as.
 STEP: Final = "step"
 
-SATISFIES: Final = "satisfies"
-BLOCKS: Final = "blocks"
+
+class WhenSkipped(StrEnum):
+    """What skipping a step means to the steps that depend on it."""
+
+    SATISFIES = "satisfies"
+    BLOCKS = "blocks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +47,7 @@ class WorkflowStep:
     role: str
     prompt: str
     depends_on: tuple[str, ...] = ()
-    when_skipped: str = SATISFIES
+    when_skipped: str = WhenSkipped.SATISFIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ class StepState:
     """
 
     id: str
-    state: str = PENDING
+    state: str = StepStatus.PENDING
     attempt: int = 0
     turn_id: str = ""
     assistant_id: str = ""

@@ -20,17 +20,8 @@ from app.core.events import (
 )
 from app.core.message import Message
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
-from app.core.reasons import STEP_FAILED
-from app.core.session import (
-    PAUSED,
-    RUNNING,
-    WAITING,
-    ChatSession,
-    GroupSession,
-    Session,
-    SessionSummary,
-    WorkflowSession,
-)
+from app.core.reasons import Reason
+from app.core.session import ChatSession, GroupSession, Session, SessionSummary, Status, WorkflowSession
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -45,7 +36,7 @@ from app.core.store import (
 from app.core.texts import choose_language
 from app.core.tool import McpServer, ServerStatus, Tools
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability.policies import MADE_FOR, PARALLEL, Availability, policy_of
+from app.engine.availability.policies import MADE_FOR, Availability, Strategy, policy_of
 from app.engine.availability.queues import Queues
 from app.engine.availability.slots import Slots
 from app.engine.chat.commands import Chats
@@ -65,7 +56,7 @@ from app.engine.library.assistants import Assistants
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.provider_list import (
-    NO_SERVER,
+    ProviderProblem,
     check_provider,
     check_readable,
     configured,
@@ -88,7 +79,7 @@ __all__ = ["DebateSetup", "Engine", "Seat"]
 
 DEBATE = "debate"
 # A provider is held back by its own limit and its pauses alone.
-ANY_NUMBER = Busy(strategy=PARALLEL, limit=1_000_000, depth=1_000_000)
+ANY_NUMBER = Busy(strategy=Strategy.PARALLEL, limit=1_000_000, depth=1_000_000)
 
 
 async def _no_links(_: str) -> bool:
@@ -213,7 +204,7 @@ class Engine:
         """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
         for summary in self.sessions():
             if (
-                summary.status in (WAITING, PAUSED)
+                summary.status in (Status.WAITING, Status.PAUSED)
                 and summary.kind not in (DEBATE, "")
                 and not summary.read_only
             ):
@@ -262,7 +253,7 @@ class Engine:
         live = await self.open(session_id)
         run = self._sessions.running(session_id)
         if run is not None:
-            if live.session.status == RUNNING:
+            if live.session.status == Status.RUNNING:
                 run.go_on()
                 return
             # It has just paused and still writes that down: it would not see a wish to go on.
@@ -270,7 +261,7 @@ class Engine:
         check_open(live)
         self._sessions.check(live.session)
         if isinstance(live.session, ChatSession):
-            if live.session.reason == STEP_FAILED:
+            if live.session.reason == Reason.STEP_FAILED:
                 self.workflows.reopen(live)
             self.chats.resume(live)
         else:
@@ -310,7 +301,9 @@ class Engine:
         local = [
             status.config.id
             for status in self.providers()
-            if status.local and status.base_url and (status.ready or status.problem == NO_SERVER)
+            if status.local
+            and status.base_url
+            and (status.ready or status.problem == ProviderProblem.NO_SERVER)
         ]
         heard = await asyncio.gather(*(self._models.listens(provider_id) for provider_id in local))
         before = self._silent

@@ -6,7 +6,7 @@ from app.core.errors import NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.server_secrets import PLACE, secret_fields, secret_place
-from app.core.store import LOOKED_UP, Documents, Secrets
+from app.core.store import Documents, KeyNews, Secrets
 from app.engine.provider_list import check_key, configured, key_place, provider_of
 
 # Begins the code of an error; the keyring's problem ends it.
@@ -78,7 +78,7 @@ class Keys:
 
     def _on_news(self, place: str, news: str) -> None:
         events: list[Event] = [KeysChanged(session_id="")]
-        if news != LOOKED_UP:
+        if news != KeyNews.LOOKED_UP:
             details = {"name": self._name(place)}
             events.append(Notice(session_id="", level="info", code=f"key_{news}", details=details))
         self._bus.publish(*events)

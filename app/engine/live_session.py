@@ -21,7 +21,7 @@ from app.core.events import (
     TurnStarted,
     utc_now,
 )
-from app.core.message import STOPPED, STREAMING, Message, ToolCall
+from app.core.message import Message, MessageState, ToolCall
 from app.core.plan import Plan
 from app.core.session import ChatSession, DebateSession, Session
 from app.core.store import StoredSession
@@ -171,7 +171,7 @@ class LiveSession:
     def start_message(self, message: Message, *extra: Event) -> None:
         """Add a message that will stream."""
         self._check_writable()
-        message = replace(message, state=STREAMING, content="", thinking="")
+        message = replace(message, state=MessageState.STREAMING, content="", thinking="")
         self._growing[message.id] = _Growing()
         fields = self._put(message)
         self._publish(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
@@ -220,7 +220,7 @@ class LiveSession:
     def settle(self) -> None:
         """Mark what still streams as stopped, with the text it has; what comes later is dropped."""
         for message in self.streaming():
-            self.finish_message(replace(message, state=STOPPED, tool_calls=()))
+            self.finish_message(replace(message, state=MessageState.STOPPED, tool_calls=()))
 
     def _with_text(self, message: Message) -> Message:
         return replace(

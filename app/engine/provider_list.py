@@ -2,25 +2,30 @@
 
 import re
 from collections.abc import Iterable
+from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, KINDS, provider_kind
-from app.core.errors import PROVIDER_UNREADABLE, BadInput
+from app.core.errors import BadInput, FailureKind
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Documents, Secrets
 
-DISABLED = "disabled"
-NO_KEY = "no_key"
-NO_ADDRESS = "no_address"
-NO_MODEL = "no_model"
-NO_SERVER = "no_server"
-UNKNOWN_KIND = "unknown_kind"
-UNREADABLE = "unreadable"
-
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class ProviderProblem(StrEnum):
+    """What a provider lacks; each has a text `provider.<code>`."""
+
+    DISABLED = "disabled"
+    NO_KEY = "no_key"
+    NO_ADDRESS = "no_address"
+    NO_MODEL = "no_model"
+    NO_SERVER = "no_server"
+    UNKNOWN_KIND = "unknown_kind"
+    UNREADABLE = "unreadable"
 
 
 def configured(documents: Documents) -> tuple[ProviderConfig, ...]:
@@ -53,7 +58,7 @@ def check_readable(documents: Documents, provider_ids: Iterable[str]) -> None:
     """
     for provider_id in sorted(provider_ids):
         if place := unreadable_place(documents, provider_id):
-            raise BadInput(PROVIDER_UNREADABLE, provider=provider_id, place=place)
+            raise BadInput(FailureKind.PROVIDER_UNREADABLE, provider=provider_id, place=place)
 
 
 def status_of(
@@ -75,22 +80,22 @@ def status_of(
     needs_key = kind.needs_key if kind else False
     problem = ""
     if place:
-        problem = UNREADABLE
+        problem = ProviderProblem.UNREADABLE
     elif not config.enabled:
-        problem = DISABLED
+        problem = ProviderProblem.DISABLED
     elif kind is None:
-        problem = UNKNOWN_KIND
+        problem = ProviderProblem.UNKNOWN_KIND
     elif kind.kind == EMBEDDED:
         problem = embedded_problem
     elif needs_key and not key_source:
         unread = secrets.unread.get(key_place(config))
-        problem = f"keyring_{unread}" if unread else NO_KEY
+        problem = f"keyring_{unread}" if unread else ProviderProblem.NO_KEY
     elif not base_url:
-        problem = NO_ADDRESS
+        problem = ProviderProblem.NO_ADDRESS
     elif not models:
-        problem = NO_MODEL
+        problem = ProviderProblem.NO_MODEL
     elif config.id in silent:
-        problem = NO_SERVER
+        problem = ProviderProblem.NO_SERVER
     return ProviderStatus(
         config=config,
         label=config.label or (kind.label if kind else config.id),

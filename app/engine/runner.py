@@ -12,14 +12,11 @@ from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import Notice
-from app.core.session import ENDED, PAUSED, RUNNING, STOPPED
+from app.core.reasons import Reason
+from app.core.session import ENDED, Status
 from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
 from app.engine.turns.metered_models import MeteredModels
-
-BY_USER = "by_user"
-APP_CLOSED = "app_closed"
-SAVE_FAILED = "save_failed"
 
 STOP_SECONDS = 1.0
 
@@ -36,7 +33,7 @@ class Surroundings:
 class Run(ABC):
     """A session that runs, in a task of its own."""
 
-    stopped_status = STOPPED
+    stopped_status = Status.STOPPED
 
     def __init__(self, live: LiveSession, surroundings: Surroundings) -> None:
         self._live = live
@@ -66,7 +63,7 @@ class Run(ABC):
 
     def start(self) -> None:
         """Begin, or go on after a pause; a loop that still writes down that it stopped goes on by itself."""
-        self._unsaved = self._live.session.reason == SAVE_FAILED
+        self._unsaved = self._live.session.reason == Reason.SAVE_FAILED
         self._pausing = False
         self._begin()
         if not self.looping:
@@ -83,7 +80,7 @@ class Run(ABC):
     async def pause(self) -> None:
         """Pause after the turn in flight; asked twice, or while it only waits, at once."""
         if self._pausing or self._only_waits():
-            await self._cut(PAUSED, BY_USER)
+            await self._cut(Status.PAUSED, Reason.BY_USER)
         self._pausing = True
 
     def go_on(self) -> None:
@@ -93,15 +90,15 @@ class Run(ABC):
     async def stop(self) -> None:
         """End it now, also where it only waits; requests are cancelled and the text so far is kept."""
         if not self.over:
-            await self._cut(self.stopped_status, BY_USER)
+            await self._cut(self.stopped_status, Reason.BY_USER)
         elif self._live.session.status not in (*ENDED, self.stopped_status):
             self._settle(self.stopped_status)
-            self._live.change(status=self.stopped_status, reason=BY_USER)
+            self._live.change(status=self.stopped_status, reason=Reason.BY_USER)
             await self._save()
 
-    async def close(self, reason: str = APP_CLOSED) -> None:
+    async def close(self, reason: str = Reason.APP_CLOSED) -> None:
         """Pause at once: the program ends, or the session is put away and may come back."""
-        await self._cut(PAUSED, reason)
+        await self._cut(Status.PAUSED, reason)
 
     @abstractmethod
     def _begin(self) -> None:
@@ -137,7 +134,7 @@ class Run(ABC):
             return
         while True:
             await self._step()
-            if not await self._save() or self._live.session.status != RUNNING:
+            if not await self._save() or self._live.session.status != Status.RUNNING:
                 return
 
     @contextmanager
@@ -154,8 +151,8 @@ class Run(ABC):
         try:
             await self._around.store.flush(self._live.id)
         except StorageError as error:
-            if self._live.session.status == RUNNING:
-                self._live.change(status=PAUSED, reason=SAVE_FAILED)
+            if self._live.session.status == Status.RUNNING:
+                self._live.change(status=Status.PAUSED, reason=Reason.SAVE_FAILED)
             self._live.tell(
                 Notice(
                     session_id=self._live.id,

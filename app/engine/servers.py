@@ -8,7 +8,7 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, MootError, NotFound, StorageError
 from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
-from app.core.tool import CONNECTED, DOWN, McpServer, ServerStatus, Tools
+from app.core.tool import McpServer, ServerState, ServerStatus, Tools
 from app.engine.keys import NOT_REMOVED
 
 
@@ -220,7 +220,11 @@ class Servers:
         """Connect anew to servers that are as they were, but for a secret."""
         for status in self._tools.servers():
             renewed = any(place in changed for place in _places((status.server,)))
-            if renewed and status.server in before and status.state in (CONNECTED, DOWN):
+            if (
+                renewed
+                and status.server in before
+                and status.state in (ServerState.CONNECTED, ServerState.DOWN)
+            ):
                 await self._tools.restart(status.server.name)
 
     def _values(self, name: str, server: McpServer) -> dict[str, str]:

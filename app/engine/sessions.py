@@ -7,10 +7,11 @@ from weakref import WeakValueDictionary
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.session import ENDED, RUNNING, WAITING, Session
+from app.core.reasons import Reason
+from app.core.session import ENDED, Session, Status
 from app.core.store import SessionStore, StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.runner import BY_USER, SAVE_FAILED, Run
+from app.engine.runner import Run
 
 KEPT = 32
 
@@ -109,7 +110,7 @@ class Sessions:
         """Pause a session at once and close it: it goes on where it was if it comes back."""
         run = self._runs.pop(session_id, None)
         if run is not None:
-            await run.close(BY_USER)
+            await run.close(Reason.BY_USER)
         self._let_go(session_id)
 
     async def put_away(self, session_id: str) -> None:
@@ -129,7 +130,10 @@ class Sessions:
         self._kept[live.id] = live
         for session_id, old in list(self._kept.items())[:-KEPT]:
             # What waits is listed with what needs the user; what was not saved is nowhere else.
-            if old.session.status not in (RUNNING, WAITING) and old.session.reason != SAVE_FAILED:
+            if (
+                old.session.status not in (Status.RUNNING, Status.WAITING)
+                and old.session.reason != Reason.SAVE_FAILED
+            ):
                 del self._kept[session_id]
 
     def _let_go(self, session_id: str) -> None:

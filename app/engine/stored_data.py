@@ -18,7 +18,7 @@ from app.core.events import (
 )
 from app.core.session import ChatSession, DebateSession
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
-from app.core.stored_data import BY_HAND, Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export
 from app.engine.export.parts import escape_markdown, is_day
@@ -64,7 +64,7 @@ class Archive:
 
         `progress` is told how many files of how many are packed. Cancelled, it leaves what was there.
         """
-        return await self._files.back_up(BY_HAND, target, progress)
+        return await self._files.back_up(BackupReason.BY_HAND, target, progress)
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the backup of the day; None where there is one, or nothing has changed since the last."""

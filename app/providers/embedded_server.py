@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from app.children.processes import EMBEDDED_SERVER, child_command, child_environment, end_with_parent
-from app.core.errors import HOST, NOT_INSTALLED, ProviderError
+from app.core.errors import FailureKind, ProviderError
 
 if TYPE_CHECKING:
     from app.providers.model_host.request import ModelCall
@@ -54,7 +54,9 @@ class EmbeddedServer:
                 try:
                     await self._start(model_file)
                 except _DiedAtStart as error:
-                    raise ProviderError(HOST, f"the built-in model did not start ({error.code})") from error
+                    raise ProviderError(
+                        FailureKind.HOST, f"the built-in model did not start ({error.code})"
+                    ) from error
 
     async def _start(self, model_file: str) -> None:
         self._key = secrets.token_urlsafe(24)
@@ -75,7 +77,7 @@ class EmbeddedServer:
             await self.close()
             code = process.returncode or 0
             if code in _ILLEGAL_INSTRUCTION:
-                raise ProviderError(NOT_INSTALLED, _NO_CPU)
+                raise ProviderError(FailureKind.NOT_INSTALLED, _NO_CPU)
             raise _DiedAtStart(code)
         self._base_url = str(json.loads(line)["base_url"])
 

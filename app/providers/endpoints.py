@@ -5,7 +5,7 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from app.core.errors import BAD_REQUEST, ProviderError
+from app.core.errors import FailureKind, ProviderError
 
 _PATHS = {"openai": "/v1", "ollama": "/v1", "openai-compatible": "/v1", "gemini": "/v1beta"}
 
@@ -22,7 +22,7 @@ def complete_address(kind: str, address: str) -> str:
     except ValueError:
         usable = False
     if not usable or parts.username or parts.query or parts.fragment or any(map(str.isspace, text)):
-        raise ProviderError(BAD_REQUEST, f"not a usable address: {address[:200]!r}")
+        raise ProviderError(FailureKind.BAD_REQUEST, f"not a usable address: {address[:200]!r}")
     if kind == "anthropic":
         return text.removesuffix("/v1")
     return text if parts.path else text + _PATHS.get(kind, "")

@@ -65,7 +65,7 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classified:
-    """A failure: `kind` is one of PROVIDER_FAILURES, `detail` the provider's own words, `retry_after` in seconds."""
+    """A failure: `kind` is one of FailureKind, `detail` the provider's own words, `retry_after` in seconds."""
 
     kind: str
     detail: str = ""
@@ -92,16 +92,16 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     causes = list(chain(error))
     for cause in causes:
         if type(cause).__name__ == "RedirectRefused":
-            return Classified(kind=errors.REDIRECTED, detail=readable(str(cause), secrets))
+            return Classified(kind=errors.FailureKind.REDIRECTED, detail=readable(str(cause), secrets))
         if type(cause).__name__ == "BodyTooLong":
-            return Classified(kind=errors.BAD_RESPONSE, detail=str(cause))
+            return Classified(kind=errors.FailureKind.BAD_RESPONSE, detail=str(cause))
     text = "\n".join(str(cause) for cause in causes)
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
     kind = _kind(causes, names, status, text, wait)
     # When a connection is lost, only the first cause is informative.
-    told = str(causes[-1]) if kind == errors.NETWORK else ""
+    told = str(causes[-1]) if kind == errors.FailureKind.NETWORK else ""
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
         # The kind's own text, in the user's language, says everything.
         return Classified(kind=kind, detail="", retry_after=wait)
@@ -125,39 +125,39 @@ def _kind(
         isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK
         for cause in causes
     ):
-        return errors.NETWORK
+        return errors.FailureKind.NETWORK
     if any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes):
-        return errors.NETWORK
+        return errors.FailureKind.NETWORK
     return _kind_of_status(status, names, text, wait)
 
 
 def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:
     if "ContextWindowExceededError" in names or _CONTEXT.search(text):
-        return errors.CONTEXT_WINDOW
+        return errors.FailureKind.CONTEXT_WINDOW
     if "ContentPolicyViolationError" in names or _FILTER.search(text):
-        return errors.CONTENT_FILTER
+        return errors.FailureKind.CONTENT_FILTER
     if status == 401 or _AUTHENTICATION.search(text):
-        return errors.AUTHENTICATION
+        return errors.FailureKind.AUTHENTICATION
     # Gemini says "check your plan and billing" for a short limit too, but then it also says how long to wait.
     if status == 402 or (_QUOTA.search(text) and wait is None):
-        return errors.QUOTA
+        return errors.FailureKind.QUOTA
     if status == 429 or _RATE.search(text):
-        return errors.RATE_LIMIT
+        return errors.FailureKind.RATE_LIMIT
     if status == 403:
-        return errors.PERMISSION
+        return errors.FailureKind.PERMISSION
     if status == 404 or (status != 400 and _MODEL.search(text)):
-        return errors.MODEL_NOT_FOUND
+        return errors.FailureKind.MODEL_NOT_FOUND
     if status == 529 or _OVERLOADED.search(text):
-        return errors.OVERLOADED
+        return errors.FailureKind.OVERLOADED
     if _UNREADABLE.search(text) or names & {"JSONDecodeError", "APIResponseValidationError"}:
-        return errors.BAD_RESPONSE
+        return errors.FailureKind.BAD_RESPONSE
     if names & {"Timeout", "APITimeoutError", "TimeoutError"} or status == 408:
-        return errors.NO_ANSWER
+        return errors.FailureKind.NO_ANSWER
     if status is not None and status < 500:
-        return errors.BAD_REQUEST
+        return errors.FailureKind.BAD_REQUEST
     if names & {"APIConnectionError"} and status is None:
-        return errors.NETWORK
-    return errors.SERVER
+        return errors.FailureKind.NETWORK
+    return errors.FailureKind.SERVER
 
 
 def _status(error: BaseException) -> int | None:

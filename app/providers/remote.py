@@ -13,18 +13,7 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, provider_kind
-from app.core.errors import (
-    BAD_REQUEST,
-    HOST,
-    INTERRUPTED,
-    NO_KEY,
-    NOT_INSTALLED,
-    PROVIDER_UNREADABLE,
-    BadInput,
-    MootError,
-    ProviderError,
-    StorageError,
-)
+from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.provider import (
     CallPiece,
@@ -98,7 +87,7 @@ class RemoteModels(HostClient):
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; loads nothing."""
-        return "" if _has_llama() and self._model_file() is not None else NOT_INSTALLED
+        return "" if _has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
@@ -158,7 +147,7 @@ class RemoteModels(HostClient):
                 answer = await call.lines.get()
                 if answer is None:
                     ended = True
-                    raise ProviderError(INTERRUPTED if spoke else HOST)
+                    raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "finished" in answer:
                     ended = True
                     yield Finished(
@@ -212,7 +201,7 @@ class RemoteModels(HostClient):
         limits = dataclasses.asdict(self._limits or usual)
         answer = await self._ask_once({**line, "op": op, "limits": limits})
         if answer is None:
-            return TestResult(ok=False, failure=HOST)
+            return TestResult(ok=False, failure=FailureKind.HOST)
         if "error" in answer:
             refused = self._error(answer["error"])
             return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
@@ -261,7 +250,7 @@ class RemoteModels(HostClient):
         return super().clean(redact_keys(text, tuple(self._keys_sent)))
 
     def _failure(self, detail: str) -> Exception:
-        return ProviderError(HOST, detail)
+        return ProviderError(FailureKind.HOST, detail)
 
     def _on_died(self, host: HostProcess) -> None:
         lived = asyncio.get_running_loop().time() - host.started_at
@@ -272,13 +261,13 @@ class RemoteModels(HostClient):
         self, request: ModelRequest, config: ProviderConfig | None, key: str | None = None
     ) -> dict[str, Any]:
         if place := self._unreadable(request.provider):
-            raise ProviderError(PROVIDER_UNREADABLE, place)
+            raise ProviderError(FailureKind.PROVIDER_UNREADABLE, place)
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
-            raise ProviderError(BAD_REQUEST, f"unknown provider: {request.provider}")
+            raise ProviderError(FailureKind.BAD_REQUEST, f"unknown provider: {request.provider}")
         key = ((self._key(config.id) if key is None else key) or "").strip()
         if row.needs_key and not key:
-            raise ProviderError(NO_KEY, config.id)
+            raise ProviderError(FailureKind.NO_KEY, config.id)
         line: dict[str, Any] = {
             "op": "stream",
             "kind": row.kind,
@@ -298,7 +287,7 @@ class RemoteModels(HostClient):
         if row.kind == EMBEDDED:
             model_file = await asyncio.to_thread(self._model_file)
             if model_file is None:
-                raise ProviderError(NOT_INSTALLED, "the built-in model's file is not there")
+                raise ProviderError(FailureKind.NOT_INSTALLED, "the built-in model's file is not there")
             line["model_file"] = str(model_file)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)

@@ -6,11 +6,11 @@ An entry counts only while its log has the size and time it had; every other log
 from typing import Any, NamedTuple
 
 from app.core.ids import is_id
-from app.core.session import ERROR, SessionSummary
+from app.core.reasons import Reason
+from app.core.session import SessionSummary, Status
 from app.storage.file_system import FileStat, FileSystem, write_whole
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
-from app.storage.records import DAMAGED
 from app.storage.replay import read_summary
 
 INDEX_VERSION = 1
@@ -78,8 +78,8 @@ def _read_entry(
             id=session_id,
             kind="unknown",
             title="",
-            status=ERROR,
-            reason=DAMAGED,
+            status=Status.ERROR,
+            reason=Reason.DAMAGED,
             updated_at="",
             messages=0,
             read_only=True,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.storage.log import Line, decode_line, is_cut_off, whole_records
 from app.storage.records import MessageReader
 
@@ -98,7 +98,7 @@ def _finished(rows: list[_Row]) -> set[str]:
         for row in rows
         for record in row.records
         for message in _messages(record)
-        if message.get("state") != STREAMING
+        if message.get("state") != MessageState.STREAMING
     }
 
 

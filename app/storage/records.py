@@ -10,26 +10,15 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from app.core.message import (
-    STOPPED,
-    STREAMING,
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    Prompt,
-    ToolCall,
-    Usage,
-)
+from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
+from app.core.reasons import Reason
 from app.core.session import (
-    ERROR,
-    PAUSED,
-    RUNNING,
     ChatSession,
     DebateSession,
     GroupSession,
     Session,
     SessionSummary,
+    Status,
     WorkflowSession,
 )
 from app.core.text import clean_text
@@ -39,8 +28,6 @@ if TYPE_CHECKING:
 
 Plain = dict[str, Any]
 
-APP_RESTART = "app_restart"
-DAMAGED = "damaged"
 # Sub-agents below this are shown at this depth.
 MOST_DEPTH = 32
 
@@ -198,20 +185,24 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     }
     texts.setdefault("title", "")
     if not record:
-        texts.update(status=ERROR, reason=DAMAGED, kind="unknown")
+        texts.update(status=Status.ERROR, reason=Reason.DAMAGED, kind="unknown")
     return Session(**texts), True
 
 
 def mended_session(session: Session) -> Session:
     """Return the session as a new start finds it: what was running is paused."""
-    if session.status != RUNNING:
+    if session.status != Status.RUNNING:
         return session
-    return dataclasses.replace(session, status=PAUSED, reason=APP_RESTART)
+    return dataclasses.replace(session, status=Status.PAUSED, reason=Reason.APP_RESTART)
 
 
 def mended_message(message: Message) -> Message:
     """Return the message as a new start finds it: what was streaming is stopped, its text kept."""
-    return dataclasses.replace(message, state=STOPPED) if message.state == STREAMING else message
+    return (
+        dataclasses.replace(message, state=MessageState.STOPPED)
+        if message.state == MessageState.STREAMING
+        else message
+    )
 
 
 def trusted_message(record: Plain) -> Message | None:
@@ -293,8 +284,8 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
         id=session_id,
         kind=kind,
         title=_text(record, "title"),
-        status=_text(record, "status") if record else ERROR,
-        reason=_text(record, "reason") if record else DAMAGED,
+        status=_text(record, "status") if record else Status.ERROR,
+        reason=_text(record, "reason") if record else Reason.DAMAGED,
         created_at=_text(record, "created_at"),
         updated_at=max(_text(record, "updated_at"), latest),
         messages=messages,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage.file_system import FileSystem
@@ -86,7 +86,7 @@ class Replay:
     def _is_held(self, record: Plain) -> bool:
         message_id = record.get("id")
         return message_id in self.messages and (
-            message_id not in self._open or record.get("state") == STREAMING
+            message_id not in self._open or record.get("state") == MessageState.STREAMING
         )
 
     def _message(self, record: Plain) -> None:
@@ -97,7 +97,7 @@ class Replay:
         created = record.get("created_at")
         if isinstance(created, str):
             self.latest = max(self.latest, created)
-        if record.get("state") == STREAMING:
+        if record.get("state") == MessageState.STREAMING:
             self._open[message_id] = _OpenMessage(record)
             self.messages[message_id] = None
             return
@@ -259,7 +259,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
             if message_id in newest:
                 order.remove(message_id)
                 order.append(message_id)
-            elif record.get("state") != STREAMING and (message := trusted_message(record)):
+            elif record.get("state") != MessageState.STREAMING and (message := trusted_message(record)):
                 newest[message_id] = message
                 order.append(message_id)
     return [newest[message_id] for message_id in reversed(order)][-count:]

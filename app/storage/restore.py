@@ -11,16 +11,7 @@ from typing import Any
 
 from app.core.approvals import without_approvals
 from app.core.errors import BadInput
-from app.core.stored_data import (
-    CHANGED,
-    MISSING,
-    SAME,
-    UNREADABLE,
-    Backup,
-    BackupContents,
-    PackedDocument,
-    PackedSession,
-)
+from app.core.stored_data import Backup, BackupContents, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
 from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.checked_zip import CheckedZip, Limits
@@ -103,11 +94,11 @@ class OpenBackup:
         try:
             here = self._disk.read(path, 0, len(data))
         except FileNotFoundError:
-            return MISSING
+            return Difference.MISSING
         except OSError:
-            return CHANGED
+            return Difference.CHANGED
         # A log only grows: one that begins with all of this holds all of this.
-        return SAME if here == data else CHANGED
+        return Difference.SAME if here == data else Difference.CHANGED
 
     def document_state(self, name: str, data: bytes) -> str:
         """Compare a document with the one that is here."""
@@ -116,12 +107,14 @@ class OpenBackup:
         with contextlib.suppress(OSError):
             here = path.read_bytes()
         if not here.strip():
-            return MISSING
+            return Difference.MISSING
         found = parse_json(path, data)
         if not isinstance(found, JsonFile):
-            return UNREADABLE
+            return Difference.UNREADABLE
         now = parse_json(path, here)
-        return SAME if isinstance(now, JsonFile) and now.value == found.value else CHANGED
+        return (
+            Difference.SAME if isinstance(now, JsonFile) and now.value == found.value else Difference.CHANGED
+        )
 
     def _with_secrets(self, servers: bytes) -> bytes:
         """Return `mcp.json` with what a person wrote into the one that is here, and no backup holds."""
@@ -143,7 +136,7 @@ class OpenBackup:
             title=summary.title,
             updated_at=summary.updated_at,
             messages=summary.messages,
-            state=self.session_state(session_id, data) if replay.session else UNREADABLE,
+            state=self.session_state(session_id, data) if replay.session else Difference.UNREADABLE,
         )
 
     def _read_manifest(self) -> Backup:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, STREAMING, TOOL
+from app.core.message import Consent, MessageState, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.core.text import clean_text
@@ -184,7 +184,7 @@ def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:
     author = record.get("author")
-    if record.get("state") == STREAMING or not isinstance(author, dict):
+    if record.get("state") == MessageState.STREAMING or not isinstance(author, dict):
         return None
     text = _seen(record)
     place = needle.find(text)
@@ -203,12 +203,12 @@ def _seen(record: dict[str, Any]) -> str:
     """Return what a person sees of a message: of a question its words, of an approval nothing."""
     content, prompt = record.get("content"), record.get("prompt")
     if isinstance(prompt, dict):
-        content = "" if prompt.get("type") == APPROVAL else prompt.get("question")
-    elif record.get("answers") and content in (ALLOW, ALWAYS, DENY):
+        content = "" if prompt.get("type") == PromptType.APPROVAL else prompt.get("question")
+    elif record.get("answers") and content in (Consent.ALLOW, Consent.ALWAYS, Consent.DENY):
         return ""
     if not isinstance(content, str):
         return ""
-    return content[:MOST_OF_TOOL] if record.get("role") == TOOL else content
+    return content[:MOST_OF_TOOL] if record.get("role") == Role.TOOL else content
 
 
 def _hit(summary: SessionSummary, *, excerpt: str, message_id: str = "", author: str = "") -> Hit:

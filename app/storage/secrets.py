@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
 from app.core.server_secrets import PLACE, to_hide
-from app.core.store import KEPT, LOOKED_UP, NOT_KEPT, NOT_REMOVED, REMOVED
+from app.core.store import KeyNews
 from app.storage.keyring_queue import Answer, KeyringQueue, Question, Take
 from app.storage.redaction import Redactor
 from app.storage.system_keyring import (
@@ -104,7 +104,7 @@ class KeyringSecrets:
             self._note(answer.problem)
             for place in places:
                 self._set_unread(place, answer.problem)
-            self.on_news("", LOOKED_UP)
+            self.on_news("", KeyNews.LOOKED_UP)
 
     def _reading(self, places: frozenset[str], *, unlock: bool = False) -> tuple[Question, Take]:
         """Return what asks the keyring for the values of these places, and what takes them whenever they come."""
@@ -134,7 +134,7 @@ class KeyringSecrets:
                 elif not problem:
                     self._stored.pop(place, None)
             if before != (self._stored, self.unread):
-                self.on_news("", LOOKED_UP)
+                self.on_news("", KeyNews.LOOKED_UP)
 
         return read, take
 
@@ -179,7 +179,7 @@ class KeyringSecrets:
             if answer.value:
                 self._stored[place] = value
                 self._session.pop(place, None)
-            self._take_change(place, answer, late, KEPT if answer.value else NOT_KEPT)
+            self._take_change(place, answer, late, KeyNews.KEPT if answer.value else KeyNews.NOT_KEPT)
 
         answer = await self._queue.ask(write, take)
         if not answer.value:
@@ -209,7 +209,9 @@ class KeyringSecrets:
                 return
             if not answer.value and stored is not None:
                 self._stored[provider] = stored
-            self._take_change(provider, answer, late, REMOVED if answer.value else NOT_REMOVED)
+            self._take_change(
+                provider, answer, late, KeyNews.REMOVED if answer.value else KeyNews.NOT_REMOVED
+            )
 
         answer = await self._queue.ask(delete, take)
         if answer.value or answer.problem == NO_KEYRING:

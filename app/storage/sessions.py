@@ -23,14 +23,15 @@ from app.core.events import (
 )
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.session import PAUSED, RUNNING, Session, SessionSummary
+from app.core.reasons import Reason
+from app.core.session import Session, SessionSummary, Status
 from app.core.store import Hit, StoredSession
 from app.storage.document_file import place_in_bin
 from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
 from app.storage.index import IndexEntry, load_index, save_index
 from app.storage.lock import WriterLock
 from app.storage.paths import DataPaths
-from app.storage.records import APP_RESTART, summary_of, summary_record
+from app.storage.records import summary_of, summary_record
 from app.storage.replay import load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
 from app.storage.session_log import log_of
@@ -326,8 +327,8 @@ class JsonLogStore:
         return entry is not None and entry.mtime_ns < self._other_since_ns
 
     def _as_now(self, summary: SessionSummary) -> SessionSummary:
-        if summary.status == RUNNING and self._is_cut_off(summary.id):
-            return summary._replace(status=PAUSED, reason=APP_RESTART)
+        if summary.status == Status.RUNNING and self._is_cut_off(summary.id):
+            return summary._replace(status=Status.PAUSED, reason=Reason.APP_RESTART)
         return summary
 
     def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:

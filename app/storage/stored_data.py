@@ -15,17 +15,7 @@ from typing import Any, TypeVar
 from app.core.errors import BadInput, NotFound
 from app.core.ids import derived_id
 from app.core.store import StoredSession
-from app.core.stored_data import (
-    BEFORE_RESTORE,
-    CHANGED,
-    DAILY,
-    MISSING,
-    Backup,
-    BackupContents,
-    PartSize,
-    Restored,
-    Thrown,
-)
+from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
 from app.storage.backup import is_due, own_backups, write_backup, write_zip
 from app.storage.documents import JsonDocuments
 from app.storage.exported import read_exported
@@ -99,8 +89,8 @@ class FileArchive:
         """Make the backup of the day, where one is due. Raises StorageError."""
 
         def make() -> Backup | None:
-            due = is_due(self._paths, self._disk, DAILY)
-            return write_backup(self._paths, self._disk, DAILY) if due else None
+            due = is_due(self._paths, self._disk, BackupReason.DAILY)
+            return write_backup(self._paths, self._disk, BackupReason.DAILY) if due else None
 
         return await self._do(make)
 
@@ -129,7 +119,7 @@ class FileArchive:
         """Bring back what is wanted, after the present state was backed up. Raises BadInput, StorageError."""
         backup = await self._do(lambda: self._opened(path))
         try:
-            kept = await self.back_up(BEFORE_RESTORE)
+            kept = await self.back_up(BackupReason.BEFORE_RESTORE)
             back: list[str] = []
             copies: list[str] = []
             cleared: list[str] = []
@@ -227,10 +217,10 @@ class FileArchive:
         hold words the other lacks, and a person can tell which is wanted; a program cannot.
         """
         data, state, copied = await self._do(lambda: self._compared(backup, session_id))
-        if state == MISSING:
+        if state == Difference.MISSING:
             target, log = session_id, data
             back.append(target)
-        elif state == CHANGED and copied:
+        elif state == Difference.CHANGED and copied:
             target, log = copied, await self._do(lambda: renamed(data, backup.backup.made_at))
             copies.append(target)
         else:
@@ -252,7 +242,7 @@ class FileArchive:
         for name, data in backup.documents():
             state = backup.document_state(name, data)
             is_old = "/.versions/" in name
-            wanted = state == MISSING or (state == CHANGED and replace and not is_old)
+            wanted = state == Difference.MISSING or (state == Difference.CHANGED and replace and not is_old)
             if not wanted or not self._documents.fits(name, data):
                 continue
             path = self._paths.root / name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import StorageError
-from app.core.stored_data import BEFORE_UPGRADE
+from app.core.stored_data import BackupReason
 from app.storage.backup import packed_files, schema_version, write_backup
 from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, storage_error, write_whole
@@ -50,7 +50,7 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
     try:
         files = packed_files(paths, disk)
         if files:
-            write_backup(paths, disk, BEFORE_UPGRADE)
+            write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
         for name, path in files:
             data = disk.read(path.resolve())
             fresh = upgraded(name, data, have, steps)

@@ -11,7 +11,7 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE
+from app.core.session import AgentMode
 from app.core.settings import Settings
 from app.core.text import clean_text
 from app.core.tool import Tool, ToolContext, ToolError, ToolResult
@@ -183,7 +183,7 @@ class Declared:
     repeatable: bool = False
     asks: bool = False
     ends: bool = False
-    modes: tuple[str, ...] = (DEFAULT_MODE, SETTINGS_MODE)
+    modes: tuple[str, ...] = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
     def bind(self, outside: Outside) -> Tool:
         """Return the tool, ready to run."""

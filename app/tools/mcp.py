@@ -16,17 +16,10 @@ from app.core.message import Prompt
 from app.core.server_secrets import parted, resolved, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import (
-    ASKING,
-    CONNECTED,
-    CONNECTING,
-    CONTINUE,
-    DOWN,
-    FAILED,
-    NO_VALUE,
-    OFF,
-    TOO_OFTEN,
-    WAIT,
+    Control,
     McpServer,
+    ServerProblem,
+    ServerState,
     ServerStatus,
     Tool,
     ToolContext,
@@ -73,7 +66,7 @@ class _Held:
     """A server of `mcp.json` and its present state."""
 
     server: McpServer
-    state: str = OFF
+    state: str = ServerState.OFF
     problem: str = ""
     detail: str = ""
     offered: tuple[Mapping[str, Any], ...] = ()
@@ -135,7 +128,7 @@ class McpServers:
         held = self._refreshed().get(server)
         if held is None:
             return
-        await self._allow(held, self._seen(held) if held.state == CONNECTED else set())
+        await self._allow(held, self._seen(held) if held.state == ServerState.CONNECTED else set())
         self.on_change()
         held.starts.clear()
         await self._connect(held)
@@ -155,9 +148,9 @@ class McpServers:
             await self._documents.save_consents(left)
         for one in tuple(self._held.values()):
             # A server that is connecting notices by itself.
-            if one.server.fingerprint == fingerprint and one.state == CONNECTED:
+            if one.server.fingerprint == fingerprint and one.state == ServerState.CONNECTED:
                 await self._disconnect(one.server.name)
-                self._change(one, OFF)
+                self._change(one, ServerState.OFF)
         self.on_change()
 
     async def restart(self, server: str) -> None:
@@ -166,7 +159,7 @@ class McpServers:
         if held is None or not self._may_run(held):
             return
         async with held.connecting:
-            self._change(held, OFF)
+            self._change(held, ServerState.OFF)
         held.starts.clear()
         await self._connect(held)
 
@@ -180,7 +173,7 @@ class McpServers:
         for name, held in list(self._held.items()):
             if entries.get(name) != held.server:
                 del self._held[name]
-                if held.state in (CONNECTED, CONNECTING):
+                if held.state in (ServerState.CONNECTED, ServerState.CONNECTING):
                     self._start(self._disconnect(name))
         for name, server in entries.items():
             self._held.setdefault(name, _Held(server))
@@ -209,14 +202,14 @@ class McpServers:
     def _status(self, held: _Held) -> ServerStatus:
         server = held.server
         if server.disabled:
-            return ServerStatus(server=server, state=OFF)
+            return ServerStatus(server=server, state=ServerState.OFF)
         if not self._may_run(held):
-            return ServerStatus(server=server, state=ASKING)
+            return ServerStatus(server=server, state=ServerState.ASKING)
         allowed = self._allowed(held)
         changed = [offer for offer in held.offered if offer not in allowed]
         return ServerStatus(
             server=server,
-            state=ASKING if changed and held.state == CONNECTED else held.state,
+            state=ServerState.ASKING if changed and held.state == ServerState.CONNECTED else held.state,
             tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
             changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
             problem=held.problem,
@@ -226,14 +219,14 @@ class McpServers:
     async def _connect(self, held: _Held) -> None:
         async with held.connecting:
             current = self._held.get(held.server.name) is held
-            if held.state == CONNECTED or not current or not self._may_run(held):
+            if held.state == ServerState.CONNECTED or not current or not self._may_run(held):
                 return
             now = asyncio.get_running_loop().time()
             if len(held.starts) == _STARTS and now - held.starts[0] < _WINDOW_SECONDS:
-                self._change(held, DOWN, held.detail, TOO_OFTEN)
+                self._change(held, ServerState.DOWN, held.detail, ServerProblem.TOO_OFTEN)
                 return
             held.starts.append(now)
-            self._change(held, CONNECTING)
+            self._change(held, ServerState.CONNECTING)
             log = str(self._log_dir / f"mcp-{file_name(held.server.name)}.log") if self._log_dir else ""
             try:
                 answer = await self._host.request(
@@ -245,10 +238,10 @@ class McpServers:
                     }
                 )
             except ToolError as error:
-                problem = error.problem if isinstance(error, HostError) else FAILED
-                self._change(held, DOWN, str(error), problem)
+                problem = error.problem if isinstance(error, HostError) else ServerProblem.FAILED
+                self._change(held, ServerState.DOWN, str(error), problem)
             except BaseException:
-                self._change(held, OFF)
+                self._change(held, ServerState.OFF)
                 raise
             else:
                 if self._held.get(held.server.name) is not held:
@@ -258,7 +251,7 @@ class McpServers:
                     return
                 if not self._may_run(held):
                     await self._disconnect(held.server.name)
-                    self._change(held, OFF)
+                    self._change(held, ServerState.OFF)
                     return
                 held.offered = tuple(self._cleaned(answer["tools"]))
                 if f"{held.server.fingerprint}/" not in self._documents.consents():
@@ -266,7 +259,7 @@ class McpServers:
                     # that cannot be saved, the user is asked.
                     with contextlib.suppress(StorageError):
                         await self._allow(held, self._seen(held))
-                self._change(held, CONNECTED)
+                self._change(held, ServerState.CONNECTED)
 
     async def _entry(self, server: McpServer) -> dict[str, Any]:
         """Return a server's entry for the host, with its secrets in place. Raises HostError."""
@@ -276,7 +269,7 @@ class McpServers:
         found = {field: self._secrets.get(place, "") for field, place in places.items()}
         values = {field: value for field, value in found.items() if value is not None}
         if lacking := ", ".join(field for field in places if field not in values):
-            raise HostError(f"Nothing is kept for: {lacking}", NO_VALUE)
+            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
         hide = texts_to_hide(values | parted(server)[1])
         self._secrets.hide(hide)
         whole = resolved(server, values.get)
@@ -338,7 +331,7 @@ class McpServers:
                 content=content,
                 ok=answer["ok"],
                 # A page ends the turn, because the user acts next.
-                control=WAIT if resources else CONTINUE,
+                control=Control.WAIT if resources else Control.CONTINUE,
                 resources=resources,
             )
 
@@ -350,8 +343,12 @@ class McpServers:
         if self._refreshed().get(name) is not held or not self._may_run(held):
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
         await self._connect(held)
-        if held.state != CONNECTED:
-            often = f"It was started {_STARTS} times within a minute. " if held.problem == TOO_OFTEN else ""
+        if held.state != ServerState.CONNECTED:
+            often = (
+                f"It was started {_STARTS} times within a minute. "
+                if held.problem == ServerProblem.TOO_OFTEN
+                else ""
+            )
             raise ToolError(f"The MCP server {name!r} is down: {often}{held.detail}")
         if offer["hash"] not in {one["hash"] for one in self._allowed(held)}:
             raise ToolError(
@@ -375,18 +372,20 @@ class McpServers:
 
     def _on_news(self, line: Line) -> None:
         held = self._held.get(line["server"])
-        if held is None or held.state != CONNECTED:
+        if held is None or held.state != ServerState.CONNECTED:
             return
         if "tools" in line:
             held.offered = tuple(self._cleaned(line["tools"]))
             self.on_change()
         else:
-            self._change(held, DOWN, line["detail"], line["problem"])
+            self._change(held, ServerState.DOWN, line["detail"], line["problem"])
 
     def _on_death(self) -> None:
         for held in self._held.values():
-            if held.state == CONNECTED:
-                self._change(held, DOWN, "The process that runs tools ended.", FAILED)
+            if held.state == ServerState.CONNECTED:
+                self._change(
+                    held, ServerState.DOWN, "The process that runs tools ended.", ServerProblem.FAILED
+                )
 
     def _start(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)

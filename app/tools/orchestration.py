@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from app.core.message import TEXT, Prompt
+from app.core.message import Prompt, PromptType
 from app.core.plan import Plan, PlanItem
-from app.core.tool import END, WAIT, ToolContext, ToolError, ToolResult
+from app.core.tool import Control, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text
 from app.tools.planning import MAX_ITEMS, checked_item, item_text, listed, with_item
 
@@ -18,7 +18,11 @@ async def prompt_to_user(prompt: str) -> ToolResult:
         prompt: The question, with all the user needs to know to answer it.
     """
     text = checked_text("promptToUser: argument `prompt`", prompt, MAX_TEXT)
-    return ToolResult(content="The user was asked.", prompt=Prompt(question=text, type=TEXT), control=WAIT)
+    return ToolResult(
+        content="The user was asked.",
+        prompt=Prompt(question=text, type=PromptType.TEXT),
+        control=Control.WAIT,
+    )
 
 
 async def switch_assistant(context: ToolContext, assistant: str, instruction: str) -> ToolResult:
@@ -38,7 +42,7 @@ async def switch_assistant(context: ToolContext, assistant: str, instruction: st
         what = "is the name of more than one member: use an id" if found else "is not a member"
         listed_members = ", ".join(f"{one.id} ({one.name})" for one in members) or "nobody"
         raise ToolError(f"switchAssistant: {assistant[:80]!r} {what}. Members: {listed_members}.")
-    return ToolResult(content=f"Handed over to {found[0].id}.", control=END)
+    return ToolResult(content=f"Handed over to {found[0].id}.", control=Control.END)
 
 
 async def set_plan(context: ToolContext, items: list[str]) -> ToolResult:
@@ -96,7 +100,7 @@ async def report_result(result_in_detail: str) -> ToolResult:
         result_in_detail: The whole result, for the user to read, as Markdown.
     """
     text = checked_text("reportResult: argument `result_in_detail`", result_in_detail, MAX_TEXT)
-    return ToolResult(content="The user has the result.", control=END, say=text)
+    return ToolResult(content="The user has the result.", control=Control.END, say=text)
 
 
 async def step_complete(result: str, artifacts: str = "", status: str = "done") -> ToolResult:
@@ -109,7 +113,9 @@ async def step_complete(result: str, artifacts: str = "", status: str = "done") 
     """
     text = checked_text("step_complete: argument `result`", result, MAX_TEXT, ": say what you found or made")
     return ToolResult(
-        content=f"The step is done ({status}). Artifacts: {artifacts or 'none'}", control=END, say=text
+        content=f"The step is done ({status}). Artifacts: {artifacts or 'none'}",
+        control=Control.END,
+        say=text,
     )
 
 

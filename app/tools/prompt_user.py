@@ -5,8 +5,8 @@ from html import escape
 from typing import Final, Literal
 
 from app.core.ids import new_id
-from app.core.message import OPTIONS, TEXT, YESNO, Prompt
-from app.core.tool import WAIT, ToolError, ToolResult
+from app.core.message import Prompt, PromptType
+from app.core.tool import Control, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text
 
 MAX_QUESTION: Final = 4_000
@@ -63,13 +63,13 @@ async def prompt_user(
         content="The question was put to the user. The answer is the next message.",
         resources=({"type": "resource", "resource": resource},),
         prompt=Prompt(question=asked, type=type, options=choices),
-        control=WAIT,
+        control=Control.WAIT,
     )
 
 
 def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
     """Return the options as they are shown. Raises ToolError."""
-    if kind != OPTIONS:
+    if kind != PromptType.OPTIONS:
         if options:
             raise ToolError(
                 f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
@@ -96,14 +96,14 @@ def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
     # Without a form element: clients show the page in a frame that may run scripts and do nothing else.
     korean = _HANGUL.search(question) is not None
     title, yes, no, send = ("질문", "예", "아니요", "보내기") if korean else ("Question", "Yes", "No", "Send")
-    if kind == TEXT:
+    if kind == PromptType.TEXT:
         controls = (
             f'<textarea rows="3" aria-labelledby="question"></textarea><button type="button">{send}</button>'
         )
     else:
         controls = "".join(
             f'<button type="button" value="{escape(choice)}">{escape(choice)}</button>'
-            for choice in ((yes, no) if kind == YESNO else choices)
+            for choice in ((yes, no) if kind == PromptType.YESNO else choices)
         )
     language = "ko" if korean else "en"
     return _PAGE.format(language=language, title=title, question=escape(question), controls=controls)

@@ -8,7 +8,7 @@ from typing import Any
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
-from app.core.tool import FAILED, ToolError
+from app.core.tool import ServerProblem, ToolError
 from app.tools.tool_host.server_processes import kill_group
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
@@ -75,7 +75,7 @@ class ToolHostClient(HostClient):
                 if "error" in answer:
                     # In a thread: it may be long, and the event loop is the window's.
                     text = await asyncio.to_thread(self.clean, answer["error"])
-                    raise HostError(text, answer.get("problem", FAILED))
+                    raise HostError(text, answer.get("problem", ServerProblem.FAILED))
                 result: dict[str, Any] = answer["result"]
                 return result
         finally:

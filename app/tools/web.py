@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from app.core.message import DONE, TOOL, Message, ToolCall
-from app.core.session import DEFAULT_MODE
+from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
 
@@ -164,7 +164,7 @@ def visited(messages: Sequence[Message]) -> list[dict[str, str]]:
             if call.name in _OPENERS:
                 calls[call.id] = call
         called = calls.get(message.tool_call_id or "")
-        if message.role == TOOL and message.state == DONE and called is not None:
+        if message.role == Role.TOOL and message.state == MessageState.DONE and called is not None:
             page = _page(called, message.content)
             if page is not None:
                 pages.pop(page["url"], None)
@@ -186,7 +186,7 @@ def _page(call: ToolCall, content: str) -> dict[str, str] | None:
 TOOLS: Final = (
     Declared(key="web_fetch", function=web_fetch, group="web", repeatable=True),
     Declared(key="web_search", function=web_search, group="web", repeatable=True),
-    Declared(key="open_url", function=open_url, group="web", asks=True, modes=(DEFAULT_MODE,)),
+    Declared(key="open_url", function=open_url, group="web", asks=True, modes=(AgentMode.DEFAULT,)),
     Declared(key="get_pages", function=get_pages, group="pages", repeatable=True),
     Declared(key="get_current_page", function=get_current_page, group="pages", repeatable=True),
 )

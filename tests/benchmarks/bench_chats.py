@@ -13,7 +13,7 @@ from statistics import median
 from app.core.agent import Agent
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import ASSISTANT
+from app.core.message import Role
 from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
@@ -123,7 +123,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         await engine.wait(session_id)
         live = engine.live(session_id)
         assert live is not None
-        assert sum(one.role == ASSISTANT for one in live.messages) == CALLS
+        assert sum(one.role == Role.ASSISTANT for one in live.messages) == CALLS
 
     try:
         await models.warm()

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import QApplication
 
 import app.wiring
 from app.core.agent import Agent
-from app.core.errors import BAD_REQUEST, ProviderError
-from app.core.message import ASSISTANT
+from app.core.errors import FailureKind, ProviderError
+from app.core.message import Role
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, Text
 from app.core.session import Participant
 from app.engine.debate.setup import DebateSetup
@@ -75,7 +75,7 @@ class DayModels(RemoteModels):
         last = request.messages[-1]
         await asyncio.sleep(0)
         if number % 997 == 0:
-            raise ProviderError(BAD_REQUEST, "not today")
+            raise ProviderError(FailureKind.BAD_REQUEST, "not today")
         if "look it up" in str(last["content"]) and last["role"] == "user":
             yield CallPiece(index=0, id=f"call-{number}", name="get_pages", arguments="{}")
         else:
@@ -203,7 +203,7 @@ async def _chat(person: Person, number: int, day: Day) -> str:
     live = await engine.open(session_id)
     day.messages += len(live.messages)
     if number % 5 == 0:
-        answers = [one for one in live.messages if one.role == ASSISTANT]
+        answers = [one for one in live.messages if one.role == Role.ASSISTANT]
         await engine.chats.retry(session_id, answers[-1].id)
         await engine.wait(session_id)
     await person.settle()

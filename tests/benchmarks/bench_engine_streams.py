@@ -19,7 +19,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.core.events import MessageFinished, MessageStarted
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.core.session import Participant, Session
 from app.engine.debate.setup import DebateSetup
 from app.gui.bridge import Bridge
@@ -99,7 +99,7 @@ async def _self_fed(seconds: float) -> Gaps:
     text = markdown(CHARACTERS, 5)
     for number, view in enumerate(wall.views):
         view.show_session(Session(id=f"s{number}", title=""), [])
-        view.message_started(message(number, "", STREAMING))
+        view.message_started(message(number, "", MessageState.STREAMING))
     fed = 0
     began = time.perf_counter()
 

@@ -19,7 +19,7 @@ from typing import IO
 from app.children.processes import child_environment
 from app.core.events import Event, MessageStarted, TurnStarted
 from app.core.provider import CallPiece, ModelRequest, ProviderConfig
-from app.core.session import COMPLETED, Participant
+from app.core.session import Participant, Status
 from app.engine.engine import DebateSetup
 from app.providers.remote import RemoteModels
 from app.wiring import Moot, open_moot
@@ -138,7 +138,7 @@ async def _debate(moot: Moot, server: WireServer) -> tuple[float, float]:
     ended = [await moot.engine.wait(session_id) for session_id in started]
     spent = time.thread_time() - cpu + _cpu_of(pid) - host
     forget()
-    assert all(session.status == COMPLETED for session in ended)
+    assert all(session.status == Status.COMPLETED for session in ended)
     return spent / (STREAMS * len(seats) * TOKENS), statistics.median(first)
 
 

@@ -6,8 +6,8 @@ from statistics import median
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from app.core.message import DONE, STREAMING, Author, Message, ToolCall
-from app.core.session import RUNNING, Chat, ChatSession
+from app.core.message import Author, Message, MessageState, ToolCall
+from app.core.session import Chat, ChatSession, Status
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
@@ -26,14 +26,14 @@ from tests.benchmarks.transcripts import (
     texts,
 )
 
-CHAT = ChatSession(id="s", title="A chat", status=RUNNING, chat=Chat(assistant_id="master"))
+CHAT = ChatSession(id="s", title="A chat", status=Status.RUNNING, chat=Chat(assistant_id="master"))
 
 
 def stream_view(length: int, step: int) -> float:
     """Return the milliseconds of streaming one answer into the view and painting each piece."""
     view = new_view(conversation(20))
     text = markdown(length, 3)
-    view.message_started(message(1_000_000, "", STREAMING))
+    view.message_started(message(1_000_000, "", MessageState.STREAMING))
     settle()
     total = 0.0
     for start in range(0, len(text), step):
@@ -108,7 +108,7 @@ def children(*, called: bool) -> list[Message]:
                 turn_id=f"tc{number}",
                 role="assistant",
                 author=author,
-                state=STREAMING,
+                state=MessageState.STREAMING,
                 parent_turn_id="tm" if called else None,
                 parent_call_id=f"call{number}" if called else None,
             )
@@ -148,7 +148,7 @@ def stream_children(length: int, step: int, *, called: bool, folded: bool = Fals
 
     def end() -> None:
         for each, body in zip(messages, bodies, strict=True):
-            view.message_finished(replace(each, content=body, state=DONE))
+            view.message_finished(replace(each, content=body, state=MessageState.DONE))
 
     total += cpu(end)
     closed(view)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from statistics import median
 
 from app.core.agent import Busy
-from app.core.workflow import DONE, StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import PARALLEL, Availability, Started, Task
+from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep
+from app.engine.availability.policies import Availability, Started, Strategy, Task
 from app.engine.workflow.director import begun, settled, with_step
 from tests.benchmarks.table import Benchmark, Result
 
@@ -18,7 +18,7 @@ ASSISTANTS = 100
 
 def _through_the_core(count: int) -> None:
     """Send tasks to 100 assistants that take two at once, and let each end when it has run."""
-    core = Availability(lambda _: Busy(strategy=PARALLEL, limit=2, depth=count), lambda _: 50)
+    core = Availability(lambda _: Busy(strategy=Strategy.PARALLEL, limit=2, depth=count), lambda _: 50)
     running: deque[str] = deque()
     for number in range(count):
         task = Task(id=str(number), agent_id=str(number % ASSISTANTS), provider=str(number % 7))
@@ -98,12 +98,12 @@ def _decided(definition: WorkflowDefinition) -> Callable[[], float]:
     states = settled(
         definition,
         tuple(
-            StepState(id=one.id, state=DONE if place < half else "pending")
+            StepState(id=one.id, state=StepStatus.DONE if place < half else "pending")
             for place, one in enumerate(definition.steps)
         ),
     )
     assert len(begun(definition)) == len(states)
-    end = StepState(id=definition.steps[half].id, state=DONE)
+    end = StepState(id=definition.steps[half].id, state=StepStatus.DONE)
     return lambda: _seconds(lambda: [with_step(definition, states, end) for _ in range(5)]) / 5
 
 

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+from app.core.message import MessageState
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.message import DONE, Author, Message
+from app.core.message import Author, Message
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
@@ -107,7 +109,7 @@ def conversation(count: int) -> list[Message]:
     return [message(number, bodies[number % 200]) for number in range(count)]
 
 
-def message(number: int, content: str = "", state: str = DONE) -> Message:
+def message(number: int, content: str = "", state: str = MessageState.DONE) -> Message:
     """Return one message."""
     author = Author(id=f"p{number % 4}", name=f"Speaker {number % 4}", kind="participant")
     return Message(

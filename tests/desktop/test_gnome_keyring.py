@@ -7,7 +7,7 @@ import keyring
 import pytest
 from keyring.backends import SecretService
 
-from app.core.store import KEPT, REMOVED
+from app.core.store import KeyNews
 from app.main import open_window
 from app.storage import keyring_queue
 from app.storage.secrets import KeyringSecrets
@@ -111,7 +111,7 @@ async def test_a_keyring_that_is_stopped_stores_the_newest_key_once_it_goes_on(r
         assert not await secrets.set("openai", key)
         assert secrets.keyring_problem == "stopped"
     ring.go_on()
-    await secrets.hear("openai", KEPT)
+    await secrets.hear("openai", KeyNews.KEPT)
     assert (secrets.key, secrets.unread, ring.lookup(USER)) == ((SECOND, "keyring"), {}, SECOND)
 
 
@@ -124,7 +124,7 @@ async def test_a_key_that_is_removed_from_a_stopped_keyring_is_gone_in_the_end(r
     assert not await secrets.set("openai", SECOND)
     assert not await secrets.remove("openai")
     ring.go_on()
-    await secrets.hear("openai", REMOVED)
+    await secrets.hear("openai", KeyNews.REMOVED)
     assert (secrets.key, ring.lookup(USER)) == ((None, ""), "")
 
 

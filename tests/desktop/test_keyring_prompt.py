@@ -3,7 +3,7 @@
 import pytest
 from keyring.backends import SecretService
 
-from app.core.store import KEPT, LOOKED_UP, NOT_KEPT
+from app.core.store import KeyNews
 from app.storage.secrets import KeyringSecrets
 from tests.app_driver import until
 from tests.desktop.desktops import BUS_ADDRESS, PASSWORD, PROMPTER, Keyring, desktop, missing, wait
@@ -72,7 +72,7 @@ async def test_a_key_is_stored_when_the_first_keyring_is_made_however_late(desk)
     desk.keys("Tab")
     desk.write(PASSWORD)
     desk.keys("Return")
-    await late.hear("openai", KEPT)
+    await late.hear("openai", KeyNews.KEPT)
     assert (late.key, ring.lookup(USER)) == ((SECOND, "keyring"), SECOND)
 
 
@@ -90,7 +90,7 @@ async def test_a_locked_keyring_is_unlocked_and_its_keys_are_used(desk):
     prompt(desk)
     desk.write(PASSWORD)
     desk.keys("Return")
-    await late.hear("", LOOKED_UP)
+    await late.hear("", KeyNews.LOOKED_UP)
     assert (late.key, late.secrets.unread) == ((FIRST, "keyring"), {})
 
 
@@ -99,7 +99,7 @@ async def test_a_question_that_is_dismissed_with_a_click_stores_nothing(desk):
     ring.start()
     assert not await late.secrets.set("openai", FIRST)
     click_cancel(desk, prompt(desk))
-    await late.hear("openai", NOT_KEPT)
+    await late.hear("openai", KeyNews.NOT_KEPT)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "dismissed")
     assert ring.collections() == []
 
@@ -114,5 +114,5 @@ async def test_storing_a_key_unlocks_what_could_not_be_read(desk):
     prompt(desk)
     desk.write(PASSWORD)
     desk.keys("Return")
-    await late.hear("gemini", KEPT)
+    await late.hear("gemini", KeyNews.KEPT)
     await until(lambda: late.key == (FIRST, "keyring"), 20)

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from app.core.agent import Busy
+from app.core.reasons import Reason
 from app.engine.availability.policies import (
-    BUSY,
     DEFAULT_DEPTH,
-    QUEUE_FULL,
-    TIMED_OUT,
     Availability,
     Effect,
+    Refusal,
     Refused,
     Started,
     Task,
@@ -73,7 +72,7 @@ class AvailabilityMachine(RuleBasedStateMachine):
                 self.order[task.agent_id].append(task.id)
                 self.waiting[task.id] = effect.deadline
             else:
-                if effect.reason == TIMED_OUT:
+                if effect.reason == Refusal.TIMED_OUT:
                     deadline = self.waiting.pop(task.id)
                     assert deadline is not None and deadline <= self.now, "I3: given up before its time"
                     self.order[task.agent_id].remove(task.id)
@@ -93,7 +92,7 @@ class AvailabilityMachine(RuleBasedStateMachine):
                 depth = DEPTHS[self.rules[agent_id]]
                 assert depth is not None, "I3: a task that may wait is refused"
                 assert waiting >= depth, "I5: refused though there is room"
-                assert one.reason == (BUSY if self.rules[agent_id] == "reject" else QUEUE_FULL)
+                assert one.reason == (Reason.BUSY if self.rules[agent_id] == "reject" else Refusal.QUEUE_FULL)
         self._take(effects)
 
     @precondition(lambda self: self.running)

@@ -11,9 +11,9 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
-from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.provider import Delta, Finished, Text
-from app.core.session import ENDED, PAUSED, RUNNING, DebateSession, Participant
+from app.core.session import ENDED, DebateSession, Participant, Status
 from app.engine.debate.next_speaker import next_speaker
 from tests.builders import people
 from tests.engine.debate_world import DebateWorld
@@ -66,7 +66,7 @@ class DebateMachine(DebateWorld):
             self.due = [one for one in self.due if one.id not in ids]
             self.asked_in_turn = 0
             self.held_turn = None
-        if self.session.status != RUNNING:
+        if self.session.status != Status.RUNNING:
             self.pausing = False
         self._look_at_calls()
 
@@ -93,7 +93,9 @@ class DebateMachine(DebateWorld):
             assert place == self.held_turn, "D6: a held turn was not taken again"
         turns = self.taken()
         recent = [one.state for one in turns[self.resumed_at :]][-2:]
-        assert recent != [FAILED, FAILED], "D5: two failures in a row and it went on"
+        assert recent != [MessageState.FAILED, MessageState.FAILED], (
+            "D5: two failures in a row and it went on"
+        )
         present = tuple(one for one in self.people if one.id not in self.absent)
         due = [one for one in self.due if one.author.id not in self.absent]
         if due:
@@ -109,7 +111,7 @@ class DebateMachine(DebateWorld):
         check_request(call.request, speaker, self.messages, debate, window=self._window())
 
     def _check_free_speaker(self, speaker: Participant, present: tuple[Participant, ...]) -> None:
-        settled = [one for one in self.messages if one.state in (DONE, FAILED)]
+        settled = [one for one in self.messages if one.ended]
         named, why = next_speaker(self.session.debate, present, settled)
         assert speaker == named, "D3: not the speaker the rule names"
         if (turns := self.taken()) and turns[-1].author.id == speaker.id:
@@ -160,7 +162,9 @@ class DebateMachine(DebateWorld):
 
     def _check_failed(self, call: Call) -> None:
         kept = self.taken()[-1]
-        assert (kept.state, kept.content.strip()) == (FAILED, call.sent.strip()), "D11: a failure's text lost"
+        assert (kept.state, kept.content.strip()) == (MessageState.FAILED, call.sent.strip()), (
+            "D11: a failure's text lost"
+        )
 
     @precondition(lambda self: self.is_open())
     @rule()
@@ -207,7 +211,7 @@ class DebateMachine(DebateWorld):
             assert self.retry_waits[-1] >= max(10.0, retry_after or 0.0), "D6: waited too little"
             assert self.retry_waits[-1] <= 120.0, "a wait nobody would sit through"
         elif len(self.taken()) == turns:
-            assert self.session.status == PAUSED, "D6: held up, but not paused"
+            assert self.session.status == Status.PAUSED, "D6: held up, but not paused"
             self.held_turn, self.asked_in_turn = before, 0
 
     @precondition(lambda self: self.timer is not None)
@@ -231,25 +235,25 @@ class DebateMachine(DebateWorld):
             self._pause()
 
     def _pause(self) -> None:
-        running = self.session.status == RUNNING
+        running = self.session.status == Status.RUNNING
         at_once = self.pausing or self.timer is not None
-        streaming = [one for one in self.messages if one.state == STREAMING]
+        streaming = [one for one in self.messages if one.state == MessageState.STREAMING]
         self.pausing = running
         self._act(self.engine.pause(self.session_id))
         if running and at_once:
-            assert self.session.status == PAUSED and not self.models.open, "not paused at once"
+            assert self.session.status == Status.PAUSED and not self.models.open, "not paused at once"
             self._check_kept(streaming)
-        if self.session.status != RUNNING:
+        if self.session.status != Status.RUNNING:
             self.pausing, self.asked_in_turn = False, 0
 
-    @precondition(lambda self: self.session.status in (PAUSED, RUNNING))
+    @precondition(lambda self: self.session.status in (Status.PAUSED, Status.RUNNING))
     @rule()
     def resume(self) -> None:
-        if self.session.status == PAUSED:
+        if self.session.status == Status.PAUSED:
             self._let_go_on()
         self.pausing = False
         self._act(self.engine.resume(self.session_id))
-        assert self.session.status != PAUSED, "resumed, and paused at once"
+        assert self.session.status != Status.PAUSED, "resumed, and paused at once"
 
     def _let_go_on(self) -> None:
         """Take note that the debate is about to go on, and with which turns."""
@@ -258,14 +262,14 @@ class DebateMachine(DebateWorld):
         self.resumed_at, self.asked_in_turn = len(self.taken()), 0
         self.pausing = False
 
-    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @precondition(lambda self: self.session.status == Status.PAUSED or self.timer is not None)
     @rule()
     def retry_the_turn(self) -> None:
         self._let_go_on()
         self._act(self.engine.debates.held.retry(self.session_id))
-        assert self.session.status != PAUSED and self.timer is None, "the turn was not tried at once"
+        assert self.session.status != Status.PAUSED and self.timer is None, "the turn was not tried at once"
 
-    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @precondition(lambda self: self.session.status == Status.PAUSED or self.timer is not None)
     @rule()
     def skip_the_turn(self) -> None:
         failed = self.session.debate.failures >= 2
@@ -278,9 +282,9 @@ class DebateMachine(DebateWorld):
         self.pausing = False
         self._act(self.engine.debates.held.skip(self.session_id))
         self.resumed_at = len(self.taken())
-        assert self.session.status != PAUSED, "it did not go on behind the turn"
+        assert self.session.status != Status.PAUSED, "it did not go on behind the turn"
 
-    @precondition(lambda self: self.session.status == PAUSED or self.timer is not None)
+    @precondition(lambda self: self.session.status == Status.PAUSED or self.timer is not None)
     @rule(place=st.integers(0, 3))
     def leave_out(self, place: int) -> None:
         one = self.people[place % len(self.people)]
@@ -291,12 +295,12 @@ class DebateMachine(DebateWorld):
         for kept in (self.left, self.absent, self.ever_absent):
             kept.add(one.id)
         self._act(self.engine.debates.held.go_on_without(self.session_id, one.id))
-        assert self.session.status != PAUSED, "it did not go on without them"
+        assert self.session.status != Status.PAUSED, "it did not go on without them"
 
     @precondition(lambda self: len(self.store.batches) > 12)
     @rule()
     def stop(self) -> None:
-        streaming = [one for one in self.messages if one.state == STREAMING]
+        streaming = [one for one in self.messages if one.state == MessageState.STREAMING]
         ended = self.session.status in ENDED
         self._act(self.engine.stop(self.session_id))
         assert not self.models.open, "D11: stopped, but the request is open"
@@ -308,7 +312,9 @@ class DebateMachine(DebateWorld):
     def _check_kept(self, streaming: list[Message]) -> None:
         for one in streaming:
             kept = self.live.message(one.id)  # type: ignore[attr-defined]
-            assert kept.state == STOPPED and kept.content.strip() == one.content.strip(), "D11: text lost"
+            assert kept.state == MessageState.STOPPED and kept.content.strip() == one.content.strip(), (
+                "D11: text lost"
+            )
 
     @rule(count=st.sampled_from([1, 1, 1, 7]))
     def step_in(self, count: int) -> None:
@@ -345,7 +351,7 @@ class DebateMachine(DebateWorld):
         self.timer, self.pausing, self.asked_in_turn = None, False, 0
         self._open_engine()
         self.run(self.engine.open(self.session_id))
-        assert self.session.status == (PAUSED if was == RUNNING else was), "D10"
+        assert self.session.status == (Status.PAUSED if was == Status.RUNNING else was), "D10"
         for message in self.history:
             assert self.live.message(message.id) == message, "a finished message was lost"  # type: ignore[attr-defined]
 
@@ -354,7 +360,7 @@ class DebateMachine(DebateWorld):
     @invariant()
     def one_call_and_only_while_running(self) -> None:
         assert len(self.models.open) <= 1, "D1: two calls at once"
-        running = self.session.status == RUNNING
+        running = self.session.status == Status.RUNNING
         assert running or not (self.models.open or self.timer), "D1: a call while it does not run"
         assert not running or self.models.open or self.timer, "D1b: it runs, but nothing happens"
 
@@ -362,7 +368,7 @@ class DebateMachine(DebateWorld):
     def the_record_only_grows(self) -> None:
         ids = [one.id for one in self.messages]
         assert len(set(ids)) == len(ids), "D2: an id twice"
-        finished = [one for one in self.messages if one.state != STREAMING]
+        finished = [one for one in self.messages if one.state != MessageState.STREAMING]
         assert ids[: len(self.ids)] == self.ids, "D2: the order changed"
         self.ids = ids
         assert all(one in finished for one in self.history), "D2: what was finished changed"
@@ -398,12 +404,15 @@ class DebateMachine(DebateWorld):
     def failures_pause(self) -> None:
         recent = [one.state for one in self.taken()[self.resumed_at :]]
         if self.session.reason == "two_failures":
-            assert self.session.status == PAUSED and recent[-2:] == [FAILED, FAILED], "D5: paused for nothing"
+            assert self.session.status == Status.PAUSED and recent[-2:] == [
+                MessageState.FAILED,
+                MessageState.FAILED,
+            ], "D5: paused for nothing"
         if self.session.reason == "too_few" and self.frozen is None:
             assert len(self.people) - len(self.absent) < 2, "D7: ended although two are left"
 
         if self.session.status in ENDED:
-            self.frozen = self.frozen or [one for one in self.messages if one.state != STREAMING]
+            self.frozen = self.frozen or [one for one in self.messages if one.state != MessageState.STREAMING]
 
     @invariant()
     def message_and_cursor_are_one_line(self) -> None:
@@ -428,4 +437,7 @@ class DebateMachine(DebateWorld):
     @staticmethod
     def _is_turn(event: Event) -> bool:
         assert isinstance(event, MessageFinished)
-        return event.message.author.kind != "user" and event.message.state in (DONE, FAILED)
+        return event.message.author.kind != "user" and event.message.state in (
+            MessageState.DONE,
+            MessageState.FAILED,
+        )

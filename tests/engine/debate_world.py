@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from app.core.message import DONE, FAILED, Message
+from app.core.message import Message
 from app.core.session import DebateSession
 from app.engine.turns.metered_models import MeteredModels
 from tests.builders import a_bench, remotes
@@ -108,4 +108,4 @@ class DebateWorld(RuleBasedStateMachine):
 
     def taken(self) -> list[Message]:
         """Return the turns in the order in which they were taken, whole or failed."""
-        return [one for one in self.messages if one.author.kind != "user" and one.state in (DONE, FAILED)]
+        return [one for one in self.messages if one.author.kind != "user" and one.ended]

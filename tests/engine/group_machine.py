@@ -15,10 +15,10 @@ from typing import Any
 from app.core.agent import Group, Leader
 from app.core.errors import BadInput, ProviderError
 from app.core.events import ToolFinished
-from app.core.message import ASSISTANT, DONE, FAILED, STREAMING, TOOL, USER, Message, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
-from app.core.session import IDLE, PAUSED, GroupSession
+from app.core.session import GroupSession, Status
 from app.engine.chat.branches import back_from
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Hang, Script, a_bench
@@ -27,6 +27,7 @@ from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling
 from tests.memory import MemoryStore
 
+DONE, FAILED, STREAMING = MessageState.DONE, MessageState.FAILED, MessageState.STREAMING
 LIMIT = 5
 MEMBERS = {"ann": "Ann", "bo": "Bo"}
 ENDING = ("promptToUser", "switchAssistant", "reportResult")
@@ -153,7 +154,7 @@ class GroupPlay:
     def _check_request(self, request: ModelRequest) -> None:
         waiting: list[str] = []
         for message in request.messages:
-            if message["role"] == TOOL:
+            if message["role"] == Role.TOOL:
                 if message["tool_call_id"] not in waiting:
                     self._say("P8: a result without its call")
                     continue
@@ -177,11 +178,12 @@ class GroupPlay:
         # The turn that is asked about has perhaps no message yet: what it follows is then the head.
         path = list(back_from(live, live.chat_session.chat.head))
         head = live.turn(path[0])
-        if any(one.role == TOOL and one.control == "end" and one.state == DONE for one in head):
+        if any(one.role == Role.TOOL and one.control == "end" and one.state == DONE for one in head):
             self._say("P3: asked again after it had reported or handed over")
         begun = head[0].author.id == "orchestrator"
         before = live.turn(path[1]) if begun and len(path) > 1 else head
-        if before[0].author.id in MEMBERS and before[-1].state == FAILED and before[-1].role == ASSISTANT:
+        last = before[-1]
+        if before[0].author.id in MEMBERS and last.state == FAILED and last.role == Role.ASSISTANT:
             text = json.dumps(request.messages)
             if "no answer: " not in text:
                 self._say("P12: a member's failure is met with silence")
@@ -196,7 +198,7 @@ class GroupPlay:
         used = 0
         for turn_id in back_from(live, live.chat_session.chat.head):
             first = live.turn(turn_id)[0]
-            if first.role == USER:
+            if first.role == Role.USER:
                 break
             used += first.author.id == "orchestrator" and first.id > self.counted_from
         return used
@@ -340,7 +342,7 @@ class GroupPlay:
         if self._open_questions() != asked:
             self._say("P11: a restart loses a question")
         last = max((one.id for one in self.live.messages), default="")
-        if self.live.session.status == PAUSED:
+        if self.live.session.status == Status.PAUSED:
             self.stopped, self.counted_from = False, last
         self.do(self.made.engine.resume(self.session_id))
 
@@ -379,12 +381,10 @@ class GroupPlay:
             before = live.turn(first.follows)
             if before and before[0].author.id == "orchestrator":
                 self._say("P4: asked to answer its own words")
-        results = Counter(
-            one.tool_call_id for one in turn if one.role == TOOL and one.state in (DONE, FAILED)
-        )
+        results = Counter(one.tool_call_id for one in turn if one.role == Role.TOOL and one.ended)
         if any(count > 1 for count in results.values()):
             self._say("P8: a call has two results")
-        told = {one.tool_call_id: one for one in turn if one.role == TOOL}
+        told = {one.tool_call_id: one for one in turn if one.role == Role.TOOL}
         for message in turn:
             ended = False
             for call in message.tool_calls:
@@ -415,7 +415,7 @@ class GroupPlay:
         session = live.session
         assert isinstance(session, GroupSession)
         head = live.turn(session.chat.head)
-        if session.status != IDLE:
+        if session.status != Status.IDLE:
             return
         if any(one.state == STREAMING for one in live.messages):
             self._say("P8: something streams while nothing runs")
@@ -423,7 +423,7 @@ class GroupPlay:
             return
         if head[0].author.id in MEMBERS and self._used(live) < LIMIT:
             self._say("P4: a member's answer did not come back to the orchestrator")
-        if head[0].role == USER:
+        if head[0].role == Role.USER:
             self._say("P4: the user was not answered")
         for message in head:
             for call in message.tool_calls if message.author.id == "orchestrator" else ():

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from app.core.message import DONE, FAILED, STOPPED, Message
+from app.core.message import Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
 
@@ -16,7 +16,7 @@ def check_request(
     assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
     assert all(one != two for one, two in pairwise(roles[1:])), "D8: alternation"
     assert "Cars?" in texts[1], "D8: the topic is missing"
-    usable = [one for one in messages if one.state == DONE and one.content]
+    usable = [one for one in messages if one.state == MessageState.DONE and one.content]
     shown = [one for one in usable if any(one.content in text for text in texts[1:])]
     assert len(shown) <= window, "D8: more messages than the window holds"
     last = [one for one in usable if one.author.kind == "user"][-1:]
@@ -26,7 +26,9 @@ def check_request(
         any(one.content in text for text, role in zip(texts, roles, strict=True) if role == "assistant")
         for one in own
     ), "D8: own words are not the assistant's"
-    dead = [one for one in messages if one.state in (FAILED, STOPPED) and one.content]
+    dead = [
+        one for one in messages if one.state in (MessageState.FAILED, MessageState.STOPPED) and one.content
+    ]
     assert not any(one.content in text for one in dead for text in texts), "D10: an unusable text was sent"
     if debate.independent_opening and "Round 1 of" in texts[-1]:
         others = [one for one in usable if one.author.id not in (speaker.id, "user")]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.core.agent import Agent
-from app.core.session import IDLE
+from app.core.session import Status
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
 from tests.builders import PROMPTS, a_bench, a_log_store, reopened
@@ -20,7 +20,7 @@ async def test_an_assistant_goes_on_with_a_conversation_that_was_brought_in(data
     session, messages = session_of(chat, ADA, "en")
     await store.bring_in(session, messages)
     assert [(one.title, one.status, one.messages) for one in bench.engine.sessions()] == [
-        ("Cars in cities", IDLE, 4)
+        ("Cars in cities", Status.IDLE, 4)
     ]
     await bench.engine.chats.send(session.id, "Are you sure?")
     await bench.engine.wait(session.id)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.events import EventBus
-from app.core.message import STREAMING, USER, Author, Message
+from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Chat, ChatSession
 from app.core.store import StoredSession
 from app.engine.chat.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
@@ -23,7 +23,7 @@ def trees(draw: st.DrawFn) -> tuple[list[Message], str]:
     starts = []
     for number in range(count):
         called = number > 0 and draw(st.booleans())
-        role = draw(st.sampled_from((USER, "assistant")))
+        role = draw(st.sampled_from((Role.USER, "assistant")))
         starts.append(
             Message(
                 id="",
@@ -85,7 +85,7 @@ def test_the_index_says_what_a_walk_over_all_turns_says(tree: tuple[list[Message
         turn_id = live.turn(turn_id)[0].follows or ""
     assert path == expected
     assert [one.id for one in shown(live)] == plain_shown(live, path)
-    assert all(one.state != STREAMING for one in shown(live))
+    assert all(one.state != MessageState.STREAMING for one in shown(live))
     counted = {each: plain_versions(live, each) for each in path}
     assert versions_shown(live) == {
         each: (group.index(each) + 1, len(group)) for each, group in counted.items() if len(group) > 1

@@ -10,19 +10,15 @@ import pytest
 
 from app.core.events import EventBus
 from app.core.message import (
-    ALLOW,
-    APPROVAL,
-    ASSISTANT,
-    FAILED,
-    OPTIONS,
-    SYSTEM,
-    TOOL,
-    USER,
     Attachment,
     Author,
+    Consent,
     Failure,
     Message,
+    MessageState,
     Prompt,
+    PromptType,
+    Role,
     ToolCall,
 )
 from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
@@ -43,7 +39,7 @@ DEEP = Author(id="deep", name="Deep", kind="sub", path=("guide", "left", "deep")
 
 
 def said(message_id: str, turn_id: str, author: Author, content: str = "", **fields: object) -> Message:
-    role = USER if author is ME else ASSISTANT
+    role = Role.USER if author is ME else Role.ASSISTANT
     values: dict[str, object] = {"role": role, "content": content, "follows": "u1", **fields}
     return Message(id=message_id, turn_id=turn_id, author=author, **values)  # type: ignore[arg-type]
 
@@ -60,33 +56,33 @@ MESSAGES = [
         "m5",
         "s1",
         LEFT,
-        role=SYSTEM,
+        role=Role.SYSTEM,
         tool_call_id="c3",
         prompt=Prompt(
             question="open_url",
-            type=APPROVAL,
+            type=PromptType.APPROVAL,
             tool="open_url",
             arguments='{"url": "x"}',
-            answer=ALLOW,
+            answer=Consent.ALLOW,
             answered_by="m6",
         ),
     ),
-    said("m6", "s1", ME, ALLOW, answers="m5"),
-    said("m7", "s1", LEFT, "no <script>", role=TOOL, tool_call_id="c3", state=FAILED),
+    said("m6", "s1", ME, Consent.ALLOW, answers="m5"),
+    said("m7", "s1", LEFT, "no <script>", role=Role.TOOL, tool_call_id="c3", state=MessageState.FAILED),
     said("m8", "s1", LEFT, "left ends", parent_turn_id="t1", parent_call_id="c1"),
-    said("m9", "t1", GUIDE, '{"ok": true}', role=TOOL, tool_call_id="c1"),
+    said("m9", "t1", GUIDE, '{"ok": true}', role=Role.TOOL, tool_call_id="c1"),
     said(
         "n0",
         "t1",
         GUIDE,
-        role=TOOL,
+        role=Role.TOOL,
         tool_call_id="c2",
         prompt=Prompt(
-            question="Which?", type=OPTIONS, options=("one", "two"), answer="two", answered_by="n1"
+            question="Which?", type=PromptType.OPTIONS, options=("one", "two"), answer="two", answered_by="n1"
         ),
     ),
     said("n1", "t1", ME, "two", answers="n0"),
-    said("n2", "t1", GUIDE, "Hal", state=FAILED, error=Failure(kind="server", detail="<i>boom")),
+    said("n2", "t1", GUIDE, "Hal", state=MessageState.FAILED, error=Failure(kind="server", detail="<i>boom")),
 ]
 
 
@@ -165,7 +161,7 @@ def test_no_message_is_told_twice_or_forgotten_whatever_it_hangs_on() -> None:
             parent_call_id="c8",
             tool_calls=(ToolCall(id="c8", name="a"),),
         ),
-        said("x3", "u9", GUIDE, role=TOOL, tool_call_id="nobody's"),
+        said("x3", "u9", GUIDE, role=Role.TOOL, tool_call_id="nobody's"),
     ]
     told = [one for one in in_tree([*MESSAGES, *loose]) if isinstance(one, Message)]
     assert sorted(one.id for one in told) == sorted(one.id for one in [*MESSAGES, *loose])

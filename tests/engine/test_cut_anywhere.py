@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Mapping
 
-from app.core.message import ASSISTANT, DONE, FAILED, TOOL
+from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import IDLE, PAUSED, WAITING
+from app.core.session import Status
 from app.core.tool import Tool, ToolContext, ToolResult
 from tests.builders import Bench, Script, a_bench
 from tests.engine.test_sub_agents import crew, tree_of_four, who
@@ -38,11 +38,11 @@ async def _to_the_end(made: Bench, session_id: str) -> None:
     """Answer whatever is asked until the user's turn; what may have run is not run again."""
     for _ in range(10):
         session = await made.engine.wait(session_id)
-        if session.status == IDLE:
+        if session.status == Status.IDLE:
             return
-        if session.status == PAUSED:
+        if session.status == Status.PAUSED:
             await made.engine.resume(session_id)
-        for _, question in made.engine.chats.needs_you() if session.status == WAITING else ():
+        for _, question in made.engine.chats.needs_you() if session.status == Status.WAITING else ():
             assert question.prompt is not None
             answer = "deny" if question.prompt.reason == "may_have_run" else "Blue"
             await made.engine.chats.answer(session_id, question.id, answer)
@@ -62,16 +62,21 @@ async def test_every_cut_leads_to_the_same_end() -> None:
         rest.batches = whole[:cut]
         resumed = _bench(rest, again)
         live = await resumed.engine.open(session_id)
-        was_sent = any(one.role == TOOL and one.state not in (DONE, FAILED) for one in live.messages)
+        was_sent = any(
+            one.role == Role.TOOL and one.state not in (MessageState.DONE, MessageState.FAILED)
+            for one in live.messages
+        )
         await resumed.engine.resume(session_id)
         await _to_the_end(resumed, session_id)
         messages = live.messages
         ended = {
-            one.author.id for one in messages if one.role == ASSISTANT and one.content.endswith("is done.")
+            one.author.id
+            for one in messages
+            if one.role == Role.ASSISTANT and one.content.endswith("is done.")
         }
         assert ended == {"main", "a", "b", "c"}, cut
         assert len({one.id for one in messages}) == len(messages), cut
-        results = [one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)]
+        results = [one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended]
         calls = [call.id for one in messages for call in one.tool_calls]
         assert len(results) == len(calls), cut
         assert not (was_sent and again), f"the letter may have been sent twice after cut {cut}"

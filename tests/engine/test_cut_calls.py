@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.errors import EMPTY, INTERRUPTED, RATE_LIMIT, ProviderError
-from app.core.message import DONE, STOPPED
+from app.core.errors import FailureKind, ProviderError
+from app.core.message import MessageState
 from app.core.provider import Finished, ModelRequest
-from app.core.session import COMPLETED, IDLE, PAUSED
+from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import Price, Total
 from app.engine.usage.estimate import request_tokens
@@ -43,7 +43,7 @@ async def stopped_chat(bench: Bench, *pieces: object) -> str:
 async def test_an_answer_that_is_stopped_costs_what_was_sent_and_said(bench: Bench) -> None:
     session_id = await stopped_chat(bench, SAID)
     (message,) = [one for one in bench.messages(session_id) if one.author.name == "Ann"]
-    assert message.state == STOPPED
+    assert message.state == MessageState.STOPPED
     used, sent = message.usage, request_tokens(bench.models.requests[0])
     assert used is not None
     assert (used.input_tokens, used.output_tokens, used.estimated) == (sent, 10, True)
@@ -57,7 +57,7 @@ async def test_what_was_cut_counts_towards_the_months_limit(bench: Bench) -> Non
     await bench.engine.save_settings(Settings(max_month_usd=1.0))
     session_id = await bench.engine.chats.start("ann", "Again")
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (PAUSED, "budget_month")
+    assert (session.status, session.reason) == (Status.PAUSED, "budget_month")
     assert len(bench.models.requests) == 1
 
 
@@ -81,7 +81,7 @@ async def test_stopped_before_the_first_word_it_is_counted_in_the_session_and_th
     live = bench.engine.live(session_id)
     assert live is not None
     (entry,) = live.session.unsaid
-    assert live.session.status == IDLE
+    assert live.session.status == Status.IDLE
     assert (entry.author, entry.session_id, entry.estimated) == ("Ann", session_id, True)
     assert (entry.input_tokens, entry.output_tokens) == (request_tokens(bench.models.requests[0]), 0)
     assert (await bench.engine.usage.this_month()).known_usd == entry.cost_usd
@@ -94,7 +94,7 @@ async def test_an_answer_nobody_counted_is_counted_by_its_words(bench: Bench) ->
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)
     message = bench.messages(session_id)[-1]
-    assert message.state == DONE
+    assert message.state == MessageState.DONE
     assert message.usage is not None
     assert (message.usage.output_tokens, message.usage.estimated) == (10, True)
     assert (await bench.engine.usage.this_month()).estimated == 1
@@ -102,7 +102,7 @@ async def test_an_answer_nobody_counted_is_counted_by_its_words(bench: Bench) ->
 
 async def test_of_two_attempts_both_are_paid_for_and_of_a_refused_one_none(bench: Bench) -> None:
     counted = Finished(input_tokens=100, output_tokens=50, cost_usd=0.04)
-    bench.models.script = [[ProviderError(EMPTY)], [SAID, counted]]
+    bench.models.script = [[ProviderError(FailureKind.EMPTY)], [SAID, counted]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)
     usage = bench.messages(session_id)[-1].usage
@@ -110,7 +110,7 @@ async def test_of_two_attempts_both_are_paid_for_and_of_a_refused_one_none(bench
     sent = request_tokens(bench.models.requests[0])
     assert (usage.input_tokens, usage.output_tokens, usage.estimated) == (100 + sent, 50, True)
     assert usage.cost_usd == pytest.approx(0.04 + sent * 0.001)
-    bench.models.script = [[ProviderError(RATE_LIMIT)], [SAID, counted]]
+    bench.models.script = [[ProviderError(FailureKind.RATE_LIMIT)], [SAID, counted]]
     session_id = await bench.engine.chats.start("ann", "Two")
     await bench.engine.wait(session_id)
     usage = bench.messages(session_id)[-1].usage
@@ -131,7 +131,7 @@ async def test_a_refused_call_costs_nothing(bench: Bench, kind: str) -> None:
 
 
 async def test_a_debate_that_is_cut_in_a_turn_counts_the_turn(bench: Bench) -> None:
-    bench.models.script = [[SAID, ProviderError(INTERRUPTED)]]
+    bench.models.script = [[SAID, ProviderError(FailureKind.INTERRUPTED)]]
     bench.models.otherwise = lambda request: [SAID, Hang()]
     session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bench.models.hanging == 1)
@@ -168,14 +168,14 @@ async def test_votes_that_are_cut_and_verdicts_nobody_can_read_are_kept_with_the
     await bench.engine.pause(session_id)
     await bench.engine.pause(session_id)
     session = bench.debate_of(session_id)
-    assert session.status == PAUSED
+    assert session.status == Status.PAUSED
     assert not session.debate.ballots
     assert [one.model for one in session.unsaid] == ["model-0", "model-1"]
     assert [one.estimated for one in session.unsaid] == [False, True]
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
     session = bench.debate_of(session_id)
-    assert session.status == COMPLETED
+    assert session.status == Status.COMPLETED
     assert len(session.unsaid) == 3
     month, calls = await bench.engine.usage.this_month(), len(bench.models.requests)
     assert month.calls == calls

@@ -10,7 +10,7 @@ import pytest
 from app.core.agent import Agent, Busy
 from app.core.events import SessionChanged
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, PAUSED, RUNNING, STOPPED
+from app.core.session import Status
 from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup, until
 
@@ -39,7 +39,7 @@ async def hold(tmp_path: Path, busy: Busy = ONE) -> tuple[Bench, asyncio.Event, 
 
 async def waits(bench: Bench, session_id: str) -> None:
     await until(lambda: bench.debate_of(session_id).reason == "busy")
-    assert bench.debate_of(session_id).status == RUNNING
+    assert bench.debate_of(session_id).status == Status.RUNNING
 
 
 async def test_a_debate_says_that_it_waits_and_goes_on_when_the_assistant_is_free(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_a_debate_says_that_it_waits_and_goes_on_when_the_assistant_is_fre
     assert bench.models.requests == [] and bench.messages(session_id) == []
     gate.set()
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done")
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done")
     assert bench.states(session_id) == [("Reviewer", "done"), ("Claude", "done")]
     reasons = [
         (one.session.status, one.session.reason)
@@ -57,7 +57,10 @@ async def test_a_debate_says_that_it_waits_and_goes_on_when_the_assistant_is_fre
         if isinstance(one, SessionChanged) and one.session_id == session_id
     ]
     told = [reason for place, reason in enumerate(reasons) if reasons[place - 1 : place] != [reason]]
-    assert told[:2] == [(RUNNING, "busy"), (RUNNING, "")] and (RUNNING, "busy") not in told[1:]
+    assert (
+        told[:2] == [(Status.RUNNING, "busy"), (Status.RUNNING, "")]
+        and (Status.RUNNING, "busy") not in told[1:]
+    )
     await bench.engine.shutdown()
 
 
@@ -68,7 +71,10 @@ async def test_a_pause_in_that_wait_comes_at_once(tmp_path: Path, end: str) -> N
     await waits(bench, session_id)
     await getattr(bench.engine, end)(session_id)
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (PAUSED if end == "pause" else STOPPED, "by_user")
+    assert (session.status, session.reason) == (
+        Status.PAUSED if end == "pause" else Status.STOPPED,
+        "by_user",
+    )
     assert (session.debate.round, session.debate.turn, bench.messages(session_id)) == (1, 0, [])
     assert [one.work.session_id for one in bench.engine.queues.jobs("reviewer")] != [session_id]
     assert len(bench.engine.queues.jobs("reviewer")) == 1, "it no longer waits"
@@ -76,7 +82,7 @@ async def test_a_pause_in_that_wait_comes_at_once(tmp_path: Path, end: str) -> N
         await bench.engine.resume(session_id)
         await waits(bench, session_id)
         gate.set()
-        assert (await bench.engine.wait(session_id)).status == COMPLETED
+        assert (await bench.engine.wait(session_id)).status == Status.COMPLETED
         assert bench.states(session_id) == [("Reviewer", "done"), ("Claude", "done")]
     await bench.engine.shutdown()
 
@@ -89,7 +95,7 @@ async def test_after_the_wait_a_pause_lets_the_turn_end(tmp_path: Path) -> None:
     await until(lambda: bench.debate_of(session_id).reason == "")
     await bench.engine.pause(session_id)
     session = await bench.engine.wait(session_id)
-    assert session.status == PAUSED
+    assert session.status == Status.PAUSED
     assert bench.states(session_id)[0] == ("Reviewer", "done")
     assert len(bench.messages(session_id)) == session.debate.turn  # type: ignore[attr-defined]
     await bench.engine.shutdown()
@@ -99,7 +105,7 @@ async def test_whoever_waits_in_vain_fails_and_nobody_waits_any_more(tmp_path: P
     bench, _, setup = await hold(tmp_path, Busy(strategy="wait", timeout_s=5.0))
     session_id = await bench.engine.debates.start(setup)
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done+failed_turns:1")
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done+failed_turns:1")
     first, _ = bench.messages(session_id)
     assert first.error is not None
     assert (first.state, first.error.kind) == ("failed", "timed_out")

@@ -9,8 +9,8 @@ import pytest
 
 from app.core.errors import BadInput, ProviderError
 from app.core.events import TurnStarted, UsageReported
-from app.core.provider import LENGTH, Finished, Text
-from app.core.session import COMPLETED, ContextFile, Participant
+from app.core.provider import Finished, FinishReason, Text
+from app.core.session import ContextFile, Participant, Status
 from tests.builders import (
     Bench,
     Hang,
@@ -33,7 +33,7 @@ async def test_round_robin_speaks_in_order_every_round(bench: Bench) -> None:
         ("GPT", 1), ("Claude", 1), ("Gemini", 1), ("GPT", 2), ("Claude", 2), ("Gemini", 2),
     ]  # fmt: skip
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done")
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done")
     assert {one.why for one in bench.messages(session_id)} == {"in_order"}
     assert all(one.usage and one.usage.output_tokens == 5 for one in bench.messages(session_id))
     assert sum(isinstance(event, UsageReported) for event in bench.events) == 6
@@ -106,7 +106,7 @@ async def test_everybody_passing_ends_a_free_discussion(bench: Bench) -> None:
     bench.models.otherwise = lambda _request: ["[PASS]"]
     session_id = await bench.run(a_setup(3, mode="free", rounds=5))
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "exhausted")
+    assert (session.status, session.reason) == (Status.COMPLETED, "exhausted")
     first, *others = bench.messages(session_id)
     assert (first.note, {one.note for one in others}) == ("", {"passed"})
     # Who passes twice before another was asked does not end it; the rule lets nobody wait for long.
@@ -120,7 +120,7 @@ async def test_embedded_voices_take_sides_and_their_answers_are_their_own(bench:
         Participant(id=name, name=name, provider="embedded", model="smollm2-135m") for name in ("Ada", "Ben")
     )
     bench.models.script = [
-        [" it is cheap. And th", Finished(reason=LENGTH)],
+        [" it is cheap. And th", Finished(reason=FinishReason.LENGTH)],
         ["\n"],
         [" of the cost."],
     ]

@@ -6,9 +6,9 @@ import pytest
 
 from app.core.errors import ProviderError
 from app.core.events import Notice, RetryScheduled
-from app.core.message import DONE, FAILED
-from app.core.provider import CONTENT_FILTER, LENGTH, TRUNCATED, Finished
-from app.core.session import COMPLETED, ERROR, PAUSED
+from app.core.message import MessageState
+from app.core.provider import Finished, FinishReason
+from app.core.session import Status
 from tests.builders import (
     Bench,
     Hang,
@@ -19,63 +19,63 @@ from tests.builders import (
 )
 
 RATE = ProviderError("rate_limit", "slow down")
-ONE_FAILED = (COMPLETED, "rounds_done+failed_turns:1")
+ONE_FAILED = (Status.COMPLETED, "rounds_done+failed_turns:1")
 
 
 # The fault table of reliability.md 2.4: script, requests, messages, how the debate stands, seconds waited.
 FAULTS = [
-    pytest.param([[RATE], ["Fine."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [10.0], id="F1-retry"),
+    pytest.param([[RATE], ["Fine."]], 3, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [10.0], id="F1-retry"),
     pytest.param(
         [[ProviderError("rate_limit", retry_after=42.0)], ["Fine."]],
-        3, [DONE, DONE], (COMPLETED, "rounds_done"), [42.0], id="F1-retry-after",
+        3, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [42.0], id="F1-retry-after",
     ),
-    pytest.param([[RATE], [RATE]], 2, [], (PAUSED, "rate_limit"), [10.0], id="F1-twice"),
+    pytest.param([[RATE], [RATE]], 2, [], (Status.PAUSED, "rate_limit"), [10.0], id="F1-twice"),
     pytest.param(
-        [[ProviderError("rate_limit", retry_after=121.0)]], 1, [], (PAUSED, "rate_limit"), [], id="F1-too-long"
+        [[ProviderError("rate_limit", retry_after=121.0)]], 1, [], (Status.PAUSED, "rate_limit"), [], id="F1-too-long"
     ),
-    pytest.param([[ProviderError("quota")]], 1, [], (PAUSED, "quota"), [], id="F2"),
-    pytest.param([[ProviderError("server")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F3"),
-    pytest.param([[ProviderError("overloaded")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F3-529"),
+    pytest.param([[ProviderError("quota")]], 1, [], (Status.PAUSED, "quota"), [], id="F2"),
+    pytest.param([[ProviderError("server")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F3"),
+    pytest.param([[ProviderError("overloaded")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F3-529"),
     pytest.param(
         [[ProviderError("server")], [ProviderError("server")]],
-        2, [FAILED, FAILED], (ERROR, "nobody_answered"), [], id="F3-both-and-the-rounds-are-done",
+        2, [MessageState.FAILED, MessageState.FAILED], (Status.ERROR, "nobody_answered"), [], id="F3-both-and-the-rounds-are-done",
     ),
-    pytest.param([[ProviderError("network")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F4"),
+    pytest.param([[ProviderError("network")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F4"),
     pytest.param(
         [["Half a thou", ProviderError("interrupted")]],
-        2, [FAILED, DONE], ONE_FAILED, [], id="F5",
+        2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F5",
     ),
-    pytest.param([["Half", ProviderError("stall")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F6-F7"),
+    pytest.param([["Half", ProviderError("stall")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F6-F7"),
     pytest.param(
-        [["Whole.", Finished(reason=TRUNCATED)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F8-text"
+        [["Whole.", Finished(reason=FinishReason.TRUNCATED)]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F8-text"
     ),
-    pytest.param([[Finished(reason=TRUNCATED)]], 2, [FAILED, DONE], ONE_FAILED, [], id="F8-empty"),
-    pytest.param([[ProviderError("bad_response")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F9-F10"),
-    pytest.param([["So", ProviderError("overloaded")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F11"),
-    pytest.param([["So", RATE]], 2, [FAILED, DONE], ONE_FAILED, [], id="F11-429-after-text"),
+    pytest.param([[Finished(reason=FinishReason.TRUNCATED)]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F8-empty"),
+    pytest.param([[ProviderError("bad_response")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F9-F10"),
+    pytest.param([["So", ProviderError("overloaded")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F11"),
+    pytest.param([["So", RATE]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F11-429-after-text"),
     pytest.param(
-        [[ProviderError("context_window")], ["Shorter."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F15"
+        [[ProviderError("context_window")], ["Shorter."]], 3, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F15"
     ),
     pytest.param(
         [[ProviderError("context_window")], [ProviderError("context_window")]],
-        3, [FAILED, DONE], ONE_FAILED, [], id="F15-twice",
+        3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F15-twice",
     ),
-    pytest.param([[ProviderError("authentication")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F16-401"),
-    pytest.param([[ProviderError("permission")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F16-403"),
-    pytest.param([[ProviderError("no_key")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F16-no-key"),
-    pytest.param([[ProviderError("model_not_found")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F17"),
+    pytest.param([[ProviderError("authentication")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F16-401"),
+    pytest.param([[ProviderError("permission")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F16-403"),
+    pytest.param([[ProviderError("no_key")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F16-no-key"),
+    pytest.param([[ProviderError("model_not_found")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F17"),
     pytest.param(
-        [[ProviderError("content_filter")]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F18-refused"
+        [[ProviderError("content_filter")]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F18-refused"
     ),
     pytest.param(
-        [["So", Finished(reason=CONTENT_FILTER)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F18-cut"
+        [["So", Finished(reason=FinishReason.CONTENT_FILTER)]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F18-cut"
     ),
-    pytest.param([["So", Finished(reason=LENGTH)]], 2, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F19"),
-    pytest.param([[], ["Now."]], 3, [DONE, DONE], (COMPLETED, "rounds_done"), [], id="F20"),
-    pytest.param([[], []], 3, [FAILED, DONE], ONE_FAILED, [], id="F20-twice"),
-    pytest.param([[ProviderError("no_answer")]], 2, [FAILED, DONE], ONE_FAILED, [], id="F21"),
-    pytest.param([[ProviderError("host")]], 2, [FAILED, DONE], ONE_FAILED, [], id="host"),
-    pytest.param([[RATE], []], 3, [FAILED, DONE], ONE_FAILED, [10.0], id="one-retry-a-turn"),
+    pytest.param([["So", Finished(reason=FinishReason.LENGTH)]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F19"),
+    pytest.param([[], ["Now."]], 3, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F20"),
+    pytest.param([[], []], 3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F20-twice"),
+    pytest.param([[ProviderError("no_answer")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F21"),
+    pytest.param([[ProviderError("host")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="host"),
+    pytest.param([[RATE], []], 3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [10.0], id="one-retry-a-turn"),
 ]  # fmt: skip
 
 
@@ -104,10 +104,10 @@ async def test_a_fault_costs_what_it_may_and_is_kept(
 @pytest.mark.parametrize(
     ("script", "note"),
     [
-        (["Text", Finished(reason=TRUNCATED)], "truncated"),
-        (["Text", Finished(reason=LENGTH)], "length"),
-        (["Text", Finished(reason=CONTENT_FILTER)], "content_filter"),
-        ([Finished(reason=CONTENT_FILTER)], "content_filter"),
+        (["Text", Finished(reason=FinishReason.TRUNCATED)], "truncated"),
+        (["Text", Finished(reason=FinishReason.LENGTH)], "length"),
+        (["Text", Finished(reason=FinishReason.CONTENT_FILTER)], "content_filter"),
+        ([Finished(reason=FinishReason.CONTENT_FILTER)], "content_filter"),
         ([ProviderError("content_filter", "blocked")], "content_filter"),
         (["Text"], ""),
     ],
@@ -121,11 +121,15 @@ async def test_a_warning_is_marked_on_the_message(bench: Bench, script: Script, 
 async def test_a_held_turn_is_taken_again_and_none_is_lost(bench: Bench) -> None:
     bench.models.script = [["One."], [RATE], [RATE]]
     session_id = await bench.run(a_setup(3, rounds=1))
-    assert bench.debate_of(session_id).status == PAUSED
+    assert bench.debate_of(session_id).status == Status.PAUSED
     assert [event.code for event in bench.events if isinstance(event, Notice)] == ["turn_held"]
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    assert bench.states(session_id) == [("GPT", DONE), ("Claude", DONE), ("Gemini", DONE)]
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.DONE),
+        ("Claude", MessageState.DONE),
+        ("Gemini", MessageState.DONE),
+    ]
 
 
 async def test_two_failures_in_a_row_pause_and_a_success_between_does_not(bench: Bench) -> None:
@@ -133,11 +137,11 @@ async def test_two_failures_in_a_row_pause_and_a_success_between_does_not(bench:
     bench.models.script = [[error], ["ok"], [error], ["ok"], [error], [error]]
     session_id = await bench.run(a_setup(3, rounds=3))
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (PAUSED, "two_failures")
+    assert (session.status, session.reason) == (Status.PAUSED, "two_failures")
     assert len(bench.models.requests) == 6
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    assert bench.debate_of(session_id).status == COMPLETED
+    assert bench.debate_of(session_id).status == Status.COMPLETED
     assert len(bench.models.requests) == 11, "the two that failed were taken again"
 
 
@@ -156,7 +160,11 @@ async def test_an_unforeseen_fault_of_a_model_is_a_failed_turn(
         bench.models.script = [[ValueError("what?")]]
         session_id = await bench.run(a_setup(2, rounds=1))
     message = bench.messages(session_id)[0]
-    assert message.state == FAILED and message.error is not None and message.error.kind == "bad_response"
+    assert (
+        message.state == MessageState.FAILED
+        and message.error is not None
+        and message.error.kind == "bad_response"
+    )
 
 
 async def test_context_overflow_asks_again_with_the_last_seven(bench: Bench) -> None:
@@ -179,12 +187,12 @@ async def test_a_disabled_provider_is_skipped_and_too_few_end_it(bench: Bench) -
     bench.models.script = [["Two."], ["Three."]]
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    speakers = [one.author.name for one in bench.messages(session_id) if one.state == DONE]
+    speakers = [one.author.name for one in bench.messages(session_id) if one.state == MessageState.DONE]
     assert speakers == ["GPT", "Claude"] * 3
     notices = [(one.code, one.details) for one in bench.events if isinstance(one, Notice)]
     assert [code for code, _ in notices] == ["participant_absent"]
     assert notices[0][1] == {"name": "Gemini"}
-    assert bench.debate_of(session_id).status == COMPLETED
+    assert bench.debate_of(session_id).status == Status.COMPLETED
 
 
 async def test_fewer_than_two_left_ends_before_the_next_call(bench: Bench) -> None:
@@ -197,5 +205,5 @@ async def test_fewer_than_two_left_ends_before_the_next_call(bench: Bench) -> No
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "too_few")
+    assert (session.status, session.reason) == (Status.COMPLETED, "too_few")
     assert len(bench.models.requests) == 1

@@ -9,29 +9,15 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.approvals import FROM_FILE, without_approvals
+from app.core.approvals import without_approvals
 from app.core.ids import new_id
-from app.core.message import (
-    ALLOW,
-    ALWAYS,
-    APPROVAL,
-    ASSISTANT,
-    FAILED,
-    STOPPED,
-    SYSTEM,
-    TOOL,
-    USER,
-    Author,
-    Message,
-    Prompt,
-    ToolCall,
-)
-from app.core.session import IDLE, PAUSED, WAITING, Chat, ChatSession, Session, WorkflowSession, WorkflowState
+from app.core.message import Author, Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.reasons import Reason
+from app.core.session import Chat, ChatSession, Session, Status, WorkflowSession, WorkflowState
 from app.core.store import StoredSession
-from app.core.stored_data import BY_HAND
+from app.core.stored_data import BackupReason
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.core.workflow import STEP, StepState, WorkflowDefinition, WorkflowStep
-from app.core.workflow import WAITING as STEP_WAITS
+from app.core.workflow import STEP, StepState, StepStatus, WorkflowDefinition, WorkflowStep
 from app.engine.live_session import LiveSession
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -44,30 +30,30 @@ MAIN = Author(id="main", name="Main", path=("main",))
 CALL = ToolCall(id="c1", name="touch", arguments='{"text": "from a file"}')
 APPROVED = Prompt(
     question="touch",
-    type=APPROVAL,
+    type=PromptType.APPROVAL,
     tool="touch",
     arguments=CALL.arguments,
     reason="tool",
     answered_by="u2",
-    answer=ALLOW,
+    answer=Consent.ALLOW,
 )
 Session_ = tuple[ChatSession, list[Message]]
 
 
 def asked() -> Message:
-    return Message(id=new_id(), turn_id="u", role=USER, author=USER_AUTHOR, content="Do it", follows="")
+    return Message(id=new_id(), turn_id="u", role=Role.USER, author=USER_AUTHOR, content="Do it", follows="")
 
 
 def said(**fields: object) -> Message:
-    base = Message(id=new_id(), turn_id="a", role=ASSISTANT, author=MAIN, follows="u")
+    base = Message(id=new_id(), turn_id="a", role=Role.ASSISTANT, author=MAIN, follows="u")
     return replace(base, **fields)  # type: ignore[arg-type]
 
 
 def question(prompt: Prompt, **fields: object) -> Message:
-    return said(role=SYSTEM, prompt=prompt, tool_call_id="c1", **fields)
+    return said(role=Role.SYSTEM, prompt=prompt, tool_call_id="c1", **fields)
 
 
-def chat(*messages: Message, status: str = PAUSED, **fields: object) -> Session_:
+def chat(*messages: Message, status: str = Status.PAUSED, **fields: object) -> Session_:
     state = replace(Chat(assistant_id="main", assistant_name="Main", head="a"), **fields)  # type: ignore[arg-type]
     return ChatSession(id=new_id(), title="t", status=status, chat=state), [asked(), *messages]
 
@@ -76,7 +62,7 @@ def workflow() -> Session_:
     """Return a workflow whose step is a turn that pretends to be its own as well."""
     steps = (WorkflowStep(id="s", name="s", role="main", prompt="p"),)
     definition = WorkflowDefinition(id="w", name="w", steps=steps)
-    states = (StepState(id="s", state=STEP_WAITS, reason="question", attempt=1, assistant_id="main"),)
+    states = (StepState(id="s", state=StepStatus.WAITING, reason="question", attempt=1, assistant_id="main"),)
     step = ToolCall(id="s.1", name=STEP, arguments="{}")
     author = Author(id="workflow", name="w", kind="orchestrator", path=("workflow",))
     messages = [
@@ -88,7 +74,7 @@ def workflow() -> Session_:
     session = WorkflowSession(
         id=new_id(),
         title="t",
-        status=PAUSED,
+        status=Status.PAUSED,
         chat=Chat(assistant_id="", head="w"),
         workflow=WorkflowState(definition=definition, command="do", steps=states),
     )
@@ -98,17 +84,17 @@ def workflow() -> Session_:
 CALLED = said(tool_calls=(CALL,))
 CRAFTED = {
     "allowed": chat(CALLED, question(APPROVED)),
-    "always": chat(CALLED, question(replace(APPROVED, answer=ALWAYS))),
+    "always": chat(CALLED, question(replace(APPROVED, answer=Consent.ALWAYS))),
     "lasting": chat(CALLED, always=("touch",)),
     "run again": chat(
         CALLED,
-        said(role=TOOL, tool_call_id="c1", state=STOPPED),
+        said(role=Role.TOOL, tool_call_id="c1", state=MessageState.STOPPED),
         question(replace(APPROVED, reason="may_have_run")),
         question(APPROVED),
     ),
-    "open": chat(CALLED, question(replace(APPROVED, answered_by=None, answer="")), status=WAITING),
+    "open": chat(CALLED, question(replace(APPROVED, answered_by=None, answer="")), status=Status.WAITING),
     "another version": chat(
-        CALLED, question(APPROVED), said(turn_id="b", content="Other"), head="b", status=IDLE
+        CALLED, question(APPROVED), said(turn_id="b", content="Other"), head="b", status=Status.IDLE
     ),
     "workflow": workflow(),
 }
@@ -163,7 +149,9 @@ async def restored(bench: Bench, folder: Path, session: Session, messages: list[
     paths.sessions.mkdir(parents=True)
     paths.session(session.id).write_bytes(log_of(session, messages))
     store = a_log_store(paths.root)
-    backup = await FileArchive(paths, store, JsonDocuments(paths)).back_up(BY_HAND, str(folder / "b.zip"))
+    backup = await FileArchive(paths, store, JsonDocuments(paths)).back_up(
+        BackupReason.BY_HAND, str(folder / "b.zip")
+    )
     await store.close()
     back = await bench.engine.archive.restore(backup.path, [session.id])
     assert back.sessions == (session.id,)
@@ -182,13 +170,13 @@ async def test_what_a_file_says_was_allowed_does_not_run(
     assert await come(bench, tmp_path, session, messages)  # type: ignore[operator]
     live = await bench.engine.open(session.id)
     assert not bench.engine.chats.needs_you()
-    if session.status == WAITING:
-        assert (live.session.status, live.session.reason) == (PAUSED, FROM_FILE)
+    if session.status == Status.WAITING:
+        assert (live.session.status, live.session.reason) == (Status.PAUSED, Reason.FROM_FILE)
     await bench.engine.resume(session.id)
     await bench.engine.wait(session.id)
-    assert bool(bench.models.requests) is (session.status != IDLE)
+    assert bool(bench.models.requests) is (session.status != Status.IDLE)
     assert not bench.made.exists()
-    [result] = [one for one in live.messages if one.role == TOOL and one.state == FAILED]
+    [result] = [one for one in live.messages if one.role == Role.TOOL and one.state == MessageState.FAILED]
     assert "not run" in result.content
 
 
@@ -197,22 +185,22 @@ async def test_what_a_file_says_was_allowed_does_not_run(
 async def test_a_lasting_permission_of_a_file_is_asked_for_again(
     bench: Touching, tmp_path: Path, come: object
 ):
-    session, messages = chat(said(content="Hello."), always=("touch",), status=IDLE)
+    session, messages = chat(said(content="Hello."), always=("touch",), status=Status.IDLE)
     assert await come(bench, tmp_path, session, messages)  # type: ignore[operator]
     bench.models.script = [calling(("touch", {"text": "now"})), ["Done."]]
     await bench.engine.chats.send(session.id, "Again")
     await bench.engine.wait(session.id)
     [(_, approval)] = bench.engine.chats.needs_you()
     assert not bench.made.exists()
-    await bench.engine.chats.answer(session.id, approval.id, ALLOW)
+    await bench.engine.chats.answer(session.id, approval.id, Consent.ALLOW)
     await bench.engine.wait(session.id)
     assert bench.made.read_text(encoding="utf-8") == "now"
 
 
 @pytest.mark.parametrize("come", [imported, restored])
 async def test_a_session_without_approvals_comes_as_it_was(bench: Touching, tmp_path: Path, come: object):
-    result = said(role=TOOL, tool_call_id="c1", content="Written.")
-    session, messages = chat(CALLED, question(APPROVED), result, said(content="Done."), status=IDLE)
+    result = said(role=Role.TOOL, tool_call_id="c1", content="Written.")
+    session, messages = chat(CALLED, question(APPROVED), result, said(content="Done."), status=Status.IDLE)
     assert not await come(bench, tmp_path, session, messages)  # type: ignore[operator]
     live = await bench.engine.open(session.id)
     assert (live.session, live.messages) == (session, messages)
@@ -224,13 +212,13 @@ async def test_a_session_without_approvals_comes_as_it_was(bench: Touching, tmp_
     [{"arguments": '{"text": "harmless"}'}, {"tool": "look"}, {"question": "look"}, {"type": "yesno"}],
     ids=str,
 )
-@pytest.mark.parametrize("answer", ["", ALLOW])
+@pytest.mark.parametrize("answer", ["", Consent.ALLOW])
 async def test_an_approval_of_something_else_is_asked_again(
     bench: Touching, change: dict[str, str], answer: str
 ):
     """Here the log itself holds it, as after a fault or a change by hand."""
     prompt = replace(APPROVED, answered_by="u2" if answer else None, answer=answer, **change)
-    session, messages = chat(CALLED, question(prompt), status=PAUSED)
+    session, messages = chat(CALLED, question(prompt), status=Status.PAUSED)
     await bench.store.put(session.id, lambda: log_of(session, messages))  # type: ignore[attr-defined]
     await bench.engine.resume(session.id)
     await bench.engine.wait(session.id)
@@ -238,7 +226,7 @@ async def test_an_approval_of_something_else_is_asked_again(
     [(_, asks)] = bench.engine.chats.needs_you()
     assert asks.prompt is not None
     assert asks.prompt.is_about(CALL, "touch")
-    await bench.engine.chats.answer(session.id, asks.id, ALLOW)
+    await bench.engine.chats.answer(session.id, asks.id, Consent.ALLOW)
     await bench.engine.wait(session.id)
     assert bench.made.read_text(encoding="utf-8") == "from a file"
 
@@ -248,4 +236,4 @@ def test_a_step_of_a_workflow_stays_open():
     cleared = without_approvals(session, messages)
     assert [one.tool_call_id for one in cleared.written] == ["c1"]
     live = LiveSession(StoredSession(session=cleared.session, messages=list(cleared.messages)), None)  # type: ignore[arg-type]
-    assert not any(one.role == TOOL for one in live.turn("w"))
+    assert not any(one.role == Role.TOOL for one in live.turn("w"))

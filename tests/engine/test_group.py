@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Group, Leader
-from app.core.errors import SERVER, BadInput, NotFound, ProviderError
-from app.core.message import ASSISTANT, FAILED, TOOL, USER, Message
+from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
+from app.core.message import Message, MessageState, Role
 from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
-from app.core.session import IDLE, PAUSED, WAITING, GroupSession
+from app.core.session import GroupSession, Status
 from app.engine.group.director import addressed, turns_used
 from app.tools import orchestration, planning
 from app.tools.declared import Outside
@@ -78,12 +78,12 @@ def talk(made: Bench, session_id: str) -> list[tuple[str, str]]:
     return [
         (one.author.id, one.content)
         for one in made.messages(session_id)
-        if one.role in (USER, ASSISTANT) and one.content
+        if one.role in (Role.USER, Role.ASSISTANT) and one.content
     ]
 
 
 def tool_results(made: Bench, session_id: str) -> list[str]:
-    return [one.content for one in made.messages(session_id) if one.role == TOOL]
+    return [one.content for one in made.messages(session_id) if one.role == Role.TOOL]
 
 
 def a_plan(made: Bench, session_id: str) -> list[tuple[str, bool]]:
@@ -107,7 +107,7 @@ async def test_plan_two_hand_overs_and_a_report(tmp_path: Path) -> None:
         ("orchestrator", "It is built."),
     ]
     assert a_plan(made, session_id) == [("Design", True), ("Build", True)]
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     live = made.engine.live(session_id)
     assert live is not None
     assert isinstance(live.session, GroupSession)
@@ -169,7 +169,7 @@ async def test_what_ends_the_turn_wins_over_the_calls_behind_it(tmp_path: Path) 
 async def test_a_question_to_the_user_waits_over_a_restart(tmp_path: Path) -> None:
     made = bench(tmp_path, acting(calling(("promptToUser", {"prompt": "Which colour?"}))))
     session_id = await run(made)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     await made.engine.shutdown()
     _made.clear()
     again = bench(tmp_path, acting(calling(("reportResult", {"result_in_detail": "Blue it is."}))))
@@ -197,22 +197,26 @@ async def test_the_limit_of_turns_makes_it_report_what_it_has(tmp_path: Path) ->
     assert len(offered) == 4
     assert offered[-1] == ["reportResult"]
     assert talk(made, session_id)[-1] == ("orchestrator", "Not finished.")
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_member_that_fails_is_told_to_the_orchestrator(tmp_path: Path) -> None:
-    script = acting(calling(hand("ann")), member=[ProviderError(SERVER, "500")])
+    script = acting(calling(hand("ann")), member=[ProviderError(FailureKind.SERVER, "500")])
     made = bench(tmp_path, script)
     session_id = await run(made)
     last = [one for one in made.models.requests if who(one) == "orchestrator"][-1]
     assert "[Ann]: (no answer: server)" in json.dumps(last.messages)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_member_that_says_nothing_is_no_silence(tmp_path: Path) -> None:
     made = bench(tmp_path, acting(calling(hand("ann")), member=[]))
     session_id = await run(made)
-    failed = [one for one in made.messages(session_id) if one.state == FAILED and one.author.id == "ann"]
+    failed = [
+        one
+        for one in made.messages(session_id)
+        if one.state == MessageState.FAILED and one.author.id == "ann"
+    ]
     assert [one.error.kind for one in failed if one.error] == ["empty"]
     assert talk(made, session_id)[-1] == ("orchestrator", "That is all.")
 
@@ -221,7 +225,7 @@ async def test_plain_words_of_the_orchestrator_end_the_loop(tmp_path: Path) -> N
     made = bench(tmp_path, acting(["Hello! What shall we do?"]))
     session_id = await run(made, "Hi")
     assert len(made.models.requests) == 1
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_member_can_be_addressed_by_name(tmp_path: Path) -> None:
@@ -279,7 +283,7 @@ async def test_a_member_that_was_deleted_is_told_and_the_run_ends(tmp_path: Path
 
     made.models.otherwise = answer
     session_id = await run(made)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     assert talk(made, session_id)[-1] == ("orchestrator", "That is all.")
 
 
@@ -295,7 +299,7 @@ async def test_a_budget_pauses_a_group_and_it_goes_on(tmp_path: Path) -> None:
     made = bench(tmp_path, acting(calling(hand("ann")), calling(hand("bo"))))
     made.documents._settings = replace(made.documents.settings(), max_model_calls=2)
     session_id = await run(made)
-    assert status(made, session_id) == PAUSED
+    assert status(made, session_id) == Status.PAUSED
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
     assert [who(one) for one in made.models.requests][:3] == ["orchestrator", "ann", "orchestrator"]

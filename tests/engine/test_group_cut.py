@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from app.core.agent import Group, Leader
-from app.core.message import ASSISTANT, DONE, FAILED, TOOL
+from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import IDLE, PAUSED, WAITING
+from app.core.session import Status
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Script, a_bench
 from tests.engine.group_tools import TOOLS, hand
@@ -63,11 +63,11 @@ async def _to_the_end(made: Bench, session_id: str) -> None:
     """Answer whatever is asked until the user's turn."""
     for _ in range(10):
         session = await made.engine.wait(session_id)
-        if session.status == IDLE:
+        if session.status == Status.IDLE:
             return
-        if session.status == PAUSED:
+        if session.status == Status.PAUSED:
             await made.engine.resume(session_id)
-        for _, question in made.engine.chats.needs_you() if session.status == WAITING else ():
+        for _, question in made.engine.chats.needs_you() if session.status == Status.WAITING else ():
             assert question.prompt is not None
             assert question.prompt.reason == "", "nothing here need be asked about again"
             await made.engine.chats.answer(session_id, question.id, "Blue")
@@ -81,14 +81,20 @@ def _check_end(live: LiveSession, cut: int) -> None:
     assert items[:4] == [(step, True) for step in STEPS], cut
     assert items[4:] == [("Sketch", True)], cut
     messages = live.messages
-    said = [one.content for one in messages if one.role == ASSISTANT and one.state == DONE and one.content]
+    said = [
+        one.content
+        for one in messages
+        if one.role == Role.ASSISTANT and one.state == MessageState.DONE and one.content
+    ]
     assert said == ["Designed.", "Built.", "Blue!"], cut
     assert len({one.id for one in messages}) == len(messages), cut
-    calls = [(one.turn_id, call) for one in messages if one.state == DONE for call in one.tool_calls]
-    results = [one for one in messages if one.role == TOOL and one.state in (DONE, FAILED)]
+    calls = [
+        (one.turn_id, call) for one in messages if one.state == MessageState.DONE for call in one.tool_calls
+    ]
+    results = [one for one in messages if one.role == Role.TOOL and one.ended]
     told = sorted((one.turn_id, one.tool_call_id) for one in results)
     assert told == sorted((turn_id, call.id) for turn_id, call in calls), cut
-    assert [one.content for one in results if one.state == FAILED] == [], cut
+    assert [one.content for one in results if one.state == MessageState.FAILED] == [], cut
     assert [call.name for _, call in calls] == [
         *("setPlan", "promptToUser", "checkDone", "switchAssistant", "add_todo", "toggle_todo"),
         *("checkDone", "switchAssistant", "checkDone", "checkDone", "reportResult"),

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Group, Leader
-from app.core.errors import STALL, BadInput, ProviderError
+from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
-from app.core.message import ASSISTANT, FAILED, TOOL, USER, Message
+from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import IDLE, GroupSession
+from app.core.session import GroupSession, Status
 from app.engine.group.director import turns_used
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
 from tests.engine.group_tools import TOOLS, hand
@@ -46,7 +46,7 @@ def bench(store: object, answer: Callable[[ModelRequest], Script], limit: int = 
 async def run(made: Bench, text: str = "Ship it.") -> str:
     session_id = await made.engine.groups.start("crew", text)
     await asyncio.wait_for(made.engine.wait(session_id), 30)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     return session_id
 
 
@@ -77,7 +77,7 @@ async def test_a_member_that_never_answers_is_gone_on_without(tmp_path: Path) ->
     lost = [one for one in made.messages(session_id) if one.author.id == "ann"]
     assert [(one.state, one.content, one.error.kind if one.error else "") for one in lost] == [
         ("stopped", "Half a", ""),
-        (FAILED, "", "skipped"),
+        (MessageState.FAILED, "", "skipped"),
     ]
     with pytest.raises(BadInput, match="nobody_hangs"):
         await made.engine.groups.go_on_without(session_id)
@@ -86,7 +86,7 @@ async def test_a_member_that_never_answers_is_gone_on_without(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("member", "reason"),
     [
-        ([ProviderError(STALL, "")], "stall"),
+        ([ProviderError(FailureKind.STALL, "")], "stall"),
         ([], "empty"),
         (["So", ProviderError("server", "500")], "server"),
     ],
@@ -118,7 +118,7 @@ async def test_handing_the_same_over_for_ever_ends(tmp_path: Path) -> None:
     end = last(made, session_id)
     assert (end.author.id, end.state, end.error.kind if end.error else "") == (
         "orchestrator",
-        FAILED,
+        MessageState.FAILED,
         "repeated",
     )
 
@@ -140,7 +140,7 @@ async def test_handing_over_in_ever_new_words_ends_at_the_limit(tmp_path: Path) 
     end = last(made, session_id)
     assert (end.author.id, end.state, end.error.kind if end.error else "") == (
         "orchestrator",
-        FAILED,
+        MessageState.FAILED,
         "steps",
     )
 
@@ -171,7 +171,7 @@ async def test_an_orchestrator_that_fails_says_why(tmp_path: Path) -> None:
     made = bench(a_log_store(tmp_path), lambda _: [ProviderError("server", "500")])
     session_id = await run(made)
     end = last(made, session_id)
-    assert (end.author.id, end.state) == ("orchestrator", FAILED)
+    assert (end.author.id, end.state) == ("orchestrator", MessageState.FAILED)
 
 
 async def test_a_group_of_one_and_two_of_one_name(tmp_path: Path) -> None:
@@ -236,16 +236,16 @@ async def test_two_groups_at_once_for_a_hundred_turns_each() -> None:
         live = made.engine.live(session_id)
         assert live is not None
         assert isinstance(live.session, GroupSession)
-        assert (live.session.status, live.session.reason) == (IDLE, "")
+        assert (live.session.status, live.session.reason) == (Status.IDLE, "")
         assert turns_used(live) == 100
         messages = made.messages(session_id)
         assert other not in json.dumps([one.content for one in messages])
         assert {one.author.id for one in messages} == {"user", "orchestrator", *members}
-        assert sum(one.role == ASSISTANT and one.author.id in members for one in messages) == 99
+        assert sum(one.role == Role.ASSISTANT and one.author.id in members for one in messages) == 99
         assert live.session.plan is not None
         assert [item.done for item in live.session.plan.items] == [True] * 98 + [False]
         assert all(item.text.startswith(colour) for item in live.session.plan.items)
-        assert sum(one.role == USER for one in messages) == 1
-        assert sum(one.role == TOOL for one in messages) == 100 + 98 + 1
+        assert sum(one.role == Role.USER for one in messages) == 1
+        assert sum(one.role == Role.TOOL for one in messages) == 100 + 98 + 1
     ids = [{one.id for one in made.messages(session_id)} for session_id in (red, green)]
     assert not ids[0] & ids[1]

@@ -7,9 +7,9 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import Notice, RetryScheduled
-from app.core.message import DONE, FAILED
+from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING
+from app.core.session import Status
 from tests.builders import Bench, Script, a_setup, reopened, until
 
 RATE = ProviderError("rate_limit", "slow down")
@@ -30,7 +30,7 @@ async def waiting(bench: Bench) -> str:
     bench.time.on_sleep = asyncio.Event().wait
     session_id = await bench.engine.debates.start(a_setup(3, rounds=1))
     await until(lambda: any(isinstance(event, RetryScheduled) for event in bench.events))
-    assert bench.debate_of(session_id).status == RUNNING
+    assert bench.debate_of(session_id).status == Status.RUNNING
     return session_id
 
 
@@ -43,11 +43,15 @@ def end(bench: Bench, session_id: str) -> tuple[str, str]:
 async def test_a_turn_refused_without_end_is_skipped(bench: Bench, waits: bool) -> None:
     never("remote1", bench)
     session_id = await waiting(bench) if waits else await bench.run(a_setup(3, rounds=1))
-    assert waits or end(bench, session_id) == (PAUSED, "rate_limit")
+    assert waits or end(bench, session_id) == (Status.PAUSED, "rate_limit")
     await bench.engine.debates.held.skip(session_id)
     await bench.engine.wait(session_id)
-    assert end(bench, session_id) == (COMPLETED, "rounds_done+failed_turns:1")
-    assert bench.states(session_id) == [("GPT", DONE), ("Claude", FAILED), ("Gemini", DONE)]
+    assert end(bench, session_id) == (Status.COMPLETED, "rounds_done+failed_turns:1")
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.DONE),
+        ("Claude", MessageState.FAILED),
+        ("Gemini", MessageState.DONE),
+    ]
     skipped = bench.messages(session_id)[1]
     assert skipped.error is not None and skipped.error.kind == "skipped"
     assert bench.models.open == 0
@@ -63,7 +67,7 @@ async def test_a_debate_goes_on_without_who_is_refused_without_end(
     claude = await bench.engine.debates.held.participant(session_id, "claude")
     await bench.engine.debates.held.go_on_without(session_id, claude.id)
     await bench.engine.wait(session_id)
-    assert end(bench, session_id) == (COMPLETED, "rounds_done")
+    assert end(bench, session_id) == (Status.COMPLETED, "rounds_done")
     assert {name for name, _ in bench.states(session_id)} == {"GPT", "Gemini"}
     assert not any(isinstance(one, Notice) and one.code == "participant_absent" for one in bench.events)
     again = await reopened(bench, data_dir)
@@ -77,8 +81,12 @@ async def test_a_turn_that_waits_is_tried_at_once(bench: Bench) -> None:
     asked = len(bench.models.requests)
     await bench.engine.debates.held.retry(session_id)
     await bench.engine.wait(session_id)
-    assert end(bench, session_id) == (COMPLETED, "rounds_done")
-    assert bench.states(session_id) == [("GPT", DONE), ("Claude", DONE), ("Gemini", DONE)]
+    assert end(bench, session_id) == (Status.COMPLETED, "rounds_done")
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.DONE),
+        ("Claude", MessageState.DONE),
+        ("Gemini", MessageState.DONE),
+    ]
     assert len(bench.models.requests) == asked + 2
 
 
@@ -94,9 +102,9 @@ async def test_a_resume_after_a_refusal_asks_at_once(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("act", "states"),
     [
-        ("retry", [("GPT", DONE), ("Claude", DONE), ("Gemini", DONE)]),
-        ("skip", [("Gemini", DONE)]),
-        ("without", [("Claude", DONE), ("Gemini", DONE)]),
+        ("retry", [("GPT", MessageState.DONE), ("Claude", MessageState.DONE), ("Gemini", MessageState.DONE)]),
+        ("skip", [("Gemini", MessageState.DONE)]),
+        ("without", [("Claude", MessageState.DONE), ("Gemini", MessageState.DONE)]),
     ],
 )
 async def test_failed_turns_that_paused_a_debate(
@@ -111,8 +119,12 @@ async def test_failed_turns_that_paused_a_debate(
     else:
         await getattr(held, act)(session_id)
     await bench.engine.wait(session_id)
-    assert bench.states(session_id) == [("GPT", FAILED), ("Claude", FAILED), *states]
-    assert bench.debate_of(session_id).status == COMPLETED
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.FAILED),
+        ("Claude", MessageState.FAILED),
+        *states,
+    ]
+    assert bench.debate_of(session_id).status == Status.COMPLETED
 
 
 async def test_a_turn_taken_again_can_be_skipped_in_its_turn(bench: Bench) -> None:
@@ -120,11 +132,11 @@ async def test_a_turn_taken_again_can_be_skipped_in_its_turn(bench: Bench) -> No
     session_id = await bench.run(a_setup(3, rounds=1))
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    assert end(bench, session_id) == (PAUSED, "rate_limit")
+    assert end(bench, session_id) == (Status.PAUSED, "rate_limit")
     await bench.engine.debates.held.skip(session_id)
     await bench.engine.wait(session_id)
-    assert bench.states(session_id)[2:] == [("Claude", DONE), ("Gemini", DONE)]
-    assert end(bench, session_id) == (COMPLETED, "rounds_done+failed_turns:1")
+    assert bench.states(session_id)[2:] == [("Claude", MessageState.DONE), ("Gemini", MessageState.DONE)]
+    assert end(bench, session_id) == (Status.COMPLETED, "rounds_done+failed_turns:1")
 
 
 async def test_a_single_failed_turn_is_taken_again_by_hand(bench: Bench) -> None:
@@ -135,8 +147,13 @@ async def test_a_single_failed_turn_is_taken_again_by_hand(bench: Bench) -> None
         await held.retake(session_id, second.id)
     await held.retake(session_id, first.id)
     await bench.engine.wait(session_id)
-    assert bench.states(session_id) == [("GPT", FAILED), ("Claude", DONE), ("GPT", DONE), ("Gemini", DONE)]
-    assert end(bench, session_id) == (COMPLETED, "rounds_done")
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.FAILED),
+        ("Claude", MessageState.DONE),
+        ("GPT", MessageState.DONE),
+        ("Gemini", MessageState.DONE),
+    ]
+    assert end(bench, session_id) == (Status.COMPLETED, "rounds_done")
     with pytest.raises(BadInput, match="session_ended"):
         await held.retake(session_id, first.id)
 
@@ -145,8 +162,8 @@ async def test_it_is_taken_again_at_once_while_another_turn_waits(bench: Bench) 
     bench.models.script = [[DOWN], [RATE]]
     session_id = await waiting(bench)
     await bench.engine.debates.held.retake(session_id, bench.messages(session_id)[0].id)
-    await until(lambda: ("GPT", DONE) in bench.states(session_id))
-    assert bench.states(session_id) == [("GPT", FAILED), ("GPT", DONE)]
+    await until(lambda: ("GPT", MessageState.DONE) in bench.states(session_id))
+    assert bench.states(session_id) == [("GPT", MessageState.FAILED), ("GPT", MessageState.DONE)]
     await bench.engine.stop(session_id)
 
 
@@ -156,7 +173,7 @@ async def test_all_turns_skipped_is_nobody_answered(bench: Bench) -> None:
     for _ in range(2):
         await bench.engine.debates.held.skip(session_id)
         await bench.engine.wait(session_id)
-    assert end(bench, session_id) == (ERROR, "nobody_answered")
+    assert end(bench, session_id) == (Status.ERROR, "nobody_answered")
 
 
 async def test_what_cannot_be_is_refused_and_changes_nothing(bench: Bench) -> None:
@@ -169,7 +186,7 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(bench: Bench) -> No
         await held.go_on_without(session_id, claude.id)
     with pytest.raises(NotFound, match="participant_not_found"):
         await held.participant(session_id, "Nobody")
-    assert end(bench, session_id) == (PAUSED, "rate_limit")
+    assert end(bench, session_id) == (Status.PAUSED, "rate_limit")
     gate = asyncio.Event()
     bench.models.otherwise = lambda _: ["Well."]
     real = bench.models.stream
@@ -181,7 +198,7 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(bench: Bench) -> No
 
     bench.models.stream = stream  # type: ignore[assignment, method-assign]
     await bench.engine.resume(session_id)
-    await until(lambda: bench.debate_of(session_id).status == RUNNING)
+    await until(lambda: bench.debate_of(session_id).status == Status.RUNNING)
     await asyncio.sleep(0.01)
     with pytest.raises(BadInput, match="turn_not_waiting"):
         await held.skip(session_id)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.events import EventBus
-from app.core.session import IDLE
+from app.core.session import Status
 from app.core.store import StoredSession
 from app.engine.chat.branches import shown
 from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
@@ -37,7 +37,7 @@ def said(found: Arrivals, place: int = 0) -> list[tuple[str, str, str]]:
     """Return role, speaker and text of what is shown of a session."""
     session, messages = found.sessions[place].make()
     live = LiveSession(StoredSession(session=session, messages=list(messages)), EventBus())
-    assert session.status == IDLE
+    assert session.status == Status.IDLE
     assert live.chat_session.chat.assistant_id == "ada"
     return [(one.role, one.author.name, one.content) for one in shown(live)]
 

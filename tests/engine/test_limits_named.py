@@ -9,7 +9,7 @@ from app.cli.printing.output import last_line
 from app.core.agent import Agent, Group, Leader
 from app.core.provider import ModelRequest
 from app.core.reasons import code_of_session, reason_code, reason_text
-from app.core.session import IDLE, PAUSED, Chat, Session, WorkflowSession, WorkflowState
+from app.core.session import Chat, Session, Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.workflow import StepState, WorkflowDefinition
 from app.engine.export.event_lines import session_document
@@ -62,7 +62,11 @@ async def test_the_last_answer_of_a_turn_without_steps_left_names_the_limit(tmp_
     made = bench(tmp_path, steps, agent("main", tools=("echo",), max_steps=2))
     session_id = await asked(made)
     session = session_of(made, session_id)
-    assert (session.status, session.reason, code_of_session(session)) == (IDLE, "steps:2", "step_limit")
+    assert (session.status, session.reason, code_of_session(session)) == (
+        Status.IDLE,
+        "steps:2",
+        "step_limit",
+    )
     assert made.messages(session_id)[-1].content == "So far I know this."
     assert last_line(session, ENGLISH).startswith("It reached its limit of 2 steps")
     assert "2단계" in last_line(session, KOREAN)
@@ -87,14 +91,18 @@ async def test_who_repeats_a_call_is_stopped_for_that(tmp_path: Path) -> None:
         tmp_path, lambda _: calling(("echo", {"text": "again"})), agent("main", tools=("echo",), max_steps=9)
     )
     session = session_of(made, await asked(made))
-    assert (session.status, session.reason, code_of_session(session)) == (IDLE, "repeated", "repeated_call")
+    assert (session.status, session.reason, code_of_session(session)) == (
+        Status.IDLE,
+        "repeated",
+        "repeated_call",
+    )
     assert "the same call" in last_line(session, ENGLISH)
 
 
 async def test_an_answer_within_the_limits_names_none(tmp_path: Path) -> None:
     made = bench(tmp_path, lambda _: ["Yes."], agent("main", tools=("echo",), max_steps=1))
     session = session_of(made, await asked(made))
-    assert (session.status, session.reason, code_of_session(session)) == (IDLE, "", "")
+    assert (session.status, session.reason, code_of_session(session)) == (Status.IDLE, "", "")
 
 
 async def test_a_group_that_has_used_its_turns_names_the_limit(tmp_path: Path) -> None:
@@ -111,7 +119,11 @@ async def test_a_group_that_has_used_its_turns_names_the_limit(tmp_path: Path) -
     session_id = await made.engine.groups.start("crew", "Ship it.")
     await made.engine.wait(session_id)
     session = session_of(made, session_id)
-    assert (session.status, session.reason, code_of_session(session)) == (IDLE, "turns_limit:2", "turn_limit")
+    assert (session.status, session.reason, code_of_session(session)) == (
+        Status.IDLE,
+        "turns_limit:2",
+        "turn_limit",
+    )
     assert "limit of 2 turns" in last_line(session, ENGLISH)
 
 
@@ -123,7 +135,7 @@ def test_a_workflow_is_named_by_its_failed_step() -> None:
     session = WorkflowSession(
         id="0" * 26,
         title="W",
-        status=PAUSED,
+        status=Status.PAUSED,
         reason="step_failed",
         chat=Chat(assistant_id="w"),
         workflow=work,
@@ -160,6 +172,6 @@ def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", ["app_closed", "app_restart"])
 def test_a_session_paused_by_the_end_of_moot_says_so(reason: str) -> None:
-    session = Session(id="0" * 26, title="T", kind="debate", status=PAUSED, reason=reason)
+    session = Session(id="0" * 26, title="T", kind="debate", status=Status.PAUSED, reason=reason)
     assert last_line(session, ENGLISH).startswith("Paused because Moot was closed · Go on with")
     assert last_line(session, KOREAN).startswith("일시 정지됨 · Moot 종료")

@@ -4,7 +4,7 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.events import Event, EventBus, MessageDelta, MessageFinished, SessionChanged
-from app.core.message import DONE, STOPPED, STREAMING
+from app.core.message import MessageState
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
 from tests.builders import a_debate, a_session, people, said
@@ -35,10 +35,10 @@ def test_text_grows_in_pieces_with_the_right_offsets() -> None:
     deltas = [event for batch in batches for event in batch if isinstance(event, MessageDelta)]
     assert [(one.offset, one.text) for one in deltas] == [(0, "Hel"), (3, "lo\ufffd"), (6, "!")]
     assert live.text_of(message.id) == "Hello\ufffd!"
-    assert live.messages[0].content == "" and live.messages[0].state == STREAMING
+    assert live.messages[0].content == "" and live.messages[0].state == MessageState.STREAMING
     assert [one.content for one in live.whole_messages()] == ["Hello\ufffd!"]
     live.settle()
-    assert (live.messages[0].state, live.messages[0].content) == (STOPPED, "Hello\ufffd!")
+    assert (live.messages[0].state, live.messages[0].content) == (MessageState.STOPPED, "Hello\ufffd!")
     live.append_text(message.id, "late")
     assert live.text_of(message.id) == "Hello\ufffd!"
 
@@ -50,7 +50,7 @@ def test_the_same_message_twice_is_one_message_in_its_place() -> None:
     live.finish_message(second)
     live.finish_message(first)
     assert [one.content for one in live.messages] == ["One.", "Two."]
-    assert live.messages[0].state == DONE
+    assert live.messages[0].state == MessageState.DONE
 
 
 def test_what_a_newer_version_wrote_is_never_changed() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import ASSISTANT, DONE
+from app.core.message import MessageState, Role
 from app.core.provider import Finished, ModelRequest
-from app.core.session import COMPLETED, PAUSED
+from app.core.session import Status
 from app.core.settings import Settings
 from tests.builders import Bench, Script
 from tests.engine import test_group, test_sub_agents, test_verdict, test_workflow
@@ -81,7 +81,7 @@ def said(made: Bench, session_id: str) -> list[tuple[str, str, str]]:
     return [
         (one.author.id, one.state, one.content)
         for one in made.messages(session_id)
-        if one.role == ASSISTANT and one.usage is not None
+        if one.role == Role.ASSISTANT and one.usage is not None
     ]
 
 
@@ -102,7 +102,7 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
         await made.engine.save_settings(Settings(max_month_usd=allowed * COST, max_cost_usd=0))
         held_id = await begin(made, whom)
         session = await made.engine.wait(held_id)
-        assert (session.status, session.reason) == (PAUSED, "budget_month")
+        assert (session.status, session.reason) == (Status.PAUSED, "budget_month")
         assert len(made.models.requests) == allowed
         await made.engine.resume(held_id)
         await made.engine.wait(held_id)
@@ -113,7 +113,7 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
         assert status(made, held_id) == status(whole, session_id)
         assert said(made, held_id) == ended
         assert len(made.models.requests) == calls
-        assert {state for _, state, _ in said(made, held_id)} == {DONE}
+        assert {state for _, state, _ in said(made, held_id)} == {MessageState.DONE}
         month = await made.engine.usage.this_month()
         assert (month.calls, month.known_usd) == (calls, calls * COST)
 
@@ -150,7 +150,7 @@ async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_pa
         await made.engine.save_settings(Settings())
         await made.engine.resume(session_id)
         await made.engine.wait(session_id)
-        assert made.debate_of(session_id).status == COMPLETED
+        assert made.debate_of(session_id).status == Status.COMPLETED
         debate = made.debate_of(session_id).debate
         assert [one.stance for one in debate.ballots] == [1] * 6
         assert debate.verdict is not None

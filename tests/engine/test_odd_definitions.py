@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.agent import Agent, Busy
-from app.core.session import IDLE
+from app.core.session import Status
 from app.engine.availability.policies import Availability, Refused, Started, Task
 from app.engine.debate.roles import ROLES, role_text, system_prompt
 from tests.builders import PROMPTS, a_bench, a_debate, a_log_store, people
@@ -44,7 +44,7 @@ async def test_an_assistant_with_such_a_policy_still_answers(tmp_path, busy: Bus
     made = a_bench(a_log_store(tmp_path / "data"), agents=(agent,))
     session_id = await made.engine.chats.start("a", "Are you there?")
     session = await made.engine.wait(session_id)
-    assert (session.status, made.messages(session_id)[-1].content) == (IDLE, "A good point.")
+    assert (session.status, made.messages(session_id)[-1].content) == (Status.IDLE, "A good point.")
     await made.engine.shutdown()
 
 

@@ -9,7 +9,7 @@ from app.core.agent import Agent
 from app.core.errors import StorageError
 from app.core.message import Message
 from app.core.provider import CallPiece, Finished, ModelRequest
-from app.core.session import IDLE, WAITING
+from app.core.session import Status
 from app.core.tool import Tool, ToolResult
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
@@ -58,7 +58,7 @@ async def test_of_many_sessions_the_latest_stay_open(tmp_path: Path) -> None:
     await made.engine.chats.send(first, "And tomorrow?")
     await made.engine.wait(first)
     assert [one.content for one in held.messages][-1] == "It is calm."
-    assert held.session.status == IDLE
+    assert held.session.status == Status.IDLE
     await made.engine.shutdown()
 
 
@@ -75,10 +75,10 @@ async def test_one_that_was_let_go_is_read_again_as_it_was(tmp_path: Path) -> No
     live = await made.engine.open(ids[0])
     said: list[Message] = live.messages
     assert [one.content for one in said] == ["Number 0", "It is calm."]
-    assert live.session.status == IDLE
+    assert live.session.status == Status.IDLE
     await made.engine.chats.send(ids[0], "please ask")
     await made.engine.wait(ids[0])
-    assert live.session.status == WAITING
+    assert live.session.status == Status.WAITING
     await made.engine.shutdown()
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.message import ALLOW, APPROVAL, DONE, FAILED, OPTIONS, PAGE, TEXT, TOOL, YESNO, Message
-from app.core.session import IDLE, WAITING
+from app.core.message import Consent, Message, MessageState, PromptReason, PromptType, Role
+from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import McpServer
 from app.tools.toolbox import Toolbox
@@ -76,8 +76,10 @@ async def ask(made: Bench, *, allow: bool = True) -> str:
     """Start a chat; allow what the servers' tools ask for, until nothing runs any more."""
     session_id = await made.engine.chats.start("main", "Do it.")
     await made.engine.wait(session_id)
-    while allow and (approvals := questions(made, session_id, lambda one: one.prompt.type == APPROVAL)):  # type: ignore[union-attr]
-        await made.engine.chats.answer(session_id, approvals[0].id, ALLOW)
+    while allow and (
+        approvals := questions(made, session_id, lambda one: one.prompt.type == PromptType.APPROVAL)
+    ):  # type: ignore[union-attr]
+        await made.engine.chats.answer(session_id, approvals[0].id, Consent.ALLOW)
         await made.engine.wait(session_id)
     return session_id
 
@@ -95,7 +97,7 @@ def status(made: Bench, session_id: str) -> str:
 
 
 def results(made: Bench, session_id: str) -> dict[str, Message]:
-    return {one.tool_call_id or "": one for one in made.messages(session_id) if one.role == TOOL}
+    return {one.tool_call_id or "": one for one in made.messages(session_id) if one.role == Role.TOOL}
 
 
 def roles(made: Bench, request: int) -> list[str]:
@@ -109,7 +111,7 @@ async def test_a_servers_page_waits_with_the_tools_words_and_the_siblings_keep_t
     calls = calling(("pages__plain", {}), ("pages__day", {"which": "the fair"}), ("pages__plain", {"x": 1}))
     made = await house.start(calls, [ANSWER])
     session_id = await ask(made)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     assert len(made.models.requests) == 1
     found = results(made, session_id)
     assert [found[f"call_{n}"].content for n in (0, 2)] == ["just words", "just words"]
@@ -118,7 +120,11 @@ async def test_a_servers_page_waits_with_the_tools_words_and_the_siblings_keep_t
     assert resource["resource"]["uri"] == "ui://day/1"  # type: ignore[index]
     prompt = page.prompt
     assert prompt is not None and page.control == "wait"
-    assert (prompt.question, prompt.type, prompt.reason) == ("Which day for the fair?", TEXT, PAGE)
+    assert (prompt.question, prompt.type, prompt.reason) == (
+        "Which day for the fair?",
+        PromptType.TEXT,
+        PromptReason.PAGE,
+    )
     assert (prompt.tool, prompt.server, prompt.arguments) == (
         "pages__day",
         "pages",
@@ -127,7 +133,7 @@ async def test_a_servers_page_waits_with_the_tools_words_and_the_siblings_keep_t
 
     await made.engine.chats.answer(session_id, page.id, "Monday")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     assert roles(made, 1) == ["assistant", "tool", "tool", "tool", "user"]
     sent = made.models.requests[1].messages
     assert sent[-1]["content"] == "Monday"
@@ -138,13 +144,13 @@ async def test_a_servers_page_waits_with_the_tools_words_and_the_siblings_keep_t
 
 
 KINDS: tuple[tuple[str, dict[str, str], str, str], ...] = (
-    ("silent", {}, "pages__silent", DONE),
-    ("fails", {}, "No seats left", FAILED),
-    ("board", {"title": "A"}, "The board A", DONE),
-    ("odd", {"kind": "blob"}, "odd: blob", DONE),
-    ("odd", {"kind": "address"}, "odd: address", DONE),
-    ("odd", {"kind": "remote-dom"}, "odd: remote-dom", DONE),
-    ("odd", {"kind": "wrong"}, "odd: wrong", DONE),
+    ("silent", {}, "pages__silent", MessageState.DONE),
+    ("fails", {}, "No seats left", MessageState.FAILED),
+    ("board", {"title": "A"}, "The board A", MessageState.DONE),
+    ("odd", {"kind": "blob"}, "odd: blob", MessageState.DONE),
+    ("odd", {"kind": "address"}, "odd: address", MessageState.DONE),
+    ("odd", {"kind": "remote-dom"}, "odd: remote-dom", MessageState.DONE),
+    ("odd", {"kind": "wrong"}, "odd: wrong", MessageState.DONE),
 )
 
 
@@ -157,7 +163,7 @@ async def test_every_kind_of_page_waits_with_words_that_are_not_html(house: Hous
         assert result.prompt is not None and result.prompt.question == words
         await made.engine.chats.dismiss(session_id, result.id)
         await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     read = [str(one["content"]) for one in made.models.requests[-1].messages if one["role"] == "tool"]
     assert len(read) == len(KINDS)
     assert all(text.endswith("The user skipped the question.") for text in read)
@@ -170,7 +176,7 @@ async def test_a_page_that_is_too_large_is_told_in_words_and_does_not_wait(house
     result = results(made, session_id)["call_0"]
     assert (result.prompt, result.resources) == (None, ())
     assert result.content == "odd: huge\n[a page, 3000000 characters, not shown]"
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 THREE = calling(
@@ -189,14 +195,18 @@ async def test_several_questions_are_each_answered_in_any_order_before_the_model
         made.models.requests.clear()
         session_id = await ask(made)
         found = results(made, session_id)
-        assert [found[f"call_{n}"].prompt.type for n in range(3)] == [YESNO, TEXT, OPTIONS]  # type: ignore[union-attr]
+        assert [found[f"call_{n}"].prompt.type for n in range(3)] == [
+            PromptType.YESNO,
+            PromptType.TEXT,
+            PromptType.OPTIONS,
+        ]  # type: ignore[union-attr]
         answers = ["yes", "Monday", "JSON"]
         for place, number in enumerate(order):
-            assert (status(made, session_id), len(made.models.requests)) == (WAITING, 1)
+            assert (status(made, session_id), len(made.models.requests)) == (Status.WAITING, 1)
             assert len(questions(made, session_id)) == 3 - place
             await made.engine.chats.answer(session_id, found[f"call_{number}"].id, answers[number])
             await made.engine.wait(session_id)
-        assert (status(made, session_id), len(made.models.requests)) == (IDLE, 2)
+        assert (status(made, session_id), len(made.models.requests)) == (Status.IDLE, 2)
         # In the order of the calls, whatever the order of the answers.
         assert roles(made, 1) == ["assistant", "tool", "tool", "tool", "user"]
         assert made.models.requests[1].messages[-1]["content"] == "yes\n\nMonday\n\nJSON"
@@ -213,7 +223,7 @@ async def test_questions_outlive_moot_and_are_answered_one_start_after_the_other
         await made.engine.open(session_id)
         await made.engine.chats.answer(session_id, found[f"call_{number}"].id, answer)
         await made.engine.wait(session_id)
-        assert (status(made, session_id), made.models.requests) == (WAITING, [])
+        assert (status(made, session_id), made.models.requests) == (Status.WAITING, [])
     made = await house.start([ANSWER], serve=False)
     await made.engine.open(session_id)
     assert [one.id for one in questions(made, session_id)] == [found["call_2"].id]
@@ -221,7 +231,7 @@ async def test_questions_outlive_moot_and_are_answered_one_start_after_the_other
     assert page.resources == found["call_1"].resources
     await made.engine.chats.answer(session_id, found["call_2"].id, "2")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     assert made.models.requests[0].messages[-1]["content"] == "yes\n\nMonday\n\nJSON"
 
 
@@ -287,14 +297,14 @@ async def test_a_question_that_cannot_be_asked_goes_back_to_the_model(
     made = await house.start(calling(("promptUser", arguments)), [ANSWER], serve=False)
     session_id = await ask(made)
     result = results(made, session_id)["call_0"]
-    assert (result.state, result.prompt, result.resources) == (FAILED, None, ())
+    assert (result.state, result.prompt, result.resources) == (MessageState.FAILED, None, ())
     assert words in result.content
     assert made.models.requests[1].messages[-1] == {
         "role": "tool",
         "tool_call_id": "call_0",
         "content": result.content,
     }
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_question_of_html_and_turned_letters_stays_as_it_was_asked(house: House) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.message import DONE, Message
+from app.core.message import Message, MessageState
 from app.core.session import ContextFile, Debate
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
@@ -48,7 +48,11 @@ def transcripts(draw: st.DrawFn) -> tuple[Debate, list[Message]]:
         elif draw(st.integers(0, 5)) == 0:
             messages.append(failed(everybody[who], text, round_number))
         else:
-            state = draw(st.sampled_from([DONE, DONE, DONE, "stopped", "streaming"]))
+            state = draw(
+                st.sampled_from(
+                    [MessageState.DONE, MessageState.DONE, MessageState.DONE, "stopped", "streaming"]
+                )
+            )
             messages.append(said(everybody[who], text, round_number, state=state))
     return debate, messages
 
@@ -88,7 +92,7 @@ def test_the_window_keeps_what_must_be_heard(
     debate, messages = transcript
     speaker = data.draw(st.sampled_from(debate.participants))
     shown = visible(debate, messages, speaker, 2)
-    usable = [one for one in messages if one.state == DONE and one.content.strip()]
+    usable = [one for one in messages if one.state == MessageState.DONE and one.content.strip()]
     own = [one for one in usable if one.author.id == speaker.id]
     user = [one for one in usable if one.author.kind == "user"]
     assert not own or own[-1] in shown

@@ -9,9 +9,9 @@ import pytest
 from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, Notice
-from app.core.message import ASSISTANT, FAILED, TOOL
+from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest, Text
-from app.core.session import COMPLETED, PAUSED
+from app.core.session import Status
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import Availability
 from app.engine.availability.slots import Job, Slots
@@ -127,8 +127,8 @@ async def test_taken_out_it_never_runs_and_says_why(tmp_path: Path) -> None:
     [job] = waiting(made)
     made.engine.queues.take_out(job.id)
     await made.engine.wait(second)
-    [answer] = [one for one in made.messages(second) if one.role == ASSISTANT]
-    assert (answer.state, answer.error and answer.error.kind) == (FAILED, "dequeued")
+    [answer] = [one for one in made.messages(second) if one.role == Role.ASSISTANT]
+    assert (answer.state, answer.error and answer.error.kind) == (MessageState.FAILED, "dequeued")
     with pytest.raises(NotFound):
         made.engine.queues.take_out(job.id)
     gate.set()
@@ -157,7 +157,7 @@ async def test_a_chat_goes_to_another_assistant(tmp_path: Path) -> None:
     await until(lambda: len(made.models.requests) + made.models.open >= 0 and not waiting(made))
     gate.set()
     await made.engine.wait(second)
-    assert {one.author.id for one in made.messages(second) if one.role == ASSISTANT} == {"ann"}
+    assert {one.author.id for one in made.messages(second) if one.role == Role.ASSISTANT} == {"ann"}
     await made.engine.wait(first)
 
 
@@ -199,12 +199,12 @@ async def test_a_step_goes_to_another_assistant_and_says_so(tmp_path: Path) -> N
     await until(lambda: len(made.engine.queues.jobs("ann")) == 1)
     gate.set()
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     live = made.engine.live(session_id)
     assert live is not None
     who = {one.id: (one.assistant_id, one.attempt) for one in live.session.workflow.steps}  # type: ignore[attr-defined]
     assert sorted(who.values()) == [("ann", 2), ("po", 1)]
-    assert "Given to Ann." in [one.content for one in made.messages(session_id) if one.role == TOOL]
+    assert "Given to Ann." in [one.content for one in made.messages(session_id) if one.role == Role.TOOL]
 
 
 async def test_a_step_that_is_taken_out_is_cancelled_and_can_be_retried(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ async def test_a_step_that_is_taken_out_is_cancelled_and_can_be_retried(tmp_path
     [cancelled] = [one for one, state in states(made, session_id).items() if state == "cancelled"]
     await made.engine.workflows.retry(session_id, cancelled)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_one_step_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ async def test_one_step_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
     gate.set()
     await made.engine.wait(session_id)
     assert states(made, session_id) == {"a": "cancelled", "b": "skipped", "c": "done", "d": "cancelled"}
-    assert status(made, session_id) == PAUSED
+    assert status(made, session_id) == Status.PAUSED
     # The one goes on with what waited for it; the other, stopped by itself, stays stopped.
     await made.engine.workflows.retry(session_id, "a")
     await made.engine.wait(session_id)
@@ -258,7 +258,7 @@ async def test_a_step_says_that_it_is_done_by_the_tool(tmp_path: Path) -> None:
     made = bench(tmp_path, answer, definition=definition)  # type: ignore[arg-type]
     made.engine._tools._tools = bound(*STEP_TOOLS)  # type: ignore[attr-defined]
     session_id = await run(made)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     live = made.engine.live(session_id)
     assert live is not None
     done = live.session.workflow.steps  # type: ignore[attr-defined]
@@ -283,7 +283,7 @@ async def test_what_is_said_while_a_workflow_runs_reaches_the_steps_to_come(tmp_
     await made.engine.chats.send(session_id, "Mind the tests.")
     gate.set()
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     told = ["Mind the tests." in str(one.messages[1]["content"]) for one in made.models.requests]
     assert told == [False, True]
     with pytest.raises(BadInput, match="workflow_asks_nothing"):

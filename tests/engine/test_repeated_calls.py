@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.core.message import DONE, FAILED
-from app.core.session import IDLE
+from app.core.message import MessageState
+from app.core.session import Status
 from app.core.tool import ToolContext, ToolResult
 from tests.engine.test_turn import (
     ANSWER,
@@ -43,9 +43,14 @@ async def test_who_makes_the_same_call_for_ever_is_stopped_with_the_reason(tmp_p
     made.models.otherwise = lambda _: calling(same)
     session_id = await ask(made)
     last = made.messages(session_id)[-1]
-    assert (last.state, last.error.kind if last.error else "") == (FAILED, "repeated")
-    assert [state for state, _ in results(made, session_id)] == [DONE, DONE, FAILED, FAILED]
-    assert status(made, session_id) == IDLE
+    assert (last.state, last.error.kind if last.error else "") == (MessageState.FAILED, "repeated")
+    assert [state for state, _ in results(made, session_id)] == [
+        MessageState.DONE,
+        MessageState.DONE,
+        MessageState.FAILED,
+        MessageState.FAILED,
+    ]
+    assert status(made, session_id) == Status.IDLE
     script = [
         calling(same, same, same),
         calling(same, ("echo", {"n": 1})),
@@ -54,4 +59,4 @@ async def test_who_makes_the_same_call_for_ever_is_stopped_with_the_reason(tmp_p
     ]
     made = bench(tmp_path / "other", script, a_tool("echo"), agents=(PATIENT,))
     session_id = await ask(made)
-    assert made.messages(session_id)[-1].state == DONE
+    assert made.messages(session_id)[-1].state == MessageState.DONE

@@ -6,10 +6,10 @@ import pytest
 
 from app.cli.printing.output import error_line, last_line
 from app.core.errors import BadInput, ProviderError
-from app.core.message import DONE, FAILED
+from app.core.message import MessageState
 from app.core.provider import ProviderConfig
 from app.core.reasons import reason_text
-from app.core.session import COMPLETED, ERROR, PAUSED
+from app.core.session import Status
 from app.core.texts import Texts
 from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people, reopened
@@ -25,14 +25,14 @@ async def test_the_turns_that_led_to_the_pause_are_taken_again_in_order(bench: B
     bench.models.script = [[DOWN], [DOWN]]
     session_id = await bench.run(a_setup(3, rounds=1))
     assert (bench.debate_of(session_id).status, bench.debate_of(session_id).reason) == (
-        PAUSED,
+        Status.PAUSED,
         "two_failures",
     )
     await bench.engine.resume(session_id)
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done")
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done")
     assert bench.states(session_id) == [
-        ("GPT", FAILED), ("Claude", FAILED), ("GPT", DONE), ("Claude", DONE), ("Gemini", DONE),
+        ("GPT", MessageState.FAILED), ("Claude", MessageState.FAILED), ("GPT", MessageState.DONE), ("Claude", MessageState.DONE), ("Gemini", MessageState.DONE),
     ]  # fmt: skip
     first, second, again, once_more, third = bench.messages(session_id)
     assert (again.retakes, once_more.retakes, third.retakes) == (first.id, second.id, "")
@@ -45,7 +45,11 @@ async def test_they_are_due_after_a_restart_too(bench: Bench, data_dir: Path) ->
     again = await reopened(bench, data_dir)
     await again.engine.resume(session_id)
     assert (await again.engine.wait(session_id)).reason == "rounds_done"
-    assert [name for name, state in again.states(session_id) if state == DONE] == ["GPT", "Claude", "Gemini"]
+    assert [name for name, state in again.states(session_id) if state == MessageState.DONE] == [
+        "GPT",
+        "Claude",
+        "Gemini",
+    ]
     await again.engine.shutdown()
 
 
@@ -56,8 +60,10 @@ async def test_what_fails_again_is_due_again_and_what_waits_behind_it_stays_due(
     assert (await bench.engine.wait(session_id)).reason == "two_failures"
     await bench.engine.resume(session_id)
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done")
-    said = [(one.round, one.author.name) for one in bench.messages(session_id) if one.state == DONE]
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done")
+    said = [
+        (one.round, one.author.name) for one in bench.messages(session_id) if one.state == MessageState.DONE
+    ]
     assert said == [(number, name) for number in (1, 2) for name in ("GPT", "Claude", "Gemini")]
 
 
@@ -75,7 +81,7 @@ async def test_a_single_failure_stays_skipped_and_the_end_says_so(bench: Bench) 
     bench.models.script = [["One."], [DOWN], ["Three."], ["One."], ["Two."], [DOWN]]
     session_id = await bench.run(a_setup(3, rounds=2))
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (COMPLETED, "rounds_done+failed_turns:2")
+    assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done+failed_turns:2")
     assert reason_text(session.reason, ENGLISH) == "All rounds are done. 2 turns got no answer."
     assert "2 turns got no answer." in last_line(session, ENGLISH)
     assert "2회" in last_line(session, KOREAN)
@@ -89,7 +95,7 @@ async def test_a_debate_in_which_nobody_could_answer_has_failed(
     bench.models.otherwise = lambda _request: [DOWN]
     session_id = await bench.run(a_setup(2, rounds=rounds, polls=polls))
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason, session.debate.verdict) == (ERROR, "nobody_answered", None)
+    assert (session.status, session.reason, session.debate.verdict) == (Status.ERROR, "nobody_answered", None)
     assert "No participant could answer." in last_line(session, ENGLISH)
 
 

@@ -11,26 +11,9 @@ from hypothesis import strategies as st
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import is_id, new_id
-from app.core.message import (
-    DONE,
-    FAILED,
-    STOPPED,
-    STREAMING,
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    Prompt,
-    ToolCall,
-    Usage,
-)
+from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.plan import Plan, PlanItem
 from app.core.session import (
-    COMPLETED,
-    IDLE,
-    PAUSED,
-    RUNNING,
-    WAITING,
     Chat,
     ChatSession,
     ContextFile,
@@ -41,6 +24,7 @@ from app.core.session import (
     Participant,
     QueuedMessage,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
@@ -101,7 +85,7 @@ MESSAGES = st.lists(
         prompt=st.none() | PROMPT,
         attachments=st.lists(st.builds(Attachment, name=TEXT, text=TEXT, data=TEXT), max_size=2).map(tuple),
         round=st.integers(0, 9),
-        state=st.sampled_from([DONE, STOPPED, FAILED]),
+        state=st.sampled_from([MessageState.DONE, MessageState.STOPPED, MessageState.FAILED]),
         note=st.sampled_from(["", "length"]),
         error=st.none() | st.builds(Failure, kind=TEXT, detail=TEXT),
         usage=st.none() | st.builds(Usage, model=TEXT, input_tokens=st.integers(0), cost_usd=SECONDS),
@@ -134,7 +118,7 @@ CHAT = st.builds(
     budget_from=TEXT,
     language=st.sampled_from(["en", "ko"]),
 )
-SETTLED = st.sampled_from([IDLE, WAITING, PAUSED])
+SETTLED = st.sampled_from([Status.IDLE, Status.WAITING, Status.PAUSED])
 CHATS = st.builds(ChatSession, **COMMON, status=SETTLED, chat=CHAT)
 GROUPS = st.builds(
     GroupSession,
@@ -153,7 +137,7 @@ GROUPS = st.builds(
 DEBATES = st.builds(
     DebateSession,
     **COMMON,
-    status=st.sampled_from([PAUSED, COMPLETED]),
+    status=st.sampled_from([Status.PAUSED, Status.COMPLETED]),
     debate=st.builds(
         Debate,
         topic=TEXT,
@@ -244,7 +228,7 @@ def test_a_session_whose_id_is_taken_comes_back_under_another(kind: st.SearchStr
 
 def _plain(*, debate: bool) -> Session:
     if debate:
-        return DebateSession(id=new_id(), title="t", status=COMPLETED, debate=Debate(topic="t"))
+        return DebateSession(id=new_id(), title="t", status=Status.COMPLETED, debate=Debate(topic="t"))
     return ChatSession(id=new_id(), title="t", chat=Chat(assistant_id="ada"))
 
 
@@ -268,10 +252,12 @@ def test_what_was_allowed_elsewhere_is_not_allowed_here():
 
 
 def test_what_ran_when_it_was_exported_comes_back_paused_and_stopped():
-    session = dataclasses.replace(_plain(debate=True), status=RUNNING)
-    message = Message(id="m", turn_id="t", role="assistant", author=Author(id="a", name="A"), state=STREAMING)
+    session = dataclasses.replace(_plain(debate=True), status=Status.RUNNING)
+    message = Message(
+        id="m", turn_id="t", role="assistant", author=Author(id="a", name="A"), state=MessageState.STREAMING
+    )
     back, said = read(exported(session, [message])).make()
-    assert (back.status, said[0].state) == (PAUSED, STOPPED)
+    assert (back.status, said[0].state) == (Status.PAUSED, MessageState.STOPPED)
 
 
 @pytest.mark.parametrize(

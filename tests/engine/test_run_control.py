@@ -7,9 +7,8 @@ import pytest
 
 from app.core.errors import BadInput, ProviderError, StorageError
 from app.core.events import Notice, SessionDeleted
-from app.core.message import DONE, STOPPED
-from app.core.session import COMPLETED, PAUSED, RUNNING
-from app.core.session import STOPPED as ENDED_BY_USER
+from app.core.message import MessageState
+from app.core.session import Status
 from tests.builders import (
     Bench,
     Hang,
@@ -29,11 +28,11 @@ async def test_pause_lets_the_turn_end_and_starts_no_other(bench: Bench) -> None
     gate = asyncio.Event()
     session_id = await start_and_hold(bench, gate)
     await bench.engine.pause(session_id)
-    assert bench.debate_of(session_id).status == RUNNING
+    assert bench.debate_of(session_id).status == Status.RUNNING
     gate.set()
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (PAUSED, "by_user")
-    assert bench.states(session_id) == [("GPT", DONE)]
+    assert (session.status, session.reason) == (Status.PAUSED, "by_user")
+    assert bench.states(session_id) == [("GPT", MessageState.DONE)]
     assert len(bench.models.requests) == 1
 
 
@@ -43,7 +42,7 @@ async def test_resume_before_the_pause_came_forgets_it(bench: Bench) -> None:
     await bench.engine.pause(session_id)
     await bench.engine.resume(session_id)
     gate.set()
-    assert (await bench.engine.wait(session_id)).status == COMPLETED
+    assert (await bench.engine.wait(session_id)).status == Status.COMPLETED
 
 
 async def test_pause_twice_cuts_at_once_and_the_turn_is_taken_again(bench: Bench, data_dir: Path) -> None:
@@ -52,12 +51,16 @@ async def test_pause_twice_cuts_at_once_and_the_turn_is_taken_again(bench: Bench
     await until(lambda: bench.states(session_id) == [("GPT", "streaming")])
     await bench.engine.pause(session_id)
     await bench.engine.pause(session_id)
-    assert (await bench.engine.wait(session_id)).status == PAUSED
-    assert await saved_states(bench, data_dir, session_id) == [("GPT", STOPPED, "Half a")]
+    assert (await bench.engine.wait(session_id)).status == Status.PAUSED
+    assert await saved_states(bench, data_dir, session_id) == [("GPT", MessageState.STOPPED, "Half a")]
     assert bench.models.open == 0
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    assert bench.states(session_id) == [("GPT", STOPPED), ("GPT", DONE), ("Claude", DONE)]
+    assert bench.states(session_id) == [
+        ("GPT", MessageState.STOPPED),
+        ("GPT", MessageState.DONE),
+        ("Claude", MessageState.DONE),
+    ]
     assert "Half a" not in str(bench.models.requests[1].messages)
 
 
@@ -73,7 +76,7 @@ async def test_pause_while_a_turn_waits_to_retry_is_at_once(bench: Bench) -> Non
     await until(lambda: bool(bench.time.slept))
     await bench.engine.pause(session_id)
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (PAUSED, "by_user")
+    assert (session.status, session.reason) == (Status.PAUSED, "by_user")
     assert bench.messages(session_id) == []
 
 
@@ -88,8 +91,8 @@ async def test_stop_closes_the_request_within_a_second_and_keeps_the_text(
     assert asyncio.get_running_loop().time() - started < 1.0
     assert bench.models.open == 0
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (ENDED_BY_USER, "by_user")
-    assert await saved_states(bench, data_dir, session_id) == [("GPT", STOPPED, "Half a")]
+    assert (session.status, session.reason) == (Status.STOPPED, "by_user")
+    assert await saved_states(bench, data_dir, session_id) == [("GPT", MessageState.STOPPED, "Half a")]
     live = bench.engine.live(session_id)
     assert live is not None
     live.append_text(live.messages[0].id, " late chunk")
@@ -105,10 +108,14 @@ async def test_closing_the_program_pauses_and_nothing_is_lost(bench: Bench, data
     await until(lambda: len(bench.messages(session_id)) == 2)
     again = await reopened(bench, data_dir)
     live = await again.engine.open(session_id)
-    assert (live.session.status, live.session.reason) == (PAUSED, "app_closed")
+    assert (live.session.status, live.session.reason) == (Status.PAUSED, "app_closed")
     await again.engine.resume(session_id)
-    assert (await again.engine.wait(session_id)).status == COMPLETED
-    assert again.states(session_id) == [("GPT", DONE), ("Claude", STOPPED), ("Claude", DONE)]
+    assert (await again.engine.wait(session_id)).status == Status.COMPLETED
+    assert again.states(session_id) == [
+        ("GPT", MessageState.DONE),
+        ("Claude", MessageState.STOPPED),
+        ("Claude", MessageState.DONE),
+    ]
     await again.engine.shutdown()
 
 
@@ -124,7 +131,7 @@ async def test_a_save_that_fails_pauses_with_a_sticky_notice_and_spends_nothing(
 
     bench.store.flush = flush  # type: ignore[method-assign]
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (PAUSED, "save_failed")
+    assert (session.status, session.reason) == (Status.PAUSED, "save_failed")
     assert len(bench.models.requests) == 1
     notices = [event for event in bench.events if isinstance(event, Notice)]
     assert [(one.code, one.sticky) for one in notices] == [("save_failed", True)]
@@ -133,7 +140,7 @@ async def test_a_save_that_fails_pauses_with_a_sticky_notice_and_spends_nothing(
     assert len(bench.models.requests) == 1
     broken = False
     await bench.engine.resume(session_id)
-    assert (await bench.engine.wait(session_id)).status == COMPLETED
+    assert (await bench.engine.wait(session_id)).status == Status.COMPLETED
     assert len(bench.models.requests) == 4
     notices = [event for event in bench.events if isinstance(event, Notice)]
     assert [one.code for one in notices] == ["save_failed", "save_failed", "saved_again"]
@@ -162,7 +169,7 @@ async def test_resume_while_the_pause_is_still_being_written_waits_for_it(bench:
 
     async def slow(session_id: str) -> None:
         nonlocal writes
-        if bench.debate_of(session_id).status == PAUSED:
+        if bench.debate_of(session_id).status == Status.PAUSED:
             writes += 1
             await written.wait()
         await real(session_id)
@@ -177,7 +184,7 @@ async def test_resume_while_the_pause_is_still_being_written_waits_for_it(bench:
     spoken = len(bench.models.requests)
     written.set()
     await resuming
-    assert (await bench.engine.wait(session_id)).status == COMPLETED
+    assert (await bench.engine.wait(session_id)).status == Status.COMPLETED
     assert spoken == 1
     assert len(bench.models.requests) == 4
-    assert [one.state for one in bench.messages(session_id)] == [DONE] * 4
+    assert [one.state for one in bench.messages(session_id)] == [MessageState.DONE] * 4

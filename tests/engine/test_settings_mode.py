@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import BadInput
-from app.core.message import TOOL
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE
+from app.core.message import Role
+from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import until
 from tests.engine.test_turn import ANSWER, _made, a_tool, bench, calling
 
-BOTH = (DEFAULT_MODE, SETTINGS_MODE)
+BOTH = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +34,12 @@ async def test_chosen_in_the_middle_of_a_turn_it_binds_what_is_to_come(tmp_path:
     made = bench(tmp_path, script, a_tool("look", look, modes=BOTH), a_tool("act"))  # type: ignore[arg-type]
     session_id = await made.engine.chats.start("main", "Look, then act.")
     await until(lambda: len(made.models.requests) == 1 and len(made.messages(session_id)) > 2)
-    await made.engine.chats.choose_mode(session_id, SETTINGS_MODE)
+    await made.engine.chats.choose_mode(session_id, AgentMode.SETTINGS)
     gate.set()
     await made.engine.wait(session_id)
     offered = [[one["function"]["name"] for one in request.tools] for request in made.models.requests]  # type: ignore[index]
     assert offered == [["look", "act"], ["look"], ["look"]]
-    said = [one.content for one in made.messages(session_id) if one.role == TOOL]
+    said = [one.content for one in made.messages(session_id) if one.role == Role.TOOL]
     assert said[0] == "seen"
     assert said[1].startswith("act may not be used in settings mode") and said[1].endswith("Available: look.")
 
@@ -48,7 +48,7 @@ async def test_it_lasts_over_a_restart_and_only_the_two_modes_are_any(tmp_path: 
     made = bench(tmp_path, [[ANSWER]], a_tool("act"))
     with pytest.raises(BadInput, match="unknown_mode"):
         await made.engine.chats.start("main", "Hello", mode="free")
-    session_id = await made.engine.chats.start("main", "Hello", mode=SETTINGS_MODE)
+    session_id = await made.engine.chats.start("main", "Hello", mode=AgentMode.SETTINGS)
     await made.engine.wait(session_id)
     await made.engine.shutdown()
     again = bench(tmp_path, [[ANSWER]], a_tool("act"))
@@ -57,7 +57,7 @@ async def test_it_lasts_over_a_restart_and_only_the_two_modes_are_any(tmp_path: 
     assert again.models.requests[0].tools == ()
     with pytest.raises(BadInput, match="unknown_mode"):
         await again.engine.chats.choose_mode(session_id, "free")
-    await again.engine.chats.choose_mode(session_id, DEFAULT_MODE)
+    await again.engine.chats.choose_mode(session_id, AgentMode.DEFAULT)
     await again.engine.chats.send(session_id, "Now")
     await again.engine.wait(session_id)
     assert len(again.models.requests[-1].tools) == 1

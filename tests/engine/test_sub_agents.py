@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.message import FAILED
+from app.core.message import MessageState
 from app.core.provider import ModelRequest, Text
-from app.core.session import IDLE, RUNNING, WAITING
+from app.core.session import Status
 from app.core.tool import ToolError
 from app.engine.chat.branches import shown, versions, versions_shown
 from app.engine.turns.sub_agents import callable_by, delegation
@@ -68,14 +68,14 @@ async def test_the_tree_waits_for_the_user_and_goes_on_from_the_innermost(tmp_pa
     made = bench(tmp_path, tree_of_four, crew())
     session_id = await made.engine.chats.start("main", "Find out.")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     [question] = [one for one in made.messages(session_id) if one.asks]
     assert question.author.path == ("main", "a", "c")
     assert question.author.depth == 2
     assert [one.id for _, one in made.engine.chats.needs_you()] == [question.id]
     await made.engine.chats.answer(session_id, question.id, "Blue")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     order = [one.author.id for one in made.messages(session_id) if one.content.endswith("is done.")]
     assert order == ["b", "c", "a", "main"]
     answers = {one.author.id: one for one in made.messages(session_id) if one.content.endswith("is done.")}
@@ -97,7 +97,7 @@ async def test_the_tree_survives_a_restart_while_it_waits(tmp_path: Path) -> Non
     await again.engine.open(session_id)
     await again.engine.chats.send(session_id, "Blue")
     await again.engine.wait(session_id)
-    assert status(again, session_id) == IDLE
+    assert status(again, session_id) == Status.IDLE
     assert [who(one) for one in again.models.requests] == ["c", "a", "main"]
 
 
@@ -111,11 +111,11 @@ async def test_a_sibling_still_runs_while_one_waits_and_the_answer_wakes_it(tmp_
     _let_wait(made, slow_b)
     session_id = await made.engine.chats.start("main", "Find out.")
     await until(lambda: any(one.asks for one in made.messages(session_id)))
-    assert status(made, session_id) == RUNNING
+    assert status(made, session_id) == Status.RUNNING
     [question] = [one for one in made.messages(session_id) if one.asks]
     await made.engine.chats.answer(session_id, question.id, "Blue")
     await until(lambda: any(one.content == "a is done." for one in made.messages(session_id)))
-    assert status(made, session_id) == RUNNING
+    assert status(made, session_id) == Status.RUNNING
     gate.set()
     await made.engine.wait(session_id)
     assert made.messages(session_id)[-1].content == "main is done."
@@ -137,7 +137,9 @@ async def test_stopping_one_leaves_its_parent_and_sibling_running(tmp_path: Path
     await made.engine.chats.stop_turn(session_id, mine.turn_id)
     await made.engine.wait(session_id)
     assert made.messages(session_id)[-1].content == "main is done."
-    stopped = [json.loads(content) for state, content in results(made, session_id) if state == FAILED]
+    stopped = [
+        json.loads(content) for state, content in results(made, session_id) if state == MessageState.FAILED
+    ]
     assert stopped == [{"ok": False, "error": "The user stopped it.", "partial": "I begin"}]
 
 
@@ -148,7 +150,7 @@ async def test_stopping_one_that_waits_for_the_user(tmp_path: Path) -> None:
     [question] = [one for one in made.messages(session_id) if one.asks]
     await made.engine.chats.stop_turn(session_id, question.turn_id)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     assert made.messages(session_id)[-1].content == "main is done."
     assert not made.engine.chats.needs_you()
 
@@ -230,7 +232,7 @@ async def test_a_budget_stops_a_tree_of_fifty_in_time(tmp_path: Path) -> None:
     outcomes = [json.loads(content) for _, content in results(made, session_id)]
     assert len(outcomes) == 50
     assert sum(one["ok"] for one in outcomes) == 20
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_sub_agent_that_says_nothing_is_asked_once_more_and_then_failed(tmp_path: Path) -> None:
@@ -242,7 +244,9 @@ async def test_a_sub_agent_that_says_nothing_is_asked_once_more_and_then_failed(
     session_id = await made.engine.chats.start("main", "Go.")
     await made.engine.wait(session_id)
     assert len([one for one in made.models.requests if who(one) == "b"]) == 2
-    refused = [json.loads(content) for state, content in results(made, session_id) if state == FAILED]
+    refused = [
+        json.loads(content) for state, content in results(made, session_id) if state == MessageState.FAILED
+    ]
     assert [one["error"] for one in refused] == ["It could not finish (empty)."]
 
 

@@ -11,11 +11,11 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.events import Event, SessionChanged
-from app.core.message import APPROVAL, ASSISTANT, DONE, FAILED, STOPPED, TEXT, TOOL, USER, Message, Prompt
+from app.core.message import Message, MessageState, Prompt, PromptType, Role
 from app.core.provider import CallPiece, Finished
-from app.core.session import IDLE, PAUSED, WAITING
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.tool import WAIT, Tool, ToolContext, ToolError, ToolResult
+from app.core.tool import Control, Tool, ToolContext, ToolError, ToolResult
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes
 
 ANSWER = "All done."
@@ -81,7 +81,7 @@ async def ask(made: Bench, text: str = "Do it.", assistant: str = "main") -> str
 
 def results(made: Bench, session_id: str) -> list[tuple[str, str]]:
     """Return (state, content) of every tool result."""
-    return [(one.state, one.content) for one in made.messages(session_id) if one.role == TOOL]
+    return [(one.state, one.content) for one in made.messages(session_id) if one.role == Role.TOOL]
 
 
 def status(made: Bench, session_id: str) -> str:
@@ -94,15 +94,15 @@ async def test_a_call_is_run_and_its_result_is_sent_back(tmp_path: Path) -> None
     made = bench(tmp_path, [calling(("echo", {"word": "hi"}), text="Let me see."), [ANSWER]], a_tool("echo"))
     session_id = await ask(made)
     assert [(one.role, one.state) for one in made.messages(session_id)] == [
-        (USER, DONE),
-        (ASSISTANT, DONE),
-        (TOOL, DONE),
-        (ASSISTANT, DONE),
+        (Role.USER, MessageState.DONE),
+        (Role.ASSISTANT, MessageState.DONE),
+        (Role.TOOL, MessageState.DONE),
+        (Role.ASSISTANT, MessageState.DONE),
     ]
     sent = made.models.requests[1].messages
     assert [one["role"] for one in sent] == ["system", "user", "assistant", "tool"]
     assert sent[3]["content"] == '{"word": "hi"}'
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_calls_run_side_by_side(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ async def test_calls_run_side_by_side(tmp_path: Path) -> None:
     script = [calling(("meet", {"n": 1}), ("meet", {"n": 2}), ("meet", {"n": 3})), [ANSWER]]
     made = bench(tmp_path, script, a_tool("meet", meet))
     session_id = await ask(made)
-    assert results(made, session_id) == [(DONE, "met")] * 3
+    assert results(made, session_id) == [(MessageState.DONE, "met")] * 3
 
 
 @pytest.mark.corpus(59)
@@ -140,7 +140,7 @@ async def test_what_a_model_garbles_is_answered_to_it(
     made = bench(tmp_path, [calling((name, arguments)), [ANSWER]], a_tool("echo"))
     session_id = await ask(made)
     [(state, content)] = results(made, session_id)
-    assert state == FAILED
+    assert state == MessageState.FAILED
     assert any(word in content for word in says.split("|"))
     assert made.messages(session_id)[-1].content == ANSWER
 
@@ -154,7 +154,7 @@ async def test_two_calls_with_one_id_get_a_result_each(tmp_path: Path) -> None:
     ]
     made = bench(tmp_path, [twins, [ANSWER]], a_tool("echo"))
     session_id = await ask(made)
-    assert results(made, session_id) == [(DONE, '{"n": 1}'), (DONE, '{"n": 2}')]
+    assert results(made, session_id) == [(MessageState.DONE, '{"n": 1}'), (MessageState.DONE, '{"n": 2}')]
     ids = [one["tool_call_id"] for one in made.models.requests[1].messages if one["role"] == "tool"]
     assert len(set(ids)) == 2
 
@@ -165,12 +165,12 @@ async def test_a_model_that_only_calls_tools_comes_to_an_end(tmp_path: Path) -> 
     made.models.otherwise = lambda _: calling(("echo", {"n": next(numbers)}))
     session_id = await ask(made)
     last = made.messages(session_id)[-1]
-    assert last.state == FAILED
+    assert last.state == MessageState.FAILED
     assert last.error is not None
     assert last.error.kind == "steps"
     assert len(made.models.requests) == 5
     assert len(results(made, session_id)) == 5
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_tool_that_fails_is_told_to_the_model(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_tool_that_fails_is_told_to_the_model(tmp_path: Path) -> None:
 
     made = bench(tmp_path, [calling(("refuse", {})), [ANSWER]], a_tool("refuse", refuse))
     session_id = await ask(made)
-    assert results(made, session_id) == [(FAILED, "No such page.")]
+    assert results(made, session_id) == [(MessageState.FAILED, "No such page.")]
 
 
 @pytest.mark.allow_logs
@@ -189,7 +189,7 @@ async def test_a_fault_of_a_tool_harms_nobody(tmp_path: Path) -> None:
 
     made = bench(tmp_path, [calling(("burst", {})), [ANSWER]], a_tool("burst", burst))
     session_id = await ask(made)
-    assert results(made, session_id) == [(FAILED, "The tool failed: ZeroDivisionError.")]
+    assert results(made, session_id) == [(MessageState.FAILED, "The tool failed: ZeroDivisionError.")]
 
 
 async def test_a_budget_pauses_and_resuming_gives_another(tmp_path: Path) -> None:
@@ -201,12 +201,12 @@ async def test_a_budget_pauses_and_resuming_gives_another(tmp_path: Path) -> Non
     session_id = await ask(made)
     live = made.engine.live(session_id)
     assert live is not None
-    assert (live.session.status, live.session.reason) == (PAUSED, "budget_model_calls")
+    assert (live.session.status, live.session.reason) == (Status.PAUSED, "budget_model_calls")
     assert len(made.models.requests) == 3
     made.models.otherwise = lambda _: [ANSWER]
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     assert made.messages(session_id)[-1].content == ANSWER
 
 
@@ -219,11 +219,11 @@ def _question(made: Bench, session_id: str) -> Message:
 async def test_a_tool_that_asks_runs_only_when_allowed(tmp_path: Path, answer: str, ran: bool) -> None:
     made = bench(tmp_path, [calling(("open", {"url": "x"})), [ANSWER]], a_tool("open", asks=True))
     session_id = await ask(made)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     question = _question(made, session_id)
     assert question.prompt is not None
     assert (question.prompt.type, question.prompt.tool, question.prompt.arguments) == (
-        APPROVAL,
+        PromptType.APPROVAL,
         "open",
         '{"url": "x"}',
     )
@@ -231,9 +231,9 @@ async def test_a_tool_that_asks_runs_only_when_allowed(tmp_path: Path, answer: s
     await made.engine.chats.answer(session_id, question.id, answer)
     await made.engine.wait(session_id)
     [(state, content)] = results(made, session_id)
-    assert (state == DONE) is ran
+    assert (state == MessageState.DONE) is ran
     assert ran or "did not allow" in content
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 @pytest.mark.threat("T14")
@@ -250,8 +250,8 @@ async def test_always_is_for_the_tool_and_the_session(tmp_path: Path) -> None:
 
 def _asker() -> Tool:
     async def put(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        prompt = Prompt(question=str(arguments.get("question")), type=TEXT)
-        return ToolResult(content="asked", prompt=prompt, control=WAIT)
+        prompt = Prompt(question=str(arguments.get("question")), type=PromptType.TEXT)
+        return ToolResult(content="asked", prompt=prompt, control=Control.WAIT)
 
     return a_tool("promptUser", put)
 
@@ -260,14 +260,14 @@ async def test_a_question_waits_and_its_answer_goes_on(tmp_path: Path) -> None:
     script = [calling(("promptUser", {"question": "Which?"}), ("echo", {})), [ANSWER]]
     made = bench(tmp_path, script, _asker(), a_tool("echo"))
     session_id = await ask(made)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     assert len(results(made, session_id)) == 2
     await made.engine.chats.send(session_id, "The red one.")
     await made.engine.wait(session_id)
     sent = made.models.requests[1].messages
     assert [one["role"] for one in sent[2:]] == ["assistant", "tool", "tool", "user"]
     assert sent[-1]["content"] == "The red one."
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
 
 
 async def test_a_question_survives_a_restart(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ async def test_a_question_survives_a_restart(tmp_path: Path) -> None:
     [(_, question)] = again.engine.chats.needs_you()
     await again.engine.chats.answer(session_id, question.id, "Blue")
     await again.engine.wait(session_id)
-    assert status(again, session_id) == IDLE
+    assert status(again, session_id) == Status.IDLE
     assert again.models.requests[0].messages[-1]["content"] == "Blue"
 
 
@@ -306,7 +306,7 @@ async def test_a_tool_that_may_have_run_is_not_run_again_unasked(tmp_path: Path)
     again = bench(tmp_path, [[ANSWER]], a_tool("send", sent, repeatable=False))
     await again.engine.resume(session_id)
     await again.engine.wait(session_id)
-    assert status(again, session_id) == WAITING
+    assert status(again, session_id) == Status.WAITING
     question = _question(again, session_id)
     assert question.prompt is not None
     assert question.prompt.reason == "may_have_run"
@@ -314,8 +314,8 @@ async def test_a_tool_that_may_have_run_is_not_run_again_unasked(tmp_path: Path)
     await again.engine.chats.answer(session_id, question.id, "allow")
     await again.engine.wait(session_id)
     assert ran == [1]
-    states = [one.state for one in again.messages(session_id) if one.role == TOOL]
-    assert states == [STOPPED, DONE]
+    states = [one.state for one in again.messages(session_id) if one.role == Role.TOOL]
+    assert states == [MessageState.STOPPED, MessageState.DONE]
 
 
 async def test_a_stopped_turn_leaves_every_call_with_a_result(tmp_path: Path) -> None:
@@ -330,7 +330,7 @@ async def test_a_stopped_turn_leaves_every_call_with_a_result(tmp_path: Path) ->
     session_id = await made.engine.chats.start("main", "Wait.")
     await asyncio.wait_for(started.wait(), 5)
     await made.engine.stop(session_id)
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE
     await made.engine.chats.send(session_id, "Never mind. Hello?")
     await made.engine.wait(session_id)
     roles = [one["role"] for one in made.models.requests[-1].messages]
@@ -357,7 +357,7 @@ async def test_what_is_said_while_busy_queues_and_is_sent_in_order(tmp_path: Pat
     await chats.remove_queued(session_id, third.id)
     gate.set()
     await made.engine.wait(session_id)
-    said = [one.content for one in made.messages(session_id) if one.role == USER]
+    said = [one.content for one in made.messages(session_id) if one.role == Role.USER]
     assert said == ["First", "Fourth", "Second, better"]
     assert not live.chat_session.chat.queue
 
@@ -417,13 +417,18 @@ async def test_who_writes_in_the_moment_it_becomes_idle_gets_one_answer(
 
     def write_at_once(events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, SessionChanged) and event.session.status == IDLE and not sent:
+            if isinstance(event, SessionChanged) and event.session.status == Status.IDLE and not sent:
                 sent.append(asyncio.create_task(made.engine.chats.send(event.session_id, "And?")))
 
     made.engine.bus.subscribe(write_at_once)
     session_id = await ask(made)
     await asyncio.gather(*sent)
     await made.engine.wait(session_id)
-    assert [one.role for one in made.messages(session_id)] == [USER, ASSISTANT, USER, ASSISTANT]
+    assert [one.role for one in made.messages(session_id)] == [
+        Role.USER,
+        Role.ASSISTANT,
+        Role.USER,
+        Role.ASSISTANT,
+    ]
     assert len(made.models.requests) == 2
-    assert status(made, session_id) == IDLE
+    assert status(made, session_id) == Status.IDLE

@@ -8,12 +8,11 @@ import pytest
 
 from app.core.agent import Busy
 from app.core.provider import Delta, Finished, ModelRequest, Text
-from app.core.session import COMPLETED, STOPPED
+from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import (
-    QUEUE_FULL,
-    TIMED_OUT,
     Availability,
+    Refusal,
     Refused,
     Started,
     Task,
@@ -48,7 +47,7 @@ async def test_1_the_feature_never_ran_because_nothing_called_it(tmp_path: Path)
     assert found is not None
     session_id = await made.engine.workflows.start("Please cut a diamond", found.id)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     assert len(made.models.requests) == 4
 
 
@@ -70,7 +69,7 @@ def test_3_waiting_neither_waited_nor_timed_out() -> None:
     assert core.enqueue(task("y"), 1) == (Waits(task("y"), 0, 6.0),)
     assert core.next_moment() == 6.0
     assert core.tick(5.9) == ()
-    assert core.tick(6.0) == (Refused(task("y"), TIMED_OUT),)
+    assert core.tick(6.0) == (Refused(task("y"), Refusal.TIMED_OUT),)
     assert core.finish("x", 7) == ()
 
 
@@ -78,7 +77,7 @@ def test_4_the_depth_of_the_queue_was_computed_and_ignored() -> None:
     core = Availability(lambda _: Busy(strategy="queue", depth=2))
     assert [type(core.enqueue(task(name), 0)[0]) for name in "abc"] == [Started, Waits, Waits]
     assert not core.can_accept("a", 0)
-    assert core.enqueue(task("d"), 0) == (Refused(task("d"), QUEUE_FULL),)
+    assert core.enqueue(task("d"), 0) == (Refused(task("d"), Refusal.QUEUE_FULL),)
 
 
 def test_4_what_was_parallel_queued_without_limit() -> None:
@@ -103,7 +102,7 @@ async def test_6_a_skipped_dependency_hung_the_instance(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         await made.engine.wait(session_id)
     assert states(made, session_id) == {"a": "skipped", "b": "done", "c": "done"}
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_7_what_was_cancelled_was_overwritten_as_failed(tmp_path: Path) -> None:
@@ -118,7 +117,7 @@ async def test_7_what_was_cancelled_was_overwritten_as_failed(tmp_path: Path) ->
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     await made.engine.stop(session_id)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == STOPPED
+    assert status(made, session_id) == Status.STOPPED
     assert set(states(made, session_id).values()) == {"cancelled"}
 
 
@@ -201,5 +200,5 @@ async def test_9_a_marker_that_streams_in_pieces_counts_once(tmp_path: Path) -> 
             definition=definition,
         )
         session_id = await run(made)
-        assert status(made, session_id) == COMPLETED
+        assert status(made, session_id) == Status.COMPLETED
         assert len(made.models.requests) == 1

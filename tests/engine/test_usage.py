@@ -8,9 +8,9 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.events import EventBus, Notice, utc_now
-from app.core.message import DONE, FAILED, STOPPED
+from app.core.message import MessageState
 from app.core.provider import Finished, ModelRequest
-from app.core.session import COMPLETED, IDLE, PAUSED
+from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import Total, UsageEntry
 from app.engine.usage.usage_book import UsageBook
@@ -88,10 +88,10 @@ async def test_a_debate_pauses_before_the_call_above_the_limit_and_goes_on_exact
     await limit(bench, 0.1)
     session_id = await bench.run(a_setup(2, rounds=3))
     session = bench.debate_of(session_id)
-    assert (session.status, session.reason) == (PAUSED, "budget_month")
+    assert (session.status, session.reason) == (Status.PAUSED, "budget_month")
     assert len(bench.models.requests) == 3
     assert (session.debate.round, session.debate.turn) == (2, 1)
-    assert [state for _, state in bench.states(session_id)] == [DONE] * 3
+    assert [state for _, state in bench.states(session_id)] == [MessageState.DONE] * 3
     notice = next(one for one in bench.events if isinstance(one, Notice))
     assert notice.details == {"name": "Claude", "kind": "budget_month", "detail": "$0.12 / $0.10"}
     await bench.engine.resume(session_id)
@@ -100,7 +100,7 @@ async def test_a_debate_pauses_before_the_call_above_the_limit_and_goes_on_exact
     await limit(bench, 1)
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
-    assert bench.debate_of(session_id).status == COMPLETED
+    assert bench.debate_of(session_id).status == Status.COMPLETED
     assert len(bench.models.requests) == 6
     assert [name for name, _ in bench.states(session_id)] == ["GPT", "Claude"] * 3
 
@@ -112,12 +112,15 @@ async def test_a_chat_pauses_at_the_limit_and_answers_once_it_is_raised(bench: B
     await bench.engine.wait(session_id)
     await bench.engine.chats.send(session_id, "Two")
     session = await bench.engine.wait(session_id)
-    assert (session.status, session.reason) == (PAUSED, "budget_month")
+    assert (session.status, session.reason) == (Status.PAUSED, "budget_month")
     assert len(bench.models.requests) == 1
     await limit(bench, 0)
     await bench.engine.resume(session_id)
-    assert (await bench.engine.wait(session_id)).status == IDLE
-    assert [state for name, state in bench.states(session_id) if name == "Ann"] == [DONE, DONE]
+    assert (await bench.engine.wait(session_id)).status == Status.IDLE
+    assert [state for name, state in bench.states(session_id) if name == "Ann"] == [
+        MessageState.DONE,
+        MessageState.DONE,
+    ]
 
 
 async def test_a_model_that_is_free_goes_on_and_one_without_a_price_does_not(bench: Bench) -> None:
@@ -135,9 +138,9 @@ async def test_an_answer_that_was_cut_is_paid_for_as_well(bench: Bench) -> None:
     bench.models.script = [[end]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)
-    assert bench.states(session_id)[-1] == ("Ann", FAILED)
+    assert bench.states(session_id)[-1] == ("Ann", MessageState.FAILED)
     assert (await bench.engine.usage.this_month()).known_usd == 0.01
-    assert STOPPED not in [state for _, state in bench.states(session_id)]
+    assert MessageState.STOPPED not in [state for _, state in bench.states(session_id)]
 
 
 async def test_the_month_is_what_counts_and_the_next_begins_at_nothing() -> None:

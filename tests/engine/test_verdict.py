@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.output import verdict_text
-from app.core.errors import SERVER, BadInput, NotFound, ProviderError
-from app.core.message import DONE
+from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
+from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, FREE, PAUSED, Debate
+from app.core.session import Debate, DebateMode, Status
 from app.core.texts import Texts
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.debate.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
@@ -103,18 +103,23 @@ async def test_nobody_reads_a_ballot_and_without_them_nothing_more_is_asked(tmp_
 async def test_a_vote_that_cannot_be_had_is_an_empty_one(tmp_path: Path) -> None:
     def answer(request: ModelRequest) -> Script:
         if votes(request):
-            return [ProviderError(SERVER, "500")] if "Say what" in str(request.messages) else ["?"]
+            return (
+                [ProviderError(FailureKind.SERVER, "500")] if "Say what" in str(request.messages) else ["?"]
+            )
         return [a_verdict()] if judges(request) else ["I say so."]
 
     made = bench(tmp_path, answer)
     session_id = await held(made)
     live = made.engine.live(session_id)
-    assert live is not None and live.session.status == COMPLETED
+    assert live is not None and live.session.status == Status.COMPLETED
     assert {one.stance for one in debate_of(made, session_id).ballots} == {None}
 
 
 async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) -> None:
-    made = bench(tmp_path, lambda one: [ProviderError(SERVER, "500")] if one.schema else ["I say so. " * 60])
+    made = bench(
+        tmp_path,
+        lambda one: [ProviderError(FailureKind.SERVER, "500")] if one.schema else ["I say so. " * 60],
+    )
     session_id = await held(made)
     verdict = debate_of(made, session_id).verdict
     assert verdict is not None
@@ -147,7 +152,7 @@ async def test_a_debate_that_runs_is_not_judged(tmp_path: Path) -> None:
     gate.set()
 
 
-@pytest.mark.parametrize("mode", ["round-robin", FREE])
+@pytest.mark.parametrize("mode", ["round-robin", DebateMode.FREE])
 async def test_a_fork_goes_on_from_its_turn_and_leaves_the_other_alone(tmp_path: Path, mode: str) -> None:
     made = bench(tmp_path)
     session_id = await held(made, mode=mode)
@@ -156,14 +161,14 @@ async def test_a_fork_goes_on_from_its_turn_and_leaves_the_other_alone(tmp_path:
     before = [one.content for one in made.messages(session_id)]
     fork = await made.engine.debates.fork(session_id, turns[1].id)
     live = made.engine.live(fork)
-    assert live is not None and (live.session.status, live.session.reason) == (PAUSED, "forked")
+    assert live is not None and (live.session.status, live.session.reason) == (Status.PAUSED, "forked")
     debate = debate_of(made, fork)
     assert (debate.round, debate.turn, debate.verdict) == (2, 0, None)
     assert {one.round for one in debate.ballots} == {0, 1}
     assert not {one.id for one in live.messages} & {one.id for one in turns}
     await made.engine.resume(fork)
     await made.engine.wait(fork)
-    assert live.session.status == COMPLETED and len(live.messages) == 4
+    assert live.session.status == Status.COMPLETED and len(live.messages) == 4
     assert [one.content for one in made.messages(session_id)] == before
     with pytest.raises(NotFound):
         await made.engine.debates.fork(session_id, "nothing")
@@ -179,7 +184,11 @@ def test_a_vote_is_one_number(answer: str, stance: int | None) -> None:
 
 def _said() -> Sequence[object]:
     one, two = people(2)
-    return [said(one, "First.", id="m1"), said(two, "", id="m2"), said(two, "Second.", id="m3", state=DONE)]
+    return [
+        said(one, "First.", id="m1"),
+        said(two, "", id="m2"),
+        said(two, "Second.", id="m3", state=MessageState.DONE),
+    ]
 
 
 @pytest.mark.parametrize(

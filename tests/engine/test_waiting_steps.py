@@ -8,7 +8,7 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.provider import ModelRequest
-from app.core.session import COMPLETED, PAUSED, STOPPED
+from app.core.session import Status
 from app.core.workflow import WorkflowDefinition
 from tests.builders import Bench, Script, until
 from tests.engine.test_queues import QUEUE, TWO, gated, waiting
@@ -54,7 +54,7 @@ async def test_a_step_left_out_while_it_waits_never_runs_and_what_is_behind_it_g
     gate.set()
     await made.engine.wait(session_id)
     assert states(made, session_id) == {"a": "done", "b": "skipped", "c": "done"}
-    assert (reasons(made, session_id), status(made, session_id)) == ({"b": "by_user"}, COMPLETED)
+    assert (reasons(made, session_id), status(made, session_id)) == ({"b": "by_user"}, Status.COMPLETED)
     assert sorted(asked_for(made)) == ["a", "c"], "the model was asked for a step that was left out"
     await made.engine.workflows.retry(session_id, "b")
     await made.engine.wait(session_id)
@@ -85,7 +85,7 @@ async def test_stopped_while_it_waits_it_is_cancelled_and_can_be_tried_again(tmp
     await until(lambda: bool(waiting(made)))
     gate.set()
     await made.engine.wait(session_id)
-    assert (status(made, session_id), asked_for(made).count(held)) == (COMPLETED, 1)
+    assert (status(made, session_id), asked_for(made).count(held)) == (Status.COMPLETED, 1)
 
 
 async def test_left_out_and_tried_again_at_once_it_waits_again(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_left_out_and_tried_again_at_once_it_waits_again(tmp_path: Path) -
     await until(lambda: states(made, session_id)[held] == "waiting")
     gate.set()
     await made.engine.wait(session_id)
-    assert (status(made, session_id), asked_for(made).count(held)) == (COMPLETED, 1)
+    assert (status(made, session_id), asked_for(made).count(held)) == (Status.COMPLETED, 1)
 
 
 async def test_the_whole_stopped_nothing_waits_any_more(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_the_whole_stopped_nothing_waits_any_more(tmp_path: Path) -> None:
     assert not made.engine.queues.jobs()
     assert set(states(made, session_id).values()) == {"cancelled"}
     gate.set()
-    assert (status(made, session_id), held in asked_for(made)) == (STOPPED, False)
+    assert (status(made, session_id), held in asked_for(made)) == (Status.STOPPED, False)
 
 
 @pytest.mark.parametrize("command", ["skip", "retry"])
@@ -124,7 +124,7 @@ async def test_what_a_step_asked_is_asked_no_more_once_it_is_left_out_or_tried_a
     asks[0] = False
     await getattr(made.engine.workflows, command)(session_id, "a")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     assert made.engine.chats.needs_you() == []
 
 
@@ -147,7 +147,7 @@ async def test_a_step_may_delegate_as_deep_as_a_chat(tmp_path: Path) -> None:
     one = WorkflowDefinition(id="diamond", name="D", steps=(step("a"),))
     made = bench(tmp_path, answer, *agents, definition=one)
     session_id = await run(made)
-    assert (status(made, session_id), states(made, session_id)) == (COMPLETED, {"a": "done"})
+    assert (status(made, session_id), states(made, session_id)) == (Status.COMPLETED, {"a": "done"})
     in_a_step, told[:] = list(told), []
     await made.engine.wait(await made.engine.chats.start("boss", "Go."))
     assert in_a_step == told == [["subAgent"], [], ["subAgent"]]
@@ -160,11 +160,11 @@ async def test_a_pause_lets_no_step_begin_that_waited(tmp_path: Path) -> None:
     assert states(made, session_id)[held] == "ready"
     gate.set()
     await made.engine.wait(session_id)
-    assert status(made, session_id) == PAUSED
+    assert status(made, session_id) == Status.PAUSED
     assert states(made, session_id)[held] == "ready" and len(asked_for(made)) == 1
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     assert sorted(asked_for(made)) == ["a", "b"]
 
 
@@ -176,7 +176,7 @@ async def test_a_pause_that_is_forgotten_lets_a_waiting_step_wait_again(tmp_path
     await until(lambda: states(made, session_id)[held] == "waiting")
     gate.set()
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_where_all_steps_wait_a_pause_comes_at_once(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ async def test_where_all_steps_wait_a_pause_comes_at_once(tmp_path: Path) -> Non
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: len(waiting(made)) == 2)
     await made.engine.pause(session_id)
-    assert status(made, session_id) == PAUSED
+    assert status(made, session_id) == Status.PAUSED
     assert set(states(made, session_id).values()) == {"ready"} and not waiting(made)
     gate.set()
 
@@ -198,7 +198,7 @@ async def test_a_chat_that_waits_for_its_assistant_is_paused_at_once(tmp_path: P
     session_id = await made.engine.chats.start("po", "And for me?")
     await until(lambda: bool(waiting(made)))
     await made.engine.pause(session_id)
-    assert status(made, session_id) == PAUSED and not waiting(made)
+    assert status(made, session_id) == Status.PAUSED and not waiting(made)
     gate.set()
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)

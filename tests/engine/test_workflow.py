@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent, Busy
-from app.core.errors import SERVER, BadInput, NotFound, ProviderError
-from app.core.message import TOOL
+from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
+from app.core.message import Role
 from app.core.provider import ModelRequest, Text
-from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession
+from app.core.session import Status, WorkflowSession
 from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
 from app.engine.workflow.classifier import by_keyword, choice_of
 from app.engine.workflow.commands import read_built_in
@@ -93,7 +93,7 @@ async def test_steps_run_by_their_dependencies_and_results_feed_on(tmp_path: Pat
 
     made = bench(tmp_path, answer)
     session_id = await run(made)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     assert set(states(made, session_id).values()) == {"done"}
     assert order[0] == "a" and order[-1] == "d" and set(order[1:3]) == {"b", "c"}
     last = json.dumps(made.models.requests[-1].messages, ensure_ascii=False)
@@ -117,7 +117,7 @@ async def test_independent_steps_run_at_once(tmp_path: Path) -> None:
 
     made.models.stream = stream  # type: ignore[assignment, method-assign]
     session_id = await run(made)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 @pytest.mark.parametrize("go_on", ["retry", "resume"])
@@ -126,12 +126,12 @@ async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path:
 
     def answer(request: ModelRequest) -> Script:
         if step_of(request) == "b" and broken[0]:
-            return [ProviderError(SERVER, "500")]
+            return [ProviderError(FailureKind.SERVER, "500")]
         return [DONE_TEXT]
 
     made = bench(tmp_path, answer)
     session_id = await run(made)
-    assert status(made, session_id) == PAUSED
+    assert status(made, session_id) == Status.PAUSED
     assert states(made, session_id) == {"a": "done", "b": "failed", "c": "done", "d": "skipped"}
     assert reasons(made, session_id) == {"b": "server", "d": "blocked"}
     asked = len(made.models.requests)
@@ -143,7 +143,7 @@ async def test_a_failed_step_stops_what_depends_on_it_and_nothing_else(tmp_path:
     await made.engine.wait(session_id)
     assert set(states(made, session_id).values()) == {"done"}
     assert [step_of(one) for one in made.models.requests[asked:]] == ["b", "d"]
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 @pytest.mark.parametrize(("when_skipped", "end"), [("satisfies", "done"), ("blocks", "skipped")])
@@ -155,14 +155,14 @@ async def test_a_skip_satisfies_or_blocks_as_the_definition_says(
     )
     made = bench(
         tmp_path,
-        lambda one: [ProviderError(SERVER, "500")] if step_of(one) == "a" else [DONE_TEXT],
+        lambda one: [ProviderError(FailureKind.SERVER, "500")] if step_of(one) == "a" else [DONE_TEXT],
         definition=definition,
     )
     session_id = await run(made)
     await made.engine.workflows.skip(session_id, "a")
     await made.engine.wait(session_id)
     assert states(made, session_id) == {"a": "skipped", "b": end}
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_person(tmp_path: Path) -> None:
@@ -174,13 +174,13 @@ async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_p
     session_id = await run(made)
     assert len(made.models.requests) == 2
     assert "[STEP_COMPLETE]" in str(made.models.requests[1].messages[-1]["content"])
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     assert reasons(made, session_id) == {"a": "no_marker"}
     made.models.otherwise = lambda _: [DONE_TEXT]
     await made.engine.workflows.accept(session_id, "a")
     await made.engine.wait(session_id)
     assert states(made, session_id) == {"a": "done", "b": "done"}
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     await made.engine.stop(session_id)
-    assert status(made, session_id) == STOPPED
+    assert status(made, session_id) == Status.STOPPED
     assert set(states(made, session_id).values()) == {"cancelled"}
     gate.set()
     await asyncio.sleep(0.05)
@@ -225,14 +225,14 @@ async def test_after_a_restart_it_is_paused_and_no_step_runs_twice(tmp_path: Pat
     _made.clear()
     again = bench(tmp_path, lambda _: [DONE_TEXT])
     live = await again.engine.open(session_id)
-    assert live.session.status == PAUSED
+    assert live.session.status == Status.PAUSED
     await again.engine.resume(session_id)
     await again.engine.wait(session_id)
     assert set(states(again, session_id).values()) == {"done"}
     assert [step_of(one) for one in again.models.requests] == ["b", "d"]
     calls = [call.id for one in again.messages(session_id) for call in one.tool_calls]
     assert calls in (["a.1", "b.1", "c.1", "d.1"], ["a.1", "c.1", "b.1", "d.1"])
-    results = [one.tool_call_id for one in again.messages(session_id) if one.role == TOOL]
+    results = [one.tool_call_id for one in again.messages(session_id) if one.role == Role.TOOL]
     assert sorted(results) == sorted(calls)
 
 
@@ -244,12 +244,12 @@ async def test_a_question_of_a_step_waits_while_the_rest_runs(tmp_path: Path) ->
 
     made = bench(tmp_path, answer, agent("tess", role="QA", tools=("promptUser",)))
     session_id = await run(made)
-    assert status(made, session_id) == WAITING
+    assert status(made, session_id) == Status.WAITING
     assert states(made, session_id) == {"a": "done", "b": "waiting", "c": "done", "d": "pending"}
     [(_, question)] = made.engine.chats.needs_you()
     await made.engine.chats.answer(session_id, question.id, "Blue")
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 async def test_a_busy_assistant_takes_its_steps_one_after_the_other(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ async def test_a_busy_assistant_takes_its_steps_one_after_the_other(tmp_path: Pa
 
     made.models.stream = stream  # type: ignore[assignment, method-assign]
     session_id = await run(made)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
     assert at_once == [0, 0, 0]
 
 
@@ -292,7 +292,7 @@ async def test_a_step_that_is_refused_says_why_and_can_be_retried(tmp_path: Path
     assert reason == "busy"
     await made.engine.workflows.retry(session_id, failed)
     await made.engine.wait(session_id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 @pytest.mark.parametrize("definition", BUILT_IN, ids=lambda one: one.id)
@@ -300,7 +300,7 @@ async def test_the_built_in_ones_reach_their_end(tmp_path: Path, definition: Wor
     assert not faults(definition)
     made = bench(tmp_path, lambda _: [DONE_TEXT], definition=definition)
     session_id = await run(made, definition.id)
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_cha
     ):
         with pytest.raises(BadInput, match="workflow_asks_nothing"):
             await work
-    assert status(made, session_id) == COMPLETED
+    assert status(made, session_id) == Status.COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -417,4 +417,4 @@ async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> No
     await again.engine.workflows.skip(session_id, "a")
     await again.engine.wait(session_id)
     assert states(again, session_id) == {"a": "skipped", "b": "done", "c": "done", "d": "done"}
-    assert status(again, session_id) == COMPLETED
+    assert status(again, session_id) == Status.COMPLETED

@@ -18,20 +18,32 @@ from tests.repeats import repeats, slow_after
 MODULE = "app.engine.workflow.director"
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
 MUTANTS = [
-    ("if state.state in (FAILED, CANCELLED):", "if state.state == CANCELLED:"),
-    ("(when_skipped == BLOCKS or state.reason == BLOCKED)", "when_skipped == BLOCKS"),
-    ("(when_skipped == BLOCKS or state.reason == BLOCKED)", "state.reason == BLOCKED"),
+    (
+        "if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):",
+        "if state.state == StepStatus.CANCELLED:",
+    ),
+    (
+        "when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
+        "when_skipped == WhenSkipped.BLOCKS",
+    ),
+    (
+        "when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
+        "state.reason == Reason.BLOCKED",
+    ),
     ("if blocked:", "if False:"),
     ("by_id[one].state not in STEP_ENDED", "by_id[one].state != 'done'"),
     ("blocked = any(", "blocked = all("),
-    ("by_id[one].state == SKIPPED and by_id[one].reason == BLOCKED", "by_id[one].state == SKIPPED"),
+    ("and by_id[one].reason == Reason.BLOCKED", ""),
     ("again.add(one)\n                due.append(one)", "again.add(one)"),
     ("again = {step_id}", "again = set()"),
     ("return settled(definition, fresh)", "return fresh"),
     ("again = reopened(definition, states, state.id)", "again = states"),
     ("for one in dict.fromkeys(step.depends_on)", "for one in step.depends_on"),
-    ("if open_before[step.id] and by_id[step.id].state == READY:", "if False:"),
-    ("if state.state in (PENDING, READY):", "if state.state in (PENDING, READY, FAILED):"),
+    ("if open_before[step.id] and by_id[step.id].state == StepStatus.READY:", "if False:"),
+    (
+        "if state.state in (StepStatus.PENDING, StepStatus.READY):",
+        "if state.state in (StepStatus.PENDING, StepStatus.READY, StepStatus.FAILED):",
+    ),
 ]
 
 

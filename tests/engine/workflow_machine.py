@@ -9,22 +9,7 @@ from graphlib import TopologicalSorter
 
 from hypothesis import strategies as st
 
-from app.core.workflow import (
-    BLOCKS,
-    CANCELLED,
-    DONE,
-    FAILED,
-    PENDING,
-    READY,
-    RUNNING,
-    SATISFIES,
-    SKIPPED,
-    STEP_ENDED,
-    WAITING,
-    StepState,
-    WorkflowDefinition,
-    WorkflowStep,
-)
+from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.engine.workflow.director import begun, reopened, with_step
 
 Action = tuple[str, int]
@@ -46,7 +31,7 @@ def definitions(draw: st.DrawFn) -> WorkflowDefinition:
                 role="qa",
                 prompt="",
                 depends_on=tuple(f"s{one}" for one in before),
-                when_skipped=draw(st.sampled_from((SATISFIES, BLOCKS))),
+                when_skipped=draw(st.sampled_from((WhenSkipped.SATISFIES, WhenSkipped.BLOCKS))),
             )
         )
     return WorkflowDefinition(id="drawn", name="Drawn", steps=tuple(draw(st.permutations(steps))))
@@ -78,30 +63,33 @@ class Instance:
     def check(self) -> None:
         """Compare every step with what follows of the facts."""
         expected = self._derived()
-        found = {one.id: (one.state, one.reason if one.state == SKIPPED else "") for one in self.states}
+        found = {
+            one.id: (one.state, one.reason if one.state == StepStatus.SKIPPED else "") for one in self.states
+        }
         assert found == expected, "W2, W7: a step is not what follows of those before it"
         assert [one.id for one in self.states] == [one.id for one in self.definition.steps]
         states = {state for state, _ in found.values()}
-        if not states & {READY, RUNNING, WAITING}:
-            assert PENDING not in states, "W9: something waits for ever"
+        if not states & {StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING}:
+            assert StepStatus.PENDING not in states, "W9: something waits for ever"
 
     def _derived(self) -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
         for step_id in self.order:
             fact = self.facts.get(step_id)
             if fact is not None:
-                found[step_id] = (fact, "by_user" if fact == SKIPPED else "")
+                found[step_id] = (fact, "by_user" if fact == StepStatus.SKIPPED else "")
                 continue
             before = [(self.steps[one].when_skipped, found[one]) for one in self.steps[step_id].depends_on]
             if any(state not in STEP_ENDED for _, (state, _) in before):
-                found[step_id] = (PENDING, "")
+                found[step_id] = (StepStatus.PENDING, "")
             elif any(
-                state in (FAILED, CANCELLED) or (state == SKIPPED and (when == BLOCKS or why == "blocked"))
+                state in (StepStatus.FAILED, StepStatus.CANCELLED)
+                or (state == StepStatus.SKIPPED and (when == WhenSkipped.BLOCKS or why == "blocked"))
                 for when, (state, why) in before
             ):
-                found[step_id] = (SKIPPED, "blocked")
+                found[step_id] = (StepStatus.SKIPPED, "blocked")
             else:
-                found[step_id] = (READY, "")
+                found[step_id] = (StepStatus.READY, "")
         return found
 
     def _put(self, before: StepState, **fields: object) -> None:
@@ -112,53 +100,68 @@ class Instance:
     def _begin(self, state: StepState) -> None:
         by_id = {one.id: one.state for one in self.states}
         before = self.steps[state.id].depends_on
-        assert all(by_id[one] in (DONE, SKIPPED) for one in before), "W2: it starts before its time"
+        assert all(by_id[one] in (StepStatus.DONE, StepStatus.SKIPPED) for one in before), (
+            "W2: it starts before its time"
+        )
         attempt = (state.id, state.attempt + 1)
         assert attempt not in self.attempts, "W8: an attempt's number is used again"
         self.attempts.add(attempt)
-        self._put(state, state=RUNNING, attempt=attempt[1])
+        self._put(state, state=StepStatus.RUNNING, attempt=attempt[1])
 
     def _done(self, state: StepState) -> None:
-        self._put(state, state=DONE)
+        self._put(state, state=StepStatus.DONE)
 
     def _fail(self, state: StepState) -> None:
-        self._put(state, state=FAILED, reason="server")
+        self._put(state, state=StepStatus.FAILED, reason="server")
 
     def _asks(self, state: StepState) -> None:
-        self._put(state, state=WAITING, reason="no_marker")
+        self._put(state, state=StepStatus.WAITING, reason="no_marker")
 
     def _accept(self, state: StepState) -> None:
-        self._put(state, state=DONE, reason="")
+        self._put(state, state=StepStatus.DONE, reason="")
 
     def _skip(self, state: StepState) -> None:
-        self._put(state, state=SKIPPED, reason="by_user")
+        self._put(state, state=StepStatus.SKIPPED, reason="by_user")
 
     def _retry(self, state: StepState) -> None:
-        again = tuple(replace(one, state=PENDING) if one.state == CANCELLED else one for one in self.states)
-        kept = {one.id: one for one in self.states if one.state == DONE and one.id != state.id}
+        again = tuple(
+            replace(one, state=StepStatus.PENDING) if one.state == StepStatus.CANCELLED else one
+            for one in self.states
+        )
+        kept = {one.id: one for one in self.states if one.state == StepStatus.DONE and one.id != state.id}
         self.states = reopened(self.definition, again, state.id)
         self.facts = {
-            step_id: fact for step_id, fact in self.facts.items() if step_id != state.id and fact != CANCELLED
+            step_id: fact
+            for step_id, fact in self.facts.items()
+            if step_id != state.id and fact != StepStatus.CANCELLED
         }
         assert {one.id: one for one in self.states if one.id in kept} == kept, "what is done is touched"
 
     def _cancel(self, _: StepState) -> None:
         """End all that has not ended, as a stop does."""
         self.states = tuple(
-            one if one.state in STEP_ENDED else replace(one, state=CANCELLED, reason="")
+            one if one.state in STEP_ENDED else replace(one, state=StepStatus.CANCELLED, reason="")
             for one in self.states
         )
-        self.facts |= {one.id: CANCELLED for one in self.states if one.state == CANCELLED}
-        blocked = {one.id for one in self.states if one.state == SKIPPED and one.reason == "blocked"}
+        self.facts |= {
+            one.id: StepStatus.CANCELLED for one in self.states if one.state == StepStatus.CANCELLED
+        }
+        blocked = {
+            one.id for one in self.states if one.state == StepStatus.SKIPPED and one.reason == "blocked"
+        }
         assert not blocked & set(self.facts)
 
     def _run_out(self) -> None:
         """Let everything that can run be done: it ends, and within as many starts as there are steps."""
         for _ in range(3 * len(self.states)):
-            able = [one for one in self.states if one.state in (READY, RUNNING, WAITING)]
+            able = [
+                one
+                for one in self.states
+                if one.state in (StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING)
+            ]
             if not able:
                 break
-            if able[0].state == READY:
+            if able[0].state == StepStatus.READY:
                 self._begin(able[0])
             else:
                 self._done(able[0])
@@ -167,12 +170,24 @@ class Instance:
 
 
 _FROM: dict[str, tuple[str, ...]] = {
-    "begin": (READY,),
-    "done": (RUNNING,),
-    "fail": (RUNNING,),
-    "asks": (RUNNING,),
-    "accept": (WAITING,),
-    "skip": (PENDING, READY, WAITING, FAILED, CANCELLED),
-    "retry": (FAILED, SKIPPED, CANCELLED, WAITING, DONE),
-    "cancel": (READY, RUNNING, WAITING),
+    "begin": (StepStatus.READY,),
+    "done": (StepStatus.RUNNING,),
+    "fail": (StepStatus.RUNNING,),
+    "asks": (StepStatus.RUNNING,),
+    "accept": (StepStatus.WAITING,),
+    "skip": (
+        StepStatus.PENDING,
+        StepStatus.READY,
+        StepStatus.WAITING,
+        StepStatus.FAILED,
+        StepStatus.CANCELLED,
+    ),
+    "retry": (
+        StepStatus.FAILED,
+        StepStatus.SKIPPED,
+        StepStatus.CANCELLED,
+        StepStatus.WAITING,
+        StepStatus.DONE,
+    ),
+    "cancel": (StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING),
 }

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from app.core.message import DONE, STREAMING, Author, Message, Prompt, ToolCall, Usage
-from app.core.session import RUNNING, Chat, ChatSession
+from app.core.message import Author, Message, MessageState, Prompt, ToolCall, Usage
+from app.core.session import Chat, ChatSession, Status
 
 USER = Author(id="user", name="User", kind="user")
 MASTER = Author(id="master", name="Master", kind="main", path=("master",))
-SESSION = ChatSession(id="s", title="A chat", status=RUNNING, chat=Chat(assistant_id="master"))
+SESSION = ChatSession(id="s", title="A chat", status=Status.RUNNING, chat=Chat(assistant_id="master"))
 AT = "2026-11-21T14:02:00.000Z"
 
 
@@ -63,7 +63,7 @@ def gave(
     call_id: str,
     text: str = "ok",
     *,
-    state: str = DONE,
+    state: str = MessageState.DONE,
     author: Author = MASTER,
     under: tuple[str, str] | None = None,
     **fields: object,
@@ -107,12 +107,12 @@ def a_tree() -> list[Message]:
     return [
         asked(1),
         spoke("m1", "tm", "Two at once.", [call("c1", "subAgent"), call("c2", "subAgent")]),
-        gave("r1", "tm", "c1", "", state=STREAMING),
-        gave("r2", "tm", "c2", "", state=STREAMING),
+        gave("r1", "tm", "c1", "", state=MessageState.STREAMING),
+        gave("r2", "tm", "c2", "", state=MessageState.STREAMING),
         spoke("b1", "tb", "", [call("d0"), call("d1", "subAgent")], author=browser, under=one),
         spoke("k1", "tk", "Checking…", author=checker, under=two),
         gave("s0", "tb", "d0", "page", author=browser, under=one),
-        gave("s1", "tb", "d1", "", state=STREAMING, author=browser, under=one),
+        gave("s1", "tb", "d1", "", state=MessageState.STREAMING, author=browser, under=one),
         spoke("e1", "te", "Read.", author=third, under=below),
         gave("s1", "tb", "d1", '{"ok": true}', author=browser, under=one),
         spoke("b2", "tb", "Found it.", author=browser, under=one),

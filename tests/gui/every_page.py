@@ -13,28 +13,26 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.core.agent import Agent, Group, Leader
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
-from app.core.message import APPROVAL, OPTIONS, YESNO, Author, Failure, Message, Prompt, Usage
+from app.core.message import Author, Failure, Message, Prompt, PromptType, Usage
 from app.core.plan import Plan, PlanItem
 from app.core.session import (
-    COMPLETED,
-    PAUSED,
-    ROLES,
-    WAITING,
     Chat,
     ChatSession,
     Debate,
+    DebateMode,
     DebateSession,
     GroupSession,
     GroupState,
     Participant,
     QueuedMessage,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
 from app.core.tool import McpServer
 from app.core.verdict import Ballot, Point, Verdict
-from app.core.workflow import DONE, FAILED, PENDING, StepState
+from app.core.workflow import StepState, StepStatus
 from app.engine.workflow.commands import read_built_in as read_workflows
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.storage.documents import JsonDocuments
@@ -121,17 +119,27 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         judge="Zyx Ada", model="openai/gpt-zyx", answer=(point,), agreed=(point,), open=(point,)
     )
     debate = Debate(
-        topic=USERS_WORDS, mode=ROLES, rounds=3, round=2, participants=SEATS, ballots=ballots, verdict=verdict
+        topic=USERS_WORDS,
+        mode=DebateMode.ROLES,
+        rounds=3,
+        round=2,
+        participants=SEATS,
+        ballots=ballots,
+        verdict=verdict,
     )
     asked = [*a_tree()[:1], spoke("m1", "tm", "Zyx?", [call("q1", "ask")])]
-    options = Prompt(question=USERS_WORDS, type=OPTIONS, options=("Zyx", "Wvu"))
+    options = Prompt(question=USERS_WORDS, type=PromptType.OPTIONS, options=("Zyx", "Wvu"))
     allow = Prompt(
-        question="", type=APPROVAL, tool="web_fetch", arguments='{"url": "https://zyx/"}', reason="tool"
+        question="",
+        type=PromptType.APPROVAL,
+        tool="web_fetch",
+        arguments='{"url": "https://zyx/"}',
+        reason="tool",
     )
     definition = next(
         one for one in read_workflows(resources_dir() / "workflows")["en"] if one.id == "bug-fix"
     )
-    states = (DONE, FAILED, PENDING)
+    states = (StepStatus.DONE, StepStatus.FAILED, StepStatus.PENDING)
     steps = tuple(
         StepState(
             id=step.id,
@@ -150,30 +158,30 @@ def sessions() -> list[tuple[Session, list[Message]]]:
     speaks = replace(agent("zyx-qa"), kind="main", path=("zyx-qa",), depth=0)
     member = spoke("g1", "tg", USERS_WORDS, author=speaks)
     leader = Author(id="orchestrator", name="Zyx", kind="orchestrator", path=("orchestrator",))
-    asks = Prompt(question="Zyx wvu?", type=YESNO)
+    asks = Prompt(question="Zyx wvu?", type=PromptType.YESNO)
     one = turn_by_turn(a_tree()[:1])
     return [
-        (session(DebateSession, DEBATE, "Wvu 1", status=COMPLETED, debate=debate), said),
-        (session(ChatSession, CHAT, "Wvu 2", chat=chat("tm"), status=PAUSED, reason="app_restart"), turn_by_turn(a_tree())),
+        (session(DebateSession, DEBATE, "Wvu 1", status=Status.COMPLETED, debate=debate), said),
+        (session(ChatSession, CHAT, "Wvu 2", chat=chat("tm"), status=Status.PAUSED, reason="app_restart"), turn_by_turn(a_tree())),
         (
-            session(ChatSession, ASKED, "Wvu 3", chat=chat("tm"), status=WAITING),
+            session(ChatSession, ASKED, "Wvu 3", chat=chat("tm"), status=Status.WAITING),
             turn_by_turn([*asked, question("q", "tm", "q1", options, role="tool")]),
         ),
         (
-            session(ChatSession, ALLOWED, "Wvu 4", chat=chat("tm"), status=WAITING),
+            session(ChatSession, ALLOWED, "Wvu 4", chat=chat("tm"), status=Status.WAITING),
             turn_by_turn(
                 [*asked[:1], spoke("m1", "tm", "Zyx", [call("q1")]), question("q", "tm", "q1", allow)]
             ),
         ),
         (
             session(
-                ChatSession, QUEUED, "Wvu 5", status=PAUSED, reason="app_restart",
+                ChatSession, QUEUED, "Wvu 5", status=Status.PAUSED, reason="app_restart",
                 chat=chat("tu1", queue=(QueuedMessage(id="1", text="Zyx"), QueuedMessage(id="2", text="Wvu"))),
             ),
             one,
         ),
         (
-            session(GroupSession, GROUP, "Wvu 6", chat=chat("tq"), group=crew, plan=plan, status=WAITING),
+            session(GroupSession, GROUP, "Wvu 6", chat=chat("tq"), group=crew, plan=plan, status=Status.WAITING),
             [
                 *turn_by_turn([*a_tree()[:1], member]),
                 replace(question("q", "tq", None, asks), author=leader, follows="tg"),
@@ -181,7 +189,7 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         ),
         (
             session(
-                WorkflowSession, WORK, "Wvu 7", chat=chat("tu1"), status=PAUSED, reason="step_failed",
+                WorkflowSession, WORK, "Wvu 7", chat=chat("tu1"), status=Status.PAUSED, reason="step_failed",
                 workflow=WorkflowState(definition=definition, command=USERS_WORDS, steps=steps),
             ),
             one,
@@ -250,7 +258,7 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     top.needs_you._popup.hide()
     desk.debates.show_setup(USERS_WORDS)
     yield await shown("setup")
-    desk.panel.setup.mode.set_value(ROLES)
+    desk.panel.setup.mode.set_value(DebateMode.ROLES)
     yield await shown("setup with roles")
     await desk.debates.show_discussion(DEBATE)
     yield await shown("verdict")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.gradual_loading import Backlog
 from app.gui.transcript.row_filler import SLICE
@@ -166,7 +166,7 @@ def test_what_happens_in_a_turn_that_is_still_to_come_is_not_lost(view: Transcri
     ids = view.message_ids
     assert ids[ids.index("m3/0") + 1 : ids.index("n3")] == ["group tk", "k1"]
     view.show_session(SESSION, messages)
-    view.message_started(spoke("new", "tn", "A new turn.", state=STREAMING))
+    view.message_started(spoke("new", "tn", "A new turn.", state=MessageState.STREAMING))
     assert held(view) < len(messages)
     assert view.message_ids[-1] == "new"
 

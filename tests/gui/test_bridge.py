@@ -16,7 +16,7 @@ from app.core.events import (
     ToolStarted,
     TurnFinished,
 )
-from app.core.message import STREAMING, Author, Message, Prompt, ToolCall
+from app.core.message import Author, Message, MessageState, Prompt, ToolCall
 from app.gui.bridge import Bridge
 from tests.app_driver import until
 
@@ -48,14 +48,14 @@ def bus_and_log(qapp):
 
 async def test_the_first_words_come_at_once(bus_and_log):
     bus, log = bus_and_log
-    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING)))
     bus.publish(delta(0, "Hello"))
     assert log == [("started", "m1"), ("m1", "Hello")]
 
 
 async def test_what_follows_is_gathered_into_one_piece(bus_and_log):
     bus, log = bus_and_log
-    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING)))
     for at, text in enumerate("abcdef"):
         bus.publish(delta(at, text))
     await until(lambda: len(log) == 3)
@@ -64,7 +64,7 @@ async def test_what_follows_is_gathered_into_one_piece(bus_and_log):
 
 async def test_nothing_arrives_after_the_end(bus_and_log):
     bus, log = bus_and_log
-    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING)))
     bus.publish(delta(0, "a"), delta(1, "b"))
     bus.publish(MessageFinished(session_id="s", message=message(content="ab")))
     assert log[-2:] == [("m1", "b"), ("finished", "m1")]
@@ -75,7 +75,7 @@ async def test_nothing_arrives_after_the_end(bus_and_log):
 async def test_two_streams_do_not_mix(bus_and_log):
     bus, log = bus_and_log
     for name in ("m1", "m2"):
-        bus.publish(MessageStarted(session_id="s", message=message(name, state=STREAMING)))
+        bus.publish(MessageStarted(session_id="s", message=message(name, state=MessageState.STREAMING)))
         bus.publish(delta(0, "", name))
     for at in range(20):
         bus.publish(delta(at, "x", "m1"), delta(at, "y", "m2"))
@@ -94,7 +94,7 @@ def calls(arguments: str) -> CallsStreamed:
 
 async def test_of_calls_that_grow_only_the_newest_of_a_frame_is_shown(bus_and_log):
     bus, log = bus_and_log
-    bus.publish(MessageStarted(session_id="s", message=message(state=STREAMING)))
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING)))
     for end in range(1, 8):
         bus.publish(calls('{"a": 1}'[:end]))
     await until(lambda: len(log) == 2)

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.agent import Busy
-from app.core.message import ASSISTANT, FAILED
-from app.core.session import IDLE
+from app.core.message import MessageState, Role
+from app.core.session import Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_queue_dialog import MODEL, ONE, Pace, jobs, status
@@ -69,14 +69,14 @@ async def test_another_policy_counts_at_once_and_cuts_nothing_that_runs(busy):
     assert at_work(person) == 3, "a smaller limit has cut what runs"
     assert [one for one in jobs(person) if one[1] is not None] == waits, "what waits has lost its place"
     refused = await person.window.controller.engine.chats.start(ONE.id, "Five")
-    await until(lambda: status(person, refused) == IDLE)
+    await until(lambda: status(person, refused) == Status.IDLE)
     live = person.window.controller.engine.live(refused)
-    [answer] = [one for one in live.messages if one.role == ASSISTANT]
-    assert (answer.state, answer.error.kind) == (FAILED, "busy")
+    [answer] = [one for one in live.messages if one.role == Role.ASSISTANT]
+    assert (answer.state, answer.error.kind) == (MessageState.FAILED, "busy")
     pace.slow = False
-    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
     said = [person.window.controller.engine.live(one).messages[-1] for one in sessions]
-    assert {(one.role, one.state) for one in said} == {(ASSISTANT, "done")}
+    assert {(one.role, one.state) for one in said} == {(Role.ASSISTANT, "done")}
 
 
 async def test_another_role_brings_its_policy_at_once(busy):
@@ -92,7 +92,7 @@ async def test_another_role_brings_its_policy_at_once(busy):
     await until(lambda: at_work(person) == 2)
     assert "parallel" in person.find("assistant_busy").currentText()
     pace.slow = False
-    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
 
 
 async def test_each_strategy_shows_its_numbers_and_keeps_them(busy, data_dir):
@@ -132,7 +132,11 @@ async def test_none_that_may_wait_in_a_file_is_shown_as_none(busy):
 
 def failure(person: Person, session_id: str) -> str:
     live = person.window.controller.engine.live(session_id)
-    return next((one.error.kind for one in live.messages if one.state == FAILED), "") if live else ""
+    return (
+        next((one.error.kind for one in live.messages if one.state == MessageState.FAILED), "")
+        if live
+        else ""
+    )
 
 
 async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
@@ -149,7 +153,7 @@ async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
     pace.slow = False
     await engine.chats.retry(second, engine.live(second).messages[-1].id)
     await engine.stop(first)
-    await until(lambda: status(person, second) == IDLE and not jobs(person))
+    await until(lambda: status(person, second) == Status.IDLE and not jobs(person))
     assert engine.live(second).messages[-1].state == "done", "free again, it answers"
 
 
@@ -164,5 +168,5 @@ async def test_several_at_once_then_a_queue_then_no_more(busy):
     assert at_work(person) == 2
     pace.slow = False
     await engine.stop(sessions[0])
-    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
     assert engine.live(sessions[2]).messages[-1].state == "done"

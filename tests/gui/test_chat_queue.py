@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 
-from app.core.session import PAUSED, QueuedMessage
+from app.core.session import QueuedMessage, Status
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.gui.test_chat_page import person, running, say  # noqa: F401
@@ -148,7 +148,7 @@ async def test_what_is_behind_an_edited_message_goes_on_once_that_is_moved_or_re
 async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
     queue = (QueuedMessage(id="q1", text="one"), QueuedMessage(id="q2", text="two"))
-    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    keep_chat(data_dir, ONE, status=Status.PAUSED, queue=queue)
     async with at_window(data_dir) as person:  # noqa: F811
         page = await show(person, ONE)
         page.queue._rows["q1"].edit.click()
@@ -167,7 +167,7 @@ async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_hom
 
 async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):
     queue = tuple(QueuedMessage(id=f"q{number}", text=f"Point {number}.") for number in range(6))
-    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    keep_chat(data_dir, ONE, status=Status.PAUSED, queue=queue)
     async with at_window(data_dir, size=(900, 600)) as person:  # noqa: F811
         page = await show(person, ONE)
         row = page.queue._rows["q5"]

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import ROLES, RUNNING
+from app.core.session import DebateMode, Status
 from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import ShorteningButton
@@ -157,7 +157,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     desk.debates.show_setup("원격 근무, 늘려야 할까?")
     yield "welcome", window.main_area
     yield "setup", panel
-    setup.mode.set_value(ROLES)
+    setup.mode.set_value(DebateMode.ROLES)
     ready = [card for card in setup._cards if card.seat.status.ready]
     for card in ready:
         card.tick.setChecked(True)
@@ -180,7 +180,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "discussion", panel
     judging = replace(over.debate, polls=True, verdict=None, round=over.debate.rounds + 1)
     controls = panel.discussion.controls
-    controls.show_change(replace(over, status=RUNNING, debate=judging))
+    controls.show_change(replace(over, status=Status.RUNNING, debate=judging))
     yield "judging", panel
     controls.pause.click()
     yield "pausing", panel

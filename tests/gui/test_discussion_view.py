@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.core.events import RetryScheduled
 from app.core.message import Author, Failure, Message
-from app.core.session import ROLES, Debate, DebateSession, Participant
+from app.core.session import Debate, DebateMode, DebateSession, Participant
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer
@@ -36,7 +36,10 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
 
 async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
     setup = DebateSetup(
-        topic="Should we rewrite the parser?", participants=seats(*kinds), mode=ROLES, rounds=rounds
+        topic="Should we rewrite the parser?",
+        participants=seats(*kinds),
+        mode=DebateMode.ROLES,
+        rounds=rounds,
     )
     person.window.controller.debates.show_setup()
     person.window.controller.panel.setup.start_requested.emit(setup, ())

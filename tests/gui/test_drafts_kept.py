@@ -10,9 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.core.draft import NEW, SETUP
-from app.core.message import USER as BY_USER
-from app.core.message import Author, Message, Prompt
-from app.core.session import PAUSED, WAITING, Chat, ChatSession, QueuedMessage
+from app.core.message import Author, Message, Prompt, Role
+from app.core.session import Chat, ChatSession, QueuedMessage, Status
 from app.storage.paths import DataPaths
 from app.storage.session_log import log_of
 from tests import app_driver
@@ -39,7 +38,7 @@ def keep_chat(
     chat = Chat(assistant_id="assistant", assistant_name="Assistant", head="t2", queue=queue)
     session = ChatSession(id=session_id, title=f"Chat {session_id[-1]}", status=status, chat=chat)
     asked = Message(
-        id="asked", turn_id="t1", role=BY_USER, author=MINE, content="Tabs?", follows="", state="done"
+        id="asked", turn_id="t1", role=Role.USER, author=MINE, content="Tabs?", follows="", state="done"
     )
     said = Message(id="said", turn_id="t2", role="assistant", author=THEIRS, content="Spaces.", follows="t1")
     paths.session(session_id).write_bytes(log_of(session, (asked, said, *more)))
@@ -188,7 +187,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
 
 async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_dir):
     prompt = Prompt(question="Which one?", type="text")
-    keep_chat(data_dir, ONE, question("q1", "t2", None, prompt), status=WAITING)
+    keep_chat(data_dir, ONE, question("q1", "t2", None, prompt), status=Status.WAITING)
     async with at_window(data_dir) as person:
         await show(person, ONE)
         await until(lambda: person.sees("prompt_text"))
@@ -207,7 +206,7 @@ async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_di
 async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, data_dir, tmp_path):
     killed = tmp_path / "killed"
     queue = tuple(QueuedMessage(id=f"q{number}", text=f"Point {number}.") for number in (1, 2, 3))
-    keep_chat(data_dir, ONE, status=PAUSED, queue=queue)
+    keep_chat(data_dir, ONE, status=Status.PAUSED, queue=queue)
     keep_chat(data_dir, TWO)
     async with at_window(data_dir) as person:
         page = await show(person, ONE)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed
-from app.core.message import STREAMING, Attachment, Message, Prompt
+from app.core.message import Attachment, Message, MessageState, Prompt
 from app.gui.display.theme import LIGHT
 from app.gui.transcript import card_row, thought_line
 from app.gui.transcript.finder import MAX_HITS
@@ -164,7 +164,7 @@ def test_the_count_follows_what_streams_in(view: TranscriptView, qtbot: QtBot) -
     view.found.connect(lambda number, count: told.append((number, count)))
     view.show_session(SESSION, [asked(1, "a heron")])
     assert found(view, qtbot, "heron") == [("u1", TEXT)]
-    streams = spoke("m1", "t1", "", state=STREAMING)
+    streams = spoke("m1", "t1", "", state=MessageState.STREAMING)
     view.message_started(streams)
     view.append_text("m1", "The her")
     view.append_text("m1", "on, and a heron.")

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.message import APPROVAL, Message, Prompt
+from app.core.message import Message, Prompt, PromptType
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
@@ -15,7 +15,7 @@ from tests.gui.chats import MASTER
 
 
 def asked(arguments: str, tool: str = "switchAssistant", reason: str = "tool") -> Message:
-    prompt = Prompt(question="", type=APPROVAL, tool=tool, arguments=arguments, reason=reason)
+    prompt = Prompt(question="", type=PromptType.APPROVAL, tool=tool, arguments=arguments, reason=reason)
     return Message(id="m", turn_id="t", role="system", author=MASTER, prompt=prompt)
 
 

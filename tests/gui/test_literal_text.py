@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from app.core.message import USER, Author, Message
+from app.core.message import Author, Message, Role
 from app.engine.export.parts import as_markdown, literal_markdown
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import parse
@@ -40,7 +40,7 @@ def view(qtbot: QtBot) -> Iterator[TranscriptView]:
 
 
 def of_user(text: str) -> Message:
-    return Message(id="m0", turn_id="t0", role=USER, author=ME, content=text, round=1)
+    return Message(id="m0", turn_id="t0", role=Role.USER, author=ME, content=text, round=1)
 
 
 def test_a_users_message_stands_as_it_was_typed(view: TranscriptView) -> None:

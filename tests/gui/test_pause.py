@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.session import IDLE, PAUSED
+from app.core.session import Status
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.group_scenes import SHIP, STEPS
@@ -27,7 +27,7 @@ async def test_a_group_is_paused_by_click_after_what_is_written_or_at_once_and_g
     assert button.text() == "Pause now"
     assert page.session.status == "running", "the turn in flight was cut by the first click"
     await person.click("orchestrator_pause")
-    await until(lambda: page.session.status == PAUSED)
+    await until(lambda: page.session.status == Status.PAUSED)
     assert not person.sees("orchestrator_pause") and not person.sees("orchestrator_stop")
     assert plan_of(page)[0] == (STEPS[0], True)
     asked = len(wire_servers["openai"].requests)
@@ -38,7 +38,7 @@ async def test_a_group_is_paused_by_click_after_what_is_written_or_at_once_and_g
     # Once: what is being written comes to its end, and nobody is asked anything after it.
     await person.click("orchestrator_pause")
     await person.click("orchestrator_stop")
-    await until(lambda: page.session.status == IDLE)
+    await until(lambda: page.session.status == Status.IDLE)
 
 
 async def test_a_chat_is_paused_by_keys_and_goes_on_by_keys(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
@@ -49,12 +49,12 @@ async def test_a_chat_is_paused_by_keys_and_goes_on_by_keys(qapp, data_dir, wire
         await until(lambda: person.sees("toast"), what="that it pauses")
         assert page.session.status == "running"
         QTest.keyClick(person.window, Qt.Key.Key_Period, CONTROL)
-        await until(lambda: page.session.status == PAUSED)
+        await until(lambda: page.session.status == Status.PAUSED)
         assert person.sees("chat_resume") and not person.sees("stop_button")
         assert "Some words" in person.transcript("transcript")[-1]
         wire_servers["openai"].script("openai-wire", lambda _: Answer("Done."))
         QTest.keyClick(person.window, Qt.Key.Key_Period, CONTROL)
-        await until(lambda: page.session.status == IDLE)
+        await until(lambda: page.session.status == Status.IDLE)
         assert not person.sees("chat_state")
 
 
@@ -72,4 +72,4 @@ async def test_turns_limit_and_state_are_told_where_the_line_has_no_room(person,
     assert "Running" in box._head.toolTip() and "of 20" in box._head.toolTip()
     assert "Running" in box.accessibleDescription()
     await person.click("orchestrator_stop")
-    await until(lambda: page.session.status == IDLE)
+    await until(lambda: page.session.status == Status.IDLE)

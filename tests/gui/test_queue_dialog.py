@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from app.core.agent import Busy
-from app.core.session import COMPLETED, IDLE, PAUSED, STOPPED
+from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -69,7 +69,7 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     await person.click(f"queue_front_{fourth[0]}")
     assert [one for one, place in jobs(person) if place is not None] == [fourth[0], second[0], third[0]]
     await person.click(f"queue_out_{third[0]}")
-    await until(lambda: status(person, sessions[2]) == IDLE)
+    await until(lambda: status(person, sessions[2]) == Status.IDLE)
     assert person.sees("toast_action"), "the way to where it can be tried again is offered over the dialog"
     give = person.find(f"queue_give_{second[0]}")
     next(action for action in give.menu().actions() if action.text() == "Other").trigger()
@@ -77,10 +77,10 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     assert "waiting for" in dialog._states[fourth[0]].text()
     await person.click(f"queue_hold_{ONE.id}")
     pace.slow = False
-    await until(lambda: status(person, sessions[0]) == IDLE)
+    await until(lambda: status(person, sessions[0]) == Status.IDLE)
     assert jobs(person) == [(fourth[0], 0)], "held back, it begins nothing more"
     await person.click(f"queue_hold_{ONE.id}")
-    await until(lambda: all(status(person, one) == IDLE for one in sessions))
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
     assert not dialog.findChildren(type(give), f"queue_out_{fourth[0]}")
     other = engine.live(sessions[1])
     assert other is not None
@@ -98,11 +98,11 @@ async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
     await person.click("toast_action")
     page = person.window.controller.chat_page
     await until(lambda: page.session_id == sessions[1] and not person.sees("queue_dialog"))
-    await until(lambda: status(person, sessions[1]) == IDLE)
+    await until(lambda: status(person, sessions[1]) == Status.IDLE)
     pace.slow = False
     live = engine.live(sessions[1])
     page.transcript.action_requested.emit(live.messages[-1].id, "retry")
-    await until(lambda: live.messages[-1].state == "done" and status(person, sessions[1]) == IDLE)
+    await until(lambda: live.messages[-1].state == "done" and status(person, sessions[1]) == Status.IDLE)
 
 
 async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
@@ -130,7 +130,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         assert person.sees(f"queue_hold_{ONE.id}")
         await person.click("queue_close")
         await person.click("chat_resume")
-        await until(lambda: status(person, session_id) == IDLE)
+        await until(lambda: status(person, session_id) == Status.IDLE)
         assert len(wire_servers["openai"].requests) == 1
         assert desk.engine.settings().held_back == ()
 
@@ -162,7 +162,7 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     await until(lambda: states() == ["running", "running", "pending", "pending"])
     pace.slow = False
     await person.click("workflow_pause")
-    await until(lambda: page.session.status == PAUSED)
+    await until(lambda: page.session.status == Status.PAUSED)
     pace.slow = True
     await person.click("workflow_resume")
     await until(lambda: states()[2:] == ["running", "pending"])
@@ -171,5 +171,5 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     next(one for one in rows["four"].menu.actions() if one.text() == words).trigger()
     await until(lambda: states()[3] == "skipped")
     await person.click("workflow_cancel")
-    await until(lambda: page.session.status in (STOPPED, COMPLETED))
+    await until(lambda: page.session.status in (Status.STOPPED, Status.COMPLETED))
     assert not {"running", "waiting", "ready"} & set(states())

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.message import ALLOW, APPROVAL, STREAMING, Message, Prompt
+from app.core.message import Consent, Message, MessageState, Prompt, PromptType
 from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
 from app.gui.transcript.transcript_model import TranscriptModel
 from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
 from tests.repeats import repeats
 
 OPEN = Prompt(question="Which?", type="text")
-APPROVE = Prompt(question="", type=APPROVAL, tool="open_url", answered_by="w", answer=ALLOW)
+APPROVE = Prompt(
+    question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=Consent.ALLOW
+)
 
 
 def ids(messages: list[Message], folded: tuple[str, ...] = ()) -> list[str]:
@@ -153,7 +155,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
             for each in range(draw(st.integers(0, 3)))
         ]
         text = draw(st.sampled_from(["", "words"]))
-        state = draw(st.sampled_from(["done", STREAMING, "failed"]))
+        state = draw(st.sampled_from(["done", MessageState.STREAMING, "failed"]))
         if kind == "user":
             messages.append(asked(number))
             continue
@@ -214,7 +216,9 @@ def test_rows_built_live_are_those_read_from_the_disk(messages, data):
     for message in messages[1:]:
         before = [entry.id for entry in model.entries]
         splice = model.put(
-            replace(message, content="", state=STREAMING) if data.draw(st.booleans()) else message
+            replace(message, content="", state=MessageState.STREAMING)
+            if data.draw(st.booleans())
+            else message
         )
         after = [entry.id for entry in model.entries]
         gone = [entry.id for entry in splice.removed]

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QWidget
 
 from app.core.agent import Agent
-from app.core.message import APPROVAL, OPTIONS, TEXT, Author, Message, Prompt
+from app.core.message import Author, Message, Prompt, PromptType
 from app.core.stored_data import Backup, BackupContents, PackedSession
-from app.core.tool import ASKING, McpServer, ServerStatus
+from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.engine.library.assistants import SharedAssistant
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
@@ -48,14 +48,14 @@ def asked(**fields: object) -> Message:
 
 
 HAND_OVER = asked(
-    type=APPROVAL,
+    type=PromptType.APPROVAL,
     tool="switchAssistant",
     arguments=f'{{"assistant": "{ODD[:6]}", "instruction": "{ODD[:6]}"}}',
 )
 Make = Callable[[Language, Look, QWidget], QWidget]
 SURFACES: dict[str, Make] = {
     "consent": lambda words, _look, parent: ConsentDialog(
-        words, ServerStatus(server=SERVER, state=ASKING, changed=(ODD,)), parent
+        words, ServerStatus(server=SERVER, state=ServerState.ASKING, changed=(ODD,)), parent
     ),
     "link": lambda words, _look, parent: LinkDialog(words, "https://h/x", ODD, parent),
     "confirm": lambda words, _look, parent: ConfirmDialog(words, ODD, ODD, "Go", parent),
@@ -68,12 +68,18 @@ SURFACES: dict[str, Make] = {
     "restore": lambda words, look, parent: RestoreDialog(
         words, look, BackupContents(backup=BACKUP, sessions=(PACKED,), documents=()), parent
     ),
-    "approval": lambda words, look, _parent: ApprovalCard(words, look, asked(type=APPROVAL, arguments=ODD)),
-    "run again": lambda words, look, _parent: ApprovalCard(
-        words, look, asked(type=APPROVAL, arguments=ODD, reason="may_have_run")
+    "approval": lambda words, look, _parent: ApprovalCard(
+        words, look, asked(type=PromptType.APPROVAL, arguments=ODD)
     ),
-    "question": lambda words, look, _parent: QuestionCard(words, look, asked(type=OPTIONS, options=(ODD,))),
-    "page": lambda words, look, _parent: PageCard(words, look, asked(type=TEXT, server=ODD, reason="page")),
+    "run again": lambda words, look, _parent: ApprovalCard(
+        words, look, asked(type=PromptType.APPROVAL, arguments=ODD, reason="may_have_run")
+    ),
+    "question": lambda words, look, _parent: QuestionCard(
+        words, look, asked(type=PromptType.OPTIONS, options=(ODD,))
+    ),
+    "page": lambda words, look, _parent: PageCard(
+        words, look, asked(type=PromptType.TEXT, server=ODD, reason="page")
+    ),
     "hand over": lambda words, look, _parent: HandOverCard(words, look, HAND_OVER),
 }
 
@@ -108,7 +114,9 @@ def test_unseen_characters_are_shown_where_the_user_decides(qtbot, qapp, surface
 
 
 @pytest.mark.threat("T14")
-@pytest.mark.parametrize("message", [asked(type=TEXT), asked(type=APPROVAL), HAND_OVER], ids=str)
+@pytest.mark.parametrize(
+    "message", [asked(type=PromptType.TEXT), asked(type=PromptType.APPROVAL), HAND_OVER], ids=str
+)
 def test_a_question_on_one_line_hides_nothing(qapp, message: Message) -> None:
     text = question_text(message, Language(resources_dir() / "i18n", "en"))
     assert "⟨U+3164⟩" in text

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.errors import BadInput
-from app.core.tool import ASKING, CONNECTED, OFF, McpServer
+from app.core.tool import McpServer, ServerState
 from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
 from app.gui.display.server_display import server_line
 from app.gui.widgets.label import Paragraph
@@ -57,7 +57,7 @@ async def add(person: Person, name: str, line: str) -> None:
 async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed(person, data_dir):
     line = shlex.join([sys.executable, PROPER])
     await add(person, "proper", line)
-    assert states(person) == {"proper": OFF}
+    assert states(person) == {"proper": ServerState.OFF}
     # The page hears of it a moment after the engine.
     await until(lambda: person.find("server_exact", QPlainTextEdit).toPlainText() == line)
     await person.click("server_allow")
@@ -65,16 +65,16 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     assert person.find("consent_line", QPlainTextEdit).toPlainText() == line
     await person.press("consent_dialog", Qt.Key.Key_Return)
     await until(lambda: not person.sees("consent_dialog"))
-    assert states(person) == {"proper": OFF}, "Enter does not allow"
+    assert states(person) == {"proper": ServerState.OFF}, "Enter does not allow"
     await person.click("server_allow")
     await until(lambda: person.sees("consent_allow"))
     await person.click("consent_allow")
-    await until(lambda: states(person) == {"proper": CONNECTED}, 60)
+    await until(lambda: states(person) == {"proper": ServerState.CONNECTED}, 60)
     assert not person.sees("toast"), "what was just allowed does not ask again"
     await until(lambda: "add" in page(person)._tools.text())
     assert person.window.side_bar._foot_providers.text().endswith("1 MCP server")
     person.find("server_enabled").click()
-    await until(lambda: states(person) == {"proper": OFF})
+    await until(lambda: states(person) == {"proper": ServerState.OFF})
 
 
 async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_dir):
@@ -84,7 +84,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     text = '{"mcpServers": {"files": {"command": "no-such", "args": ["-y"]}, "web": {"url": "https://x.test/mcp"}}}'
     await person.write("server_json", text)
     await person.click("server_add")
-    await until(lambda: states(person) == {"files": OFF, "web": OFF})
+    await until(lambda: states(person) == {"files": ServerState.OFF, "web": ServerState.OFF})
     document = json.loads((data_dir / "mcp.json").read_text("utf-8"))
     assert all(entry["disabled"] for entry in document["mcpServers"].values())
     await person.click("server_remove")
@@ -121,7 +121,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
     await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))
     await allow(engine, "proper")
-    await until(lambda: states(person) == {"proper": CONNECTED}, 60)
+    await until(lambda: states(person) == {"proper": ServerState.CONNECTED}, 60)
 
     await person.click("server_edit")
     await until(lambda: person.sees("server_dialog"))
@@ -138,16 +138,16 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     assert engine._secrets.get("mcp:renamed:env.TOKEN", "") == "canary-7Qx0ZlV9pT3mKw8"
     # Last of all: until then a fault would bring the server back as it was.
     await until(lambda: engine._secrets.get("mcp:proper:env.TOKEN", "") is None)
-    assert status.state == ASKING, "it is given another variable"
+    assert status.state == ServerState.ASKING, "it is given another variable"
 
     await allow(engine, "renamed")
-    await until(lambda: states(person) == {"renamed": CONNECTED}, 60)
+    await until(lambda: states(person) == {"renamed": ServerState.CONNECTED}, 60)
     await until(lambda: page(person)._name.text() == "renamed")
     await person.click("server_edit")
     await until(lambda: person.sees("server_dialog"))
     await person.write("server_line", shlex.join([sys.executable, PROPER, "--more"]))
     await person.click("server_add")
-    await until(lambda: states(person) == {"renamed": ASKING})
+    await until(lambda: states(person) == {"renamed": ServerState.ASKING})
     assert engine.servers()[0].server.env["TOKEN"] == "${secret:env.TOKEN}"
 
 
@@ -217,7 +217,7 @@ async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
     entry = {"mcpServers": {"hand": {"command": "no-such-program", "args": ["a b"]}}}
     (data_dir / "mcp.json").write_text(json.dumps(entry), "utf-8")
     async with at_window(data_dir) as person:
-        assert states(person) == {"hand": ASKING}
+        assert states(person) == {"hand": ServerState.ASKING}
         await open_page(person)
         assert page(person).line.toPlainText() == "no-such-program 'a b'"
         assert page(person)._state.text() == "asks first"
@@ -232,7 +232,7 @@ async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp,
         await until(lambda: person.sees("consent_dialog"))
         assert person.find("consent_line", QPlainTextEdit).toPlainText() == "no-such-program"
         await person.click("consent_refuse")
-        assert states(person) == {"late": ASKING}
+        assert states(person) == {"late": ServerState.ASKING}
 
 
 async def test_what_cannot_be_used_is_said_in_place(person):

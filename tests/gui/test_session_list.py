@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
-from app.core.session import COMPLETED, IDLE, RUNNING, WAITING, SessionSummary
+from app.core.session import SessionSummary, Status
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
 from app.gui.navigation.session_list import ASKS, SUMMARY, SessionList, SessionRows
@@ -38,9 +38,9 @@ def test_running_debates_stand_first_and_do_not_change_places(qapp, speaking):
     rows = SessionRows(_Days(), None)
     late, early = "2026-11-21T10:09:00Z", "2026-11-21T10:05:00Z"
     summaries = [
-        summary("a", RUNNING, "2026-11-21T10:00:00Z", late if speaking == "a" else early),
-        summary("b", RUNNING, "2026-11-21T10:01:00Z", late if speaking == "b" else early),
-        summary("c", COMPLETED, "2026-11-21T09:00:00Z", "2026-11-21T10:10:00Z"),
+        summary("a", Status.RUNNING, "2026-11-21T10:00:00Z", late if speaking == "a" else early),
+        summary("b", Status.RUNNING, "2026-11-21T10:01:00Z", late if speaking == "b" else early),
+        summary("c", Status.COMPLETED, "2026-11-21T09:00:00Z", "2026-11-21T10:10:00Z"),
     ]
     rows.show(sorted(summaries, key=lambda one: one.updated_at, reverse=True), frozenset())
     shown = [rows.data(rows.index(row), SUMMARY) for row in range(rows.rowCount())]
@@ -51,7 +51,11 @@ def test_a_session_that_asks_is_marked_even_while_it_runs(qapp):
     rows = SessionRows(_Days(), None)
     at = "2026-11-21T10:00:00Z"
     rows.show(
-        [summary("runs", RUNNING, at, at), summary("waits", WAITING, at, at), summary("done", IDLE, at, at)],
+        [
+            summary("runs", Status.RUNNING, at, at),
+            summary("waits", Status.WAITING, at, at),
+            summary("done", Status.IDLE, at, at),
+        ],
         frozenset({"runs"}),
     )
     shown = [rows.index(row) for row in range(1, rows.rowCount())]

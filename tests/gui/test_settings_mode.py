@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.agent import Group, Leader
-from app.core.message import TOOL
-from app.core.session import IDLE, SETTINGS_MODE, WAITING
+from app.core.message import Role
+from app.core.session import AgentMode, Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last
@@ -67,7 +67,7 @@ async def say(person: Person, text: str) -> object:
 
 def results(person: Person, page: object) -> list[str]:
     live = person.window.controller.engine.live(page.session_id)  # type: ignore[attr-defined]
-    return [one.content for one in live.messages if one.role == TOOL]
+    return [one.content for one in live.messages if one.role == Role.TOOL]
 
 
 def palette(person: Person, name: str) -> None:
@@ -84,8 +84,10 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     switch.trigger()
     await until(lambda: chip.text() == "Settings mode")
     page = await say(person, "Open the page.")
-    await until(lambda: page.session.status == IDLE, what="the answer")
-    assert page.session.chat.mode == SETTINGS_MODE and chip.text() == "Settings mode" and switch.isChecked()
+    await until(lambda: page.session.status == Status.IDLE, what="the answer")
+    assert (
+        page.session.chat.mode == AgentMode.SETTINGS and chip.text() == "Settings mode" and switch.isChecked()
+    )
     [result] = results(person, page)
     assert result.startswith("open_url may not be used in settings mode") and "get_pages" in result
     assert [offered(one) for one in wire_servers["openai"].requests if offered(one)] == [["get_pages"]] * 2
@@ -95,7 +97,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     await until(lambda: not chip.text())
     wire_servers["openai"].script(MODEL, lambda _: Answer(calls=(OPEN,)))
     await say(person, "Open it now.")
-    await until(lambda: page.session.status == WAITING, what="the approval")
+    await until(lambda: page.session.status == Status.WAITING, what="the approval")
     assert "open_url" in offered(wire_servers["openai"].requests[-1])
     desk.show_new("opener")
     assert not switch.isChecked() and not chip.text()
@@ -111,7 +113,7 @@ async def test_it_is_handed_down_to_members_and_sub_agents(person, wire_servers,
     expected = "Group mode · Settings mode" if "group_id" in partner else "Settings mode"
     await until(lambda: person.window.top_bar.mode.text() == expected)
     page = await say(person, "Send somebody to open it.")
-    await until(lambda: page.session.status == IDLE, what="the answer")
+    await until(lambda: page.session.status == Status.IDLE, what="the answer")
     assert any(one.startswith("open_url may not be used in settings mode") for one in results(person, page))
     assert not any("open_url" in offered(one) for one in wire_servers["openai"].requests)
     assert person.window.top_bar.mode.text() == expected

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
 
 from app.core.message import Author, Message, Usage
-from app.core.session import FREE, Debate, DebateSession, Participant
+from app.core.session import Debate, DebateMode, DebateSession, Participant
 from app.gui.transcript.row_header import CHIP, NAME
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
@@ -30,7 +30,7 @@ SEATS = (
 def debate(status: str, reason: str = "") -> tuple[DebateSession, list[Message]]:
     session = DebateSession(
         id="1", title=LONG, status=status, reason=reason,
-        debate=Debate(topic=LONG, mode=FREE, rounds=10, round=10, participants=SEATS),
+        debate=Debate(topic=LONG, mode=DebateMode.FREE, rounds=10, round=10, participants=SEATS),
     )  # fmt: skip
     messages = [
         Message(

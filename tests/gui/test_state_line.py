@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.session import IDLE, PAUSED, Chat, ChatSession
+from app.core.session import Chat, ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.pages.chat.state_line import StateLine
 from app.storage.paths import resources_dir
@@ -11,15 +11,15 @@ from app.storage.paths import resources_dir
 @pytest.mark.parametrize(
     ("language", "status", "reason", "says"),
     [
-        ("en", IDLE, "steps:3", "It reached its limit of 3 steps"),
-        ("en", IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
-        ("en", IDLE, "repeated", "It was stopped because it kept repeating the same call."),
-        ("en", IDLE, "by_user", ""),
-        ("en", IDLE, "", ""),
-        ("en", PAUSED, "app_closed", "Paused because Moot was closed"),
-        ("en", PAUSED, "budget_minutes", "Paused: It reached the time limit"),
-        ("ko", IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
-        ("ko", PAUSED, "app_restart", "일시 정지됨 · Moot 종료"),
+        ("en", Status.IDLE, "steps:3", "It reached its limit of 3 steps"),
+        ("en", Status.IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
+        ("en", Status.IDLE, "repeated", "It was stopped because it kept repeating the same call."),
+        ("en", Status.IDLE, "by_user", ""),
+        ("en", Status.IDLE, "", ""),
+        ("en", Status.PAUSED, "app_closed", "Paused because Moot was closed"),
+        ("en", Status.PAUSED, "budget_minutes", "Paused: It reached the time limit"),
+        ("ko", Status.IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
+        ("ko", Status.PAUSED, "app_restart", "일시 정지됨 · Moot 종료"),
     ],
 )
 def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: str, says: str) -> None:
@@ -30,4 +30,4 @@ def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: st
     line.show_session(session, read_only=False, damaged=0)
     assert line._text.text().startswith(says)
     assert line.isVisibleTo(line.parentWidget()) == bool(says)
-    assert line.resume.isVisibleTo(line) == (status == PAUSED)
+    assert line.resume.isVisibleTo(line) == (status == Status.PAUSED)

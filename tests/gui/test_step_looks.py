@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.session import PAUSED, RUNNING, Chat, WorkflowSession, WorkflowState
+from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.gui.display.i18n import Language
 from app.gui.panels.workflow.step_display import SKIP, STOP, any_runs, done_count, looks_of, made_of
@@ -16,7 +16,7 @@ def words(qapp):
     return Language(resources_dir() / "i18n", "en")
 
 
-def session(*states: StepState, status: str = PAUSED) -> WorkflowSession:
+def session(*states: StepState, status: str = Status.PAUSED) -> WorkflowSession:
     steps = tuple(WorkflowStep(id=one.id, name=one.id, role="QA", prompt="Do it.") for one in states)
     work = WorkflowState(
         definition=WorkflowDefinition(id="trio", name="Trio", steps=steps), command="Go", steps=states
@@ -31,14 +31,14 @@ def test_what_was_cut_does_not_work_on(words):
     assert (look.text, look.action, look.others) == ("waiting", "", (SKIP,))
     assert look.why == words("step_reason.cut")
     assert not any_runs(session(cut))
-    running = session(cut, status=RUNNING)
+    running = session(cut, status=Status.RUNNING)
     [look] = looks_of(running, {}, {}, words)
     assert look.text.startswith("working") and look.action == STOP and any_runs(running)
 
 
 def test_where_nothing_runs_nobody_is_waited_for(words):
     waits = StepState(id="a", state="waiting", reason="busy", attempt=1)
-    [look] = looks_of(session(waits, status=RUNNING), {}, {}, words)
+    [look] = looks_of(session(waits, status=Status.RUNNING), {}, {}, words)
     assert (look.text, look.why) == ("waiting", words("step_reason.busy", name="QA"))
     [look] = looks_of(session(waits), {}, {}, words)
     assert (look.text, look.why) == ("ready", "")

@@ -3,7 +3,7 @@
 from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.transcript import accessible
 from app.gui.transcript.transcript_view import TranscriptView
@@ -35,7 +35,7 @@ def test_messages_are_items_that_say_who_speaks_and_what(qtbot: QtBot) -> None:
 def test_a_message_is_announced_once_when_it_is_finished(qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     view = TranscriptView(LIGHT, texts())
     qtbot.addWidget(view)
-    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     told: list[str] = []
     monkeypatch.setattr(accessible.QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
-from app.core.message import FAILED, STOPPED, STREAMING, Attachment, Message, Prompt
-from app.core.session import PAUSED
+from app.core.message import Attachment, Message, MessageState, Prompt
+from app.core.session import Status
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.card_row import CardRow
 from app.gui.transcript.group_row import GroupRow
@@ -64,7 +64,9 @@ def play(view: TranscriptView, messages: list[Message]) -> None:
     for message in messages:
         if message.id not in known and message.role == "assistant":
             view.message_started(
-                replace(message, content="", tool_calls=(), state=STREAMING, usage=None, seconds=None)
+                replace(
+                    message, content="", tool_calls=(), state=MessageState.STREAMING, usage=None, seconds=None
+                )
             )
             view.append_text(message.id, message.content)
             for count in range(1, len(message.tool_calls) + 1):
@@ -92,7 +94,7 @@ def test_a_tree_looks_the_same_live_and_from_the_disk(view: TranscriptView) -> N
 
 def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=STREAMING))
+    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
     for arguments in ('{"ur', '{"url": "https://ex'):
         view.calls_streamed(
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
@@ -107,24 +109,25 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.tool_started(
         ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
     )
-    view.message_started(gave("r", "tm", "c", "", state=STREAMING))
+    view.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
     assert state(view, "m1/0") == "running"
     view.tool_finished(
         ToolFinished(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", ok=False, content="no")
     )
-    view.message_finished(gave("r", "tm", "c", "no", state=FAILED, seconds=0.8))
+    view.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
     assert state(view, "m1/0") == "failed"
     assert "failed" in view.describe("m1/0")
 
 
 @pytest.mark.parametrize(
-    ("result", "expected"), [("done", "done"), (FAILED, "failed"), (STOPPED, "stopped"), ("", "left")]
+    ("result", "expected"),
+    [("done", "done"), (MessageState.FAILED, "failed"), (MessageState.STOPPED, "stopped"), ("", "left")],
 )
 def test_a_call_that_rests_says_how_it_ended(view: TranscriptView, result: str, expected: str) -> None:
     messages = [spoke("m1", "tm", "", [call("c")])]
     if result:
         messages.append(gave("r", "tm", "c", state=result))
-    view.show_session(replace(SESSION, status=PAUSED), messages)
+    view.show_session(replace(SESSION, status=Status.PAUSED), messages)
     assert state(view, "m1/0") == expected
 
 
@@ -186,7 +189,7 @@ def test_the_row_that_is_read_stays_when_a_group_comes_in_over_it(view: Transcri
 
 
 def test_what_is_stored_counts_not_what_streamed(view: TranscriptView) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", state=STREAMING)])
+    view.show_session(SESSION, [spoke("m1", "tm", state=MessageState.STREAMING)])
     view.append_text("m1", "half of it")
     view.message_finished(spoke("m1", "tm", "something else"))
     for words, count in (("something", 1), ("half", 0)):
@@ -211,7 +214,7 @@ def test_rows_that_come_in_above_move_nothing_on_screen(view: TranscriptView) ->
 
 def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot: QtBot) -> None:
     view.show_session(SESSION, [spoke("m1", "tm", "", [call("c1", "subAgent")])])
-    view.message_started(spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=STREAMING))
+    view.message_started(spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=MessageState.STREAMING))
     assert not view._beat.isActive()
     view.fold("tb", True)
     assert view._beat.isActive()
@@ -219,7 +222,9 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     assert isinstance(head, GroupRow)
     assert head.context.doing == "writing"
     view.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
-    view.message_started(gave("s0", "tb", "d0", "", state=STREAMING, author=BROWSER, under=UNDER))
+    view.message_started(
+        gave("s0", "tb", "d0", "", state=MessageState.STREAMING, author=BROWSER, under=UNDER)
+    )
     assert row(view, "group tb").context.doing == "web_fetch"
     assert "350 tokens" in row(view, "group tb").summary()
     with qtbot.waitSignal(view.stop_turn_requested) as stopped:
@@ -240,7 +245,7 @@ def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptVie
     view.show_session(SESSION, messages)
     view.fold("tb", True)
     assert view._beat.isActive()
-    view.session_changed(replace(SESSION, status=PAUSED))
+    view.session_changed(replace(SESSION, status=Status.PAUSED))
     assert not view._beat.isActive()
     view.session_changed(SESSION)
     assert view._beat.isActive()
@@ -250,7 +255,7 @@ def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptVie
 
 def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -> None:
     view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=STREAMING))
+    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
     view.append_text("m1", "", "First I look.")
     view.flush()
     folded = row(view, "m1").height
@@ -296,9 +301,9 @@ def test_another_path_is_shown_where_the_reader_was(view: TranscriptView) -> Non
 
 def test_a_reload_keeps_what_streams(view: TranscriptView) -> None:
     view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=STREAMING))
+    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
     view.append_text("m1", "Half a sen")
-    view.reload([asked(1), spoke("m1", "tm", state=STREAMING)])
+    view.reload([asked(1), spoke("m1", "tm", state=MessageState.STREAMING)])
     view.append_text("m1", "tence.")
     view.flush()
     assert row(view, "m1").plain_text == "Half a sentence."
@@ -315,7 +320,7 @@ def test_earlier_messages_join_their_turn(view: TranscriptView) -> None:
 
 
 def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: QtBot) -> None:
-    cut = spoke("m2", "t2", "Half a", state=STOPPED)
+    cut = spoke("m2", "t2", "Half a", state=MessageState.STOPPED)
     sub = spoke("b1", "tb", "Sub words.", author=BROWSER, under=("t1", "c1"))
     view.show_session(SESSION, [asked(1), spoke("m1", "t1", "One.", [call("c1", "subAgent")]), sub, cut])
 
@@ -411,7 +416,7 @@ def test_how_long_was_thought_is_still_known_a_week_later(view: TranscriptView) 
 
 def test_the_caret_of_a_table_stands_behind_its_last_word(view: TranscriptView) -> None:
     view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "t1", state=STREAMING))
+    view.message_started(spoke("m1", "t1", state=MessageState.STREAMING))
     view.append_text("m1", "| case | today |\n| --- | --- |\n| disk full | half a file |\n")
     view.flush()
     table = row(view, "m1").segments[-1]

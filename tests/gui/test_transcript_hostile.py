@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import Block
 from app.gui.markdown.document import BlockDocument
@@ -99,7 +99,7 @@ def test_hostile_content_is_shown_as_text_at_a_bounded_cost(
     assert row.documents <= 100
     assert sum(len(segment.document.toPlainText()) for segment in row.segments if segment.document) <= 110_000
     assert all(url.startswith(("http://", "https://")) for _, span in row.links for url in [span.link])
-    view.message_started(said(2, "", 2, state=STREAMING))
+    view.message_started(said(2, "", 2, state=MessageState.STREAMING))
     for start in range(0, min(len(text), 20_000), 1_000):
         view.append_text("m2", text[start : start + 1_000])
         view.flush()

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.message import STREAMING, Attachment, Message, Prompt
+from app.core.message import Attachment, Message, MessageState, Prompt
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.jump_pill import JumpPill
 from app.gui.transcript.message_row import MessageRow
@@ -62,7 +62,7 @@ def fill(view: TranscriptView, text: str) -> None:
         view.go_to(row_id, 0)
         view.grab()
         view.describe(row_id)
-    view.message_started(spoke("s", "ts", state=STREAMING))
+    view.message_started(spoke("s", "ts", state=MessageState.STREAMING))
     for start in range(0, min(len(text), 8_000), 1_000):
         view.append_text("s", text[start : start + 1_000], text[start : start + 500])
         view.flush()

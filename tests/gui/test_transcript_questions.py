@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.message import ALLOW, APPROVAL, Message, Prompt
+from app.core.message import Consent, Message, Prompt, PromptType
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.question_row import QuestionRow
@@ -97,7 +97,12 @@ def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbo
     ("prompt", "said"),
     [
         (replace(OPEN, dismissed=True), "Skipped"),
-        (Prompt(question="", type=APPROVAL, tool="open_url", answered_by="w", answer=ALLOW), "Allowed"),
+        (
+            Prompt(
+                question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=Consent.ALLOW
+            ),
+            "Allowed",
+        ),
         (Prompt(question="Sure?", type="yesno", answered_by="w", answer="no"), "No"),
         (Prompt(question="Name?", type="text", answered_by="w", answer="<b>Ada</b>"), "<b>Ada</b>"),
     ],
@@ -112,9 +117,9 @@ def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, sa
 
 
 def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:
-    prompt = Prompt(question="", type=APPROVAL, tool="open_url", arguments="{}")
+    prompt = Prompt(question="", type=PromptType.APPROVAL, tool="open_url", arguments="{}")
     view.show_session(SESSION, [spoke("m1", "tm", "", [call("c", "open_url")])])
     view.message_started(question("q", "tm", "c", prompt))
     assert state(view, "m1/0") == "waiting"
-    view.message_finished(question("q", "tm", "c", replace(prompt, answered_by="w", answer=ALLOW)))
+    view.message_finished(question("q", "tm", "c", replace(prompt, answered_by="w", answer=Consent.ALLOW)))
     assert state(view, "m1/0") == "running"

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.core.message import FAILED, STOPPED, STREAMING, USER, Author, Failure, Message
+from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.texts import Texts
 from app.gui.display.theme import DARK, LIGHT
@@ -102,7 +102,7 @@ def test_it_never_scrolls_away_from_the_reader(view: TranscriptView, qtbot: QtBo
     view.show_session(SESSION, many(100))
     read_middle(view)
     before = on_screen(view)
-    view.message_started(said(100, "", 1, state=STREAMING))
+    view.message_started(said(100, "", 1, state=MessageState.STREAMING))
     for _ in range(50):
         view.append_text("m100", "some more words ")
     view.flush()
@@ -150,11 +150,13 @@ def test_the_place_does_not_drift_over_resizes(view: TranscriptView) -> None:
 
 def test_finishing_a_message_above_moves_nothing_below(view: TranscriptView) -> None:
     messages = many(100)
-    messages[10] = replace(messages[10], state=STREAMING)
+    messages[10] = replace(messages[10], state=MessageState.STREAMING)
     view.show_session(SESSION, messages)
     read_middle(view)
     before = on_screen(view)
-    view.message_finished(replace(messages[10], state=STOPPED, content="A much longer text. " * 200))
+    view.message_finished(
+        replace(messages[10], state=MessageState.STOPPED, content="A much longer text. " * 200)
+    )
     assert on_screen(view) == before
 
 
@@ -170,7 +172,7 @@ def test_only_what_is_near_the_screen_has_documents(view: TranscriptView) -> Non
 def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
     messages = [
         *many(5),
-        said(5, "", 1, state=STREAMING),
+        said(5, "", 1, state=MessageState.STREAMING),
         *[replace(each, id=f"x{each.id}") for each in many(100)],
     ]
     view.show_session(SESSION, messages)
@@ -182,7 +184,7 @@ def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
 
 
 def test_no_timer_runs_when_nothing_happens(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     view.append_text("m0", "first")
     view.append_text("m0", " second")
     assert view._frame.isActive()
@@ -192,7 +194,7 @@ def test_no_timer_runs_when_nothing_happens(view: TranscriptView, qtbot: QtBot) 
 
 
 def test_the_first_token_is_drawn_at_once(view: TranscriptView) -> None:
-    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     view.append_text("m0", "first")
     assert view._row(0).plain_text == "first"
 
@@ -268,7 +270,14 @@ def test_code_gets_its_colours_once_it_is_read(view: TranscriptView, qtbot: QtBo
 
 def test_a_failed_message_says_why_and_offers_one_action(view: TranscriptView, qtbot: QtBot) -> None:
     view.show_session(
-        SESSION, [said(0, state=FAILED, error=Failure(kind="authentication", detail="key <b>refused</b>"))]
+        SESSION,
+        [
+            said(
+                0,
+                state=MessageState.FAILED,
+                error=Failure(kind="authentication", detail="key <b>refused</b>"),
+            )
+        ],
     )
     row = view._row(0)
     assert "key <b>refused</b>" in row.error_text
@@ -277,7 +286,7 @@ def test_a_failed_message_says_why_and_offers_one_action(view: TranscriptView, q
     with qtbot.waitSignal(view.action_requested) as asked:
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)
     assert asked.args == ["m0", "settings"]
-    view.show_session(SESSION, [said(1, state=FAILED, error=Failure(kind="network"))])
+    view.show_session(SESSION, [said(1, state=MessageState.FAILED, error=Failure(kind="network"))])
     assert view._row(0).actions == []
     view.set_retry_allowed(True)
     assert [action for action, _ in view._row(0).actions] == ["retry"]
@@ -319,7 +328,7 @@ def test_rounds_are_parted_and_roles_named(view: TranscriptView) -> None:
 
 def test_the_language_and_theme_change_while_it_is_open(view: TranscriptView) -> None:
     you = Message(
-        id="u", turn_id="u", role=USER, author=Author(id="user", name="You", kind="user"), content="hi"
+        id="u", turn_id="u", role=Role.USER, author=Author(id="user", name="You", kind="user"), content="hi"
     )
     view.show_session(SESSION, [said(0, "a"), you])
     view.set_texts(texts("ko"))
@@ -335,7 +344,7 @@ def test_the_typing_indicator_gives_way_to_the_message(view: TranscriptView) -> 
     view.set_speaking(Author(id="g", name="GPT"), "For")
     assert on_screen(view)["m29"] == before - view._typing.height
     assert view._typing.moving
-    view.message_started(said(30, "", state=STREAMING))
+    view.message_started(said(30, "", state=MessageState.STREAMING))
     assert not view._typing.active
     assert not view._typing.moving
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.core.events import TurnFinished
-from app.core.message import FAILED, STOPPED, STREAMING, Prompt, Usage
+from app.core.message import MessageState, Prompt, Usage
 from app.gui.transcript.turns_by_id import TurnBook
 from tests.gui.chats import a_tree, agent, call, gave, question, spoke, stored
 
@@ -27,14 +27,14 @@ def over(turn_id: str, outcome: str = "done") -> TurnFinished:
 @pytest.mark.parametrize(
     ("messages", "goes_on"),
     [
-        ([sub("b1", "Words", state=STREAMING)], True),
+        ([sub("b1", "Words", state=MessageState.STREAMING)], True),
         ([sub("b1", "", [call("d")])], True),
         ([sub("b1", "", [call("d")]), gave("s", "tb", "d", author=BROWSER, under=UNDER)], True),
         ([sub("b1", "All said.")], False),
-        ([sub("b1", "Half", state=STOPPED)], False),
-        ([sub("b1", state=FAILED)], False),
+        ([sub("b1", "Half", state=MessageState.STOPPED)], False),
+        ([sub("b1", state=MessageState.FAILED)], False),
         ([sub("b1", "", [call("d")]), gave("r1", "tm", "c1", "{}")], False),
-        ([sub("b1", "", [call("d")]), gave("r1", "tm", "c1", "", state=STOPPED)], True),
+        ([sub("b1", "", [call("d")]), gave("r1", "tm", "c1", "", state=MessageState.STOPPED)], True),
     ],
 )
 def test_a_turn_goes_on_while_something_is_due(messages, goes_on):
@@ -47,14 +47,14 @@ def test_a_turn_that_ended_goes_on_when_it_says_more():
     assert book.goes_on("tb")
     book.turn_finished(over("tb", "held"))
     assert not book.goes_on("tb")
-    book.put(sub("b2", state=STREAMING))
+    book.put(sub("b2", state=MessageState.STREAMING))
     assert book.goes_on("tb")
 
 
 def test_all_above_an_open_question_waits():
     messages = [
         ASKED,
-        gave("r1", "tm", "c1", "", state=STOPPED),
+        gave("r1", "tm", "c1", "", state=MessageState.STOPPED),
         sub("b1", "", [call("d")]),
         replace(question("q", "tb", "d", OPEN), parent_turn_id="tm", parent_call_id="c1"),
     ]

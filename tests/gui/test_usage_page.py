@@ -8,7 +8,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.events import utc_now
-from app.core.session import PAUSED
+from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
 from app.gui.display.i18n import Language
@@ -167,7 +167,7 @@ async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_sa
         await engine.assistants.save(Agent(id="ann", name="Ann", provider="openai", model="gpt-x"))
         session_id = await engine.chats.start("ann", "Hello")
         desk.show_session(session_id)
-        await until(lambda: engine.live(session_id).session.status == PAUSED)
+        await until(lambda: engine.live(session_id).session.status == Status.PAUSED)
         line = desk.chat_page.state_line
         await until(line.isVisible)
         assert "limit for money is reached" in line._text.text()

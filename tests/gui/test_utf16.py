@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import TABLE, parse
 from app.gui.markdown.utf16 import Utf16Places, units
@@ -92,7 +92,7 @@ def test_places_are_those_of_the_encoded_text(text: str) -> None:
 @once
 @given(documents, cuts)
 def test_a_streamed_text_stands_as_one_shown_whole(view: TranscriptView, text: str, cuts: list[int]) -> None:
-    view.show_session(SESSION, [said(0, "", state=STREAMING)])
+    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     row = view._row(0)
     for end in [*sorted(cut % (len(text) + 1) for cut in cuts), len(text)]:
         row.feed(text[:end])

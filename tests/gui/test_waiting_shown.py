@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.agent import Group, Leader
-from app.core.session import COMPLETED, IDLE
+from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
@@ -90,7 +90,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     assert page.session.status == "running"
     server.slow = False
     await person.window.controller.engine.stop(holder)
-    await until(lambda: status(person, page.session_id) == IDLE)
+    await until(lambda: status(person, page.session_id) == Status.IDLE)
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
     await until(lambda: not listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
@@ -119,7 +119,7 @@ async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held
     rows = desk.workflows.panel.work.steps.rows
     words = person.window.language("step.do.skip")
     next(action for action in rows["one"].menu.actions() if action.text() == words).trigger()
-    await until(lambda: status(person, session_id) == COMPLETED)
+    await until(lambda: status(person, session_id) == Status.COMPLETED)
     server.slow = False
     await engine.stop(holder)
     await until(lambda: not jobs(person))

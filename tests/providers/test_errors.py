@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from aiohttp import ClientPayloadError
 
-from app.core.errors import PROVIDER_FAILURES
+from app.core.errors import FailureKind
 from app.providers.errors import Classified, chain, classify, classify_status, readable
 
 KEY = "canary-0123456789"
@@ -64,7 +64,7 @@ class Timeout(ApiError):
 )
 def test_kind(error: Exception, kind: str) -> None:
     assert classify(error).kind == kind
-    assert kind in PROVIDER_FAILURES
+    assert kind in FailureKind
 
 
 def test_a_lost_connection_is_found_under_what_litellm_makes_of_it() -> None:

@@ -15,7 +15,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from app.core.stored_data import BY_HAND
+from app.core.stored_data import BackupReason
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
@@ -32,7 +32,7 @@ async def fill(paths: DataPaths, target: Path) -> dict[str, bytes]:
     paths.assistants.mkdir(parents=True)
     (paths.assistants / "ada.json").write_text('{"id": "ada", "name": "Ada"}', encoding="utf-8")
     await store.close()
-    await FileArchive(paths, store, JsonDocuments(paths)).back_up(BY_HAND, str(target))
+    await FileArchive(paths, store, JsonDocuments(paths)).back_up(BackupReason.BY_HAND, str(target))
     return {session_id: paths.session(session_id).read_bytes() for session_id in ids}
 
 
@@ -46,7 +46,7 @@ async def work_for_ever(paths: DataPaths, packed: Path, begun: int) -> None:
         await archive.restore(
             str(packed), [one.id for one in contents.sessions], documents=True, replace=True
         )
-        await archive.back_up(BY_HAND)
+        await archive.back_up(BackupReason.BY_HAND)
         for one in contents.sessions[::2]:
             await store.delete(one.id)
         (paths.assistants / "ada.json").unlink()

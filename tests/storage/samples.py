@@ -12,8 +12,8 @@ from app.core.events import (
     SessionStarted,
 )
 from app.core.ids import new_id
-from app.core.message import DONE, STREAMING, Author, Message
-from app.core.session import RUNNING, Debate, DebateSession, Participant
+from app.core.message import Author, Message, MessageState
+from app.core.session import Debate, DebateSession, Participant, Status
 from app.storage.file_system import FileSystem
 from app.storage.log import encode_line
 from app.storage.paths import DataPaths
@@ -32,7 +32,7 @@ def debate(session_id: str | None = None, **changes: object) -> DebateSession:
     values: dict[str, object] = {
         "id": session_id or new_id(),
         "title": "Should cities ban cars?",
-        "status": RUNNING,
+        "status": Status.RUNNING,
         "created_at": "2026-11-21T10:00:00.000Z",
         "updated_at": "2026-11-21T10:00:00.000Z",
         "debate": Debate(topic="Should cities ban cars?", participants=SEATS),
@@ -40,7 +40,7 @@ def debate(session_id: str | None = None, **changes: object) -> DebateSession:
     return DebateSession(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def message(text: str = "", *, state: str = DONE, **changes: object) -> Message:
+def message(text: str = "", *, state: str = MessageState.DONE, **changes: object) -> Message:
     values: dict[str, object] = {
         "id": new_id(),
         "turn_id": "t1",
@@ -68,7 +68,7 @@ def finished(session_id: str, one: Message) -> MessageFinished:
 
 def streaming(session_id: str, whole: Message, size: int = 7) -> list[tuple[Event, ...]]:
     """Return the batches of one answer but for its end."""
-    begun = dataclasses.replace(whole, content="", state=STREAMING)
+    begun = dataclasses.replace(whole, content="", state=MessageState.STREAMING)
     batches: list[tuple[Event, ...]] = [(MessageStarted(session_id=session_id, message=begun),)]
     text = whole.content
     batches.extend(

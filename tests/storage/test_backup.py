@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import StorageError
-from app.core.stored_data import BEFORE_RESTORE, BY_HAND, DAILY
+from app.core.stored_data import BackupReason
 from app.storage.backup import KEPT, MANIFEST, may_be_packed, own_backups, write_backup
 from app.storage.checked_zip import CheckedZip
 from app.storage.documents import JsonDocuments
@@ -63,7 +63,7 @@ async def test_everything_of_the_users_is_packed_and_nothing_else(paths: DataPat
         put(path, "not to be packed")
     for path in (paths.trash / "x.1.json", paths.quarantine / "x", paths.sessions / "stray.tmp"):
         put(path, "not to be packed")
-    backup = await archive_of(paths, store).back_up(BY_HAND)
+    backup = await archive_of(paths, store).back_up(BackupReason.BY_HAND)
     assert names_in(backup.path) == {
         MANIFEST,
         f"sessions/{session.id}.jsonl",
@@ -86,7 +86,7 @@ async def test_a_log_is_packed_up_to_its_last_whole_line(paths: DataPaths, store
     whole = paths.session(session.id).read_bytes()
     with paths.session(session.id).open("ab") as file:
         file.write(b'{"c":"1234')
-    backup = await archive_of(paths, store).back_up(BY_HAND)
+    backup = await archive_of(paths, store).back_up(BackupReason.BY_HAND)
     with zipfile.ZipFile(backup.path) as file:
         assert file.read(f"sessions/{session.id}.jsonl") == whole
 
@@ -98,7 +98,7 @@ async def test_the_backup_of_the_day_is_made_once_and_only_after_a_change(
     assert await archive.back_up_if_due() is None
     await saved(store, "said")
     first = await archive.back_up_if_due()
-    assert first is not None and first.why == DAILY
+    assert first is not None and first.why == BackupReason.DAILY
     await saved(store, "more")
     assert await archive.back_up_if_due() is None  # one was made today
     age(first.path, 1.5)
@@ -113,10 +113,10 @@ async def test_the_backup_of_the_day_is_made_once_and_only_after_a_change(
 async def test_the_newest_seven_of_each_kind_stay(paths: DataPaths, store: JsonLogStore):
     await saved(store, "said")
     for _ in range(KEPT + 3):
-        await asyncio.to_thread(write_backup, paths, DISK, DAILY)
-    await asyncio.to_thread(write_backup, paths, DISK, BEFORE_RESTORE)
+        await asyncio.to_thread(write_backup, paths, DISK, BackupReason.DAILY)
+    await asyncio.to_thread(write_backup, paths, DISK, BackupReason.BEFORE_RESTORE)
     found = await asyncio.to_thread(own_backups, paths, DISK)
-    assert [one.why for one in found] == [BEFORE_RESTORE, *[DAILY] * KEPT]
+    assert [one.why for one in found] == [BackupReason.BEFORE_RESTORE, *[BackupReason.DAILY] * KEPT]
     assert [one.made_at for one in found] == sorted((one.made_at for one in found), reverse=True)
 
 
@@ -126,13 +126,13 @@ async def test_a_backup_by_hand_goes_where_it_is_wanted(
     await saved(store, "said")
     archive = archive_of(paths, store)
     target = tmp_path / "stick" / "mine.zip"
-    backup = await archive.back_up(BY_HAND, str(target))
+    backup = await archive.back_up(BackupReason.BY_HAND, str(target))
     assert backup.size == target.stat().st_size
     assert await archive.backups() == ()
     (tmp_path / "file").write_text("")
     # Where it was to go is named, and nothing is said of trying again there.
     for work in (
-        archive.back_up(BY_HAND, str(tmp_path / "file" / "mine.zip")),
+        archive.back_up(BackupReason.BY_HAND, str(tmp_path / "file" / "mine.zip")),
         archive.write_zip(str(tmp_path / "file" / "mine.zip"), iter([])),
     ):
         with pytest.raises(StorageError, match="export_failed") as caught:
@@ -142,7 +142,7 @@ async def test_a_backup_by_hand_goes_where_it_is_wanted(
 
 async def test_what_packs_too_well_to_be_believed_can_still_be_read(paths: DataPaths, store: JsonLogStore):
     session = await saved(store, "a" * 5_000_000)
-    backup = await archive_of(paths, store).back_up(BY_HAND)
+    backup = await archive_of(paths, store).back_up(BackupReason.BY_HAND)
 
     def read() -> bytes:
         with closing(CheckedZip(Path(backup.path), LIMITS)) as file:
@@ -198,7 +198,7 @@ def test_a_power_cut_leaves_every_backup_whole_and_the_sessions_as_they_were():
         before = disk.calls
         disk.off_after = before + number
         try:
-            write_backup(paths, disk, BY_HAND)
+            write_backup(paths, disk, BackupReason.BY_HAND)
             calls = number
         except StorageError:
             pass

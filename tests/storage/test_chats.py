@@ -7,34 +7,18 @@ import pytest
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.ids import new_id
 from app.core.message import (
-    APPROVAL,
-    ASSISTANT,
-    DONE,
-    FAILED,
-    OPTIONS,
-    STOPPED,
-    STREAMING,
-    TOOL,
-    USER,
     Attachment,
     Author,
     Failure,
     Message,
+    MessageState,
     Prompt,
+    PromptType,
+    Role,
     ToolCall,
     Usage,
 )
-from app.core.session import (
-    IDLE,
-    PAUSED,
-    RUNNING,
-    SETTINGS_MODE,
-    WAITING,
-    Chat,
-    ChatSession,
-    QueuedMessage,
-    Session,
-)
+from app.core.session import AgentMode, Chat, ChatSession, QueuedMessage, Session, Status
 from app.storage.log import decode_line, encode_line
 from app.storage.records import MessageReader, plain, trusted_message
 from app.storage.sessions import JsonLogStore
@@ -51,7 +35,7 @@ def chat(**changes: object) -> ChatSession:
         assistant_id="assistant",
         assistant_name="Moot",
         head="t2",
-        mode=SETTINGS_MODE,
+        mode=AgentMode.SETTINGS,
         queue=(
             QueuedMessage(id="q1", text="그리고?", attachments=(NOTES, IMAGE)),
             QueuedMessage(id="q2", text="2"),
@@ -60,7 +44,13 @@ def chat(**changes: object) -> ChatSession:
         budget_from="m1",
         language="ko",
     )
-    values = {"id": new_id(), "title": "A chat", "status": IDLE, "chat": whole, "created_at": "2026-11-21"}
+    values = {
+        "id": new_id(),
+        "title": "A chat",
+        "status": Status.IDLE,
+        "chat": whole,
+        "created_at": "2026-11-21",
+    }
     return ChatSession(**{**values, **changes})  # type: ignore[arg-type]
 
 
@@ -69,7 +59,7 @@ def whole_messages() -> list[Message]:
     asked = Message(
         id=new_id(),
         turn_id="u1",
-        role=USER,
+        role=Role.USER,
         author=Author(id="user", name="User", kind="user"),
         content="Look.",
         follows="",
@@ -78,7 +68,7 @@ def whole_messages() -> list[Message]:
     calls = Message(
         id=new_id(),
         turn_id="t1",
-        role=ASSISTANT,
+        role=Role.ASSISTANT,
         author=MASTER,
         follows="u1",
         retakes="m0",
@@ -97,19 +87,19 @@ def whole_messages() -> list[Message]:
     child = Message(
         id=new_id(),
         turn_id="s1",
-        role=ASSISTANT,
+        role=Role.ASSISTANT,
         author=BROWSER,
         content="Found.",
         parent_turn_id="t1",
         parent_call_id="c1",
         follows="u1",
-        state=FAILED,
+        state=MessageState.FAILED,
         error=Failure(kind="server", detail="boom"),
     )
     question = Message(
         id=new_id(),
         turn_id="t1",
-        role=TOOL,
+        role=Role.TOOL,
         author=MASTER,
         tool_call_id="call_1__thought__AbC=",
         content="asked",
@@ -117,7 +107,11 @@ def whole_messages() -> list[Message]:
         created_at="2026-11-21T10:00:01.000Z",
         resources=({"type": "resource", "resource": {"uri": "ui://prompt/1", "text": "<p>"}},),
         prompt=Prompt(
-            question="어느 것?", type=OPTIONS, options=("하나", "둘"), answer="둘", answered_by="m9"
+            question="어느 것?",
+            type=PromptType.OPTIONS,
+            options=("하나", "둘"),
+            answer="둘",
+            answered_by="m9",
         ),
     )
     approval = Message(
@@ -128,7 +122,7 @@ def whole_messages() -> list[Message]:
         tool_call_id="c1",
         prompt=Prompt(
             question="Allow?",
-            type=APPROVAL,
+            type=PromptType.APPROVAL,
             tool="open_url",
             arguments='{"url": "x"}',
             reason="may_have_run",
@@ -136,7 +130,13 @@ def whole_messages() -> list[Message]:
         ),
     )
     answer = Message(
-        id=new_id(), turn_id="t1", role=USER, author=asked.author, content="둘", answers=question.id, note="x"
+        id=new_id(),
+        turn_id="t1",
+        role=Role.USER,
+        author=asked.author,
+        content="둘",
+        answers=question.id,
+        note="x",
     )
     return [asked, calls, child, question, approval, answer]
 
@@ -194,7 +194,7 @@ def test_each_field_survives_the_short_way_too():
 
 @pytest.mark.allow_blocking
 async def test_the_list_shows_the_assistants_name_with_its_cache_and_without(store, paths):
-    session = chat(status=WAITING)
+    session = chat(status=Status.WAITING)
     store.append((SessionStarted(session_id=session.id, session=session),))
     store.append((finished(session.id, message("x")),))
     await store.flush(session.id)
@@ -209,12 +209,21 @@ async def test_the_list_shows_the_assistants_name_with_its_cache_and_without(sto
 
 
 async def test_what_ran_is_paused_what_waits_still_waits_and_a_started_tool_is_stopped(store, paths):
-    for status, after in ((RUNNING, PAUSED), (WAITING, WAITING), (IDLE, IDLE)):
+    for status, after in (
+        (Status.RUNNING, Status.PAUSED),
+        (Status.WAITING, Status.WAITING),
+        (Status.IDLE, Status.IDLE),
+    ):
         session = chat(status=status)
         tool = message(
-            state=STREAMING, role=TOOL, tool_call_id="c1", author=MASTER, turn_id="t1", follows="u1"
+            state=MessageState.STREAMING,
+            role=Role.TOOL,
+            tool_call_id="c1",
+            author=MASTER,
+            turn_id="t1",
+            follows="u1",
         )
-        asked = message(role="system", prompt=Prompt(question="?", type=APPROVAL, tool="open_url"))
+        asked = message(role="system", prompt=Prompt(question="?", type=PromptType.APPROVAL, tool="open_url"))
         done = message("said")
         store.append((SessionStarted(session_id=session.id, session=session),))
         store.append((finished(session.id, done), finished(session.id, asked)))
@@ -223,12 +232,16 @@ async def test_what_ran_is_paused_what_waits_still_waits_and_a_started_tool_is_s
         stored = await reopened(paths, session.id)
         assert (stored.session.status, stored.session.reason) == (
             after,
-            "app_restart" if status == RUNNING else "",
+            "app_restart" if status == Status.RUNNING else "",
         )
-        assert [one.state for one in stored.messages] == [DONE, DONE, STOPPED]
+        assert [one.state for one in stored.messages] == [
+            MessageState.DONE,
+            MessageState.DONE,
+            MessageState.STOPPED,
+        ]
         assert stored.messages[1].prompt is not None
         assert stored.messages[1].prompt.open
-        assert stored.messages[2] == dataclasses.replace(tool, state=STOPPED)
+        assert stored.messages[2] == dataclasses.replace(tool, state=MessageState.STOPPED)
 
 
 async def test_a_queue_that_shrinks_and_a_head_that_goes_back_are_kept(store, paths):
@@ -243,7 +256,7 @@ async def test_a_queue_that_shrinks_and_a_head_that_goes_back_are_kept(store, pa
 
 
 async def test_a_chat_of_before_there_were_chats_is_read_only_and_not_lost(paths):
-    old = Session(id=new_id(), title="Old", kind="chat", status=RUNNING)
+    old = Session(id=new_id(), title="Old", kind="chat", status=Status.RUNNING)
     data = encode_line(
         1, [{"op": "head", "version": 1, "min_reader": 1}, {"op": "session", "patch": plain(old)}]
     )

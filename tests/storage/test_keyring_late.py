@@ -6,7 +6,7 @@ import threading
 import pytest
 from keyring.errors import InitError, KeyringLocked, NoKeyringError, PasswordDeleteError
 
-from app.core.store import KEPT, LOOKED_UP, NOT_KEPT, REMOVED
+from app.core.store import KeyNews
 from app.storage.secrets import KeyringSecrets
 
 FIRST, SECOND = "sk-canary-first-0123456789", "sk-canary-second-0123456789"
@@ -76,9 +76,9 @@ async def test_a_key_that_is_removed_while_it_is_stored_is_not_there_in_the_end(
     assert not await late.secrets.remove("openai")
     assert late.key == (None, "")
     late.ring.open.set()
-    await late.hear("openai", REMOVED)
+    await late.hear("openai", KeyNews.REMOVED)
     assert (late.ring.kept, late.key) == ({}, (None, ""))
-    assert ("openai", KEPT) not in late.news
+    assert ("openai", KeyNews.KEPT) not in late.news
 
 
 async def test_the_newest_key_is_stored_and_that_is_told():
@@ -87,9 +87,9 @@ async def test_the_newest_key_is_stored_and_that_is_told():
     assert not await late.secrets.set("openai", SECOND)
     assert late.key == (SECOND, "session")
     late.ring.open.set()
-    await late.hear("openai", KEPT)
+    await late.hear("openai", KeyNews.KEPT)
     assert (late.ring.kept, late.key) == ({PLACE: SECOND}, (SECOND, "keyring"))
-    assert late.news.count(("openai", KEPT)) == 1
+    assert late.news.count(("openai", KeyNews.KEPT)) == 1
 
 
 async def test_of_keys_that_wait_only_the_newest_is_stored():
@@ -98,7 +98,7 @@ async def test_of_keys_that_wait_only_the_newest_is_stored():
     for key in (FIRST, "sk-canary-between-0123456789", SECOND):
         assert not await late.secrets.set("openai", key)
     late.ring.open.set()
-    await late.hear("openai", KEPT)
+    await late.hear("openai", KeyNews.KEPT)
     assert late.ring.written == [SECOND]
 
 
@@ -107,7 +107,7 @@ async def test_a_key_that_is_entered_again_after_its_removal_stays():
     assert not await late.secrets.remove("openai")
     assert not await late.secrets.set("openai", SECOND)
     late.ring.open.set()
-    await late.hear("openai", KEPT)
+    await late.hear("openai", KeyNews.KEPT)
     assert (late.ring.kept, late.key) == ({PLACE: SECOND}, (SECOND, "keyring"))
 
 
@@ -117,7 +117,7 @@ async def test_what_the_keyring_says_late_is_taken_and_told():
     assert (late.key, late.secrets.unread) == ((None, ""), {"openai": "waiting"})
     late.news.clear()
     late.ring.open.set()
-    await late.hear("", LOOKED_UP)
+    await late.hear("", KeyNews.LOOKED_UP)
     assert (late.key, late.secrets.unread) == ((FIRST, "keyring"), {})
 
 
@@ -126,7 +126,7 @@ async def test_what_was_read_before_a_key_was_entered_does_not_replace_it():
     await late.secrets.refresh((OPENAI,))
     assert not await late.secrets.set("openai", SECOND)
     late.ring.open.set()
-    await late.hear("openai", KEPT)
+    await late.hear("openai", KeyNews.KEPT)
     assert late.key == (SECOND, "keyring")
 
 
@@ -135,7 +135,7 @@ async def test_a_question_that_is_dismissed_late_leaves_the_key_for_this_run():
     assert not await late.secrets.set("openai", FIRST)
     late.ring.error = _dismissed()
     late.ring.open.set()
-    await late.hear("openai", NOT_KEPT)
+    await late.hear("openai", KeyNews.NOT_KEPT)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "dismissed")
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.storage.log import encode_line
 from app.storage.log_check import (
     EVERYTHING,
@@ -24,7 +24,7 @@ from tests.storage.samples import debate, message
 def log() -> list[bytes]:
     """Return a log: its head, a message, one that streams, its text in two pieces, its end, and a new title."""
     whole, streamed = message("whole"), message("one two")
-    begun = dataclasses.replace(streamed, content="", state=STREAMING)
+    begun = dataclasses.replace(streamed, content="", state=MessageState.STREAMING)
     ops: list[dict[str, object]] = [
         {"op": "message", "message": plain(whole)},
         {"op": "message", "message": plain(begun)},

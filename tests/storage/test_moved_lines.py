@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.store import StoredSession
 from app.storage.log import Line, decode_line
 from app.storage.paths import DataPaths
@@ -83,11 +83,11 @@ def check_texts(stored: StoredSession, lines: list[Line], whole: list[bytes]) ->
         for op in line.ops:
             if op.get("op") == "text":
                 streamed[op["id"]] = streamed.get(op["id"], "") + op["text"]
-            elif op.get("op") == "message" and op["message"].get("state") != STREAMING:
+            elif op.get("op") == "message" and op["message"].get("state") != MessageState.STREAMING:
                 ever.setdefault(op["message"]["id"], set()).add(op["message"].get("content", ""))
     for line in sorted({line.number: line for line in lines}.values(), key=lambda line: line.number):
         for op in line.ops:
-            if op.get("op") == "message" and op["message"].get("state") != STREAMING:
+            if op.get("op") == "message" and op["message"].get("state") != MessageState.STREAMING:
                 ends.setdefault(op["message"]["id"], []).append(op["message"].get("content", ""))
     shown = {one.id: one for one in stored.messages}
     assert len(shown) == len(stored.messages)
@@ -132,7 +132,7 @@ async def test_a_log_with_repeated_or_moved_lines_says_what_it_said(paths: DataP
             tail = reader.tail(session_id, 3)
             last = len(lines) > 1 and data.endswith(lines[-1])
             assert not last or all(by_id[one.id] == one for one in tail)
-            assert not any(one.state == STREAMING for one in tail)
+            assert not any(one.state == MessageState.STREAMING for one in tail)
         paths.session(session_id).unlink()
         paths.index.unlink(missing_ok=True)
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
-from app.core.stored_data import BEFORE_RESTORE, BY_HAND, CHANGED, MISSING, SAME, UNREADABLE, BackupContents
+from app.core.stored_data import BackupContents, BackupReason, Difference
 from app.storage import checked_zip, restore
 from app.storage.backup import MANIFEST
 from app.storage.documents import JsonDocuments
@@ -31,7 +31,7 @@ async def archive(paths: DataPaths, store: JsonLogStore) -> FileArchive:
 
 
 async def packed(archive: FileArchive, tmp_path: Path) -> str:
-    return (await archive.back_up(BY_HAND, str(tmp_path / "packed.zip"))).path
+    return (await archive.back_up(BackupReason.BY_HAND, str(tmp_path / "packed.zip"))).path
 
 
 def states(contents: BackupContents) -> dict[str, str]:
@@ -51,7 +51,7 @@ async def test_a_session_that_is_missing_comes_back_as_it_was(
     path = await packed(archive, tmp_path)
     await store.delete(session.id)
     await archive.remove_thrown([one.file for one in await archive.thrown()])
-    assert states(await archive.contents(path)) == {session.id: MISSING}
+    assert states(await archive.contents(path)) == {session.id: Difference.MISSING}
     back = await archive.restore(path, [session.id], documents=True, replace=False)
     assert back.sessions == (session.id,)
     assert paths.session(session.id).read_bytes() == log
@@ -73,7 +73,7 @@ async def test_a_session_that_has_grown_since_stays_as_it_is(
     store.append((finished(session.id, message("two")),))
     await store.flush(session.id)
     now = paths.session(session.id).read_bytes()
-    assert states(await archive.contents(path)) == {session.id: SAME}
+    assert states(await archive.contents(path)) == {session.id: Difference.SAME}
     back = await archive.restore(path, [session.id], documents=True, replace=True)
     assert (back.sessions, back.copies) == ((), ())
     assert paths.session(session.id).read_bytes() == now
@@ -87,7 +87,7 @@ async def test_a_session_that_differs_comes_back_as_a_copy_once(
     await store.close()
     lines = paths.session(session.id).read_bytes().splitlines(keepends=True)
     paths.session(session.id).write_bytes(b"".join(lines[:-1]))
-    assert states(await archive.contents(path)) == {session.id: CHANGED}
+    assert states(await archive.contents(path)) == {session.id: Difference.CHANGED}
     back = await archive.restore(path, [session.id], documents=False, replace=False)
     (copy_id,) = back.copies
     assert [one.content for one in (await store.load(copy_id)).messages] == ["one", "two"]
@@ -107,7 +107,7 @@ async def test_the_present_state_is_backed_up_first(
     now = await saved(store, "now")
     back = await archive.restore(path, [], documents=True, replace=True)
     (kept,) = await archive.backups()
-    assert (kept.path, kept.why) == (back.backup, BEFORE_RESTORE)
+    assert (kept.path, kept.why) == (back.backup, BackupReason.BEFORE_RESTORE)
     assert now.id in states(await archive.contents(kept.path))
 
 
@@ -125,9 +125,9 @@ async def test_documents_come_back_where_they_are_missing_and_are_replaced_only_
     put(paths.usage, "another ledger")
     found = {one.name: one.state for one in (await archive.contents(path)).documents}
     assert found == {
-        "assistants/ada.json": MISSING,
-        "assistants/eve.json": CHANGED,
-        "settings.json": SAME,
+        "assistants/ada.json": Difference.MISSING,
+        "assistants/eve.json": Difference.CHANGED,
+        "settings.json": Difference.SAME,
     }
     back = await archive.restore(path, [], documents=True, replace=False)
     assert back.documents == ("assistants/ada.json",)
@@ -312,7 +312,7 @@ async def test_a_log_that_is_none_and_a_document_that_is_none_do_not_come_back(
             }
         )
     )
-    assert states(await archive.contents(str(path))) == {good: MISSING, bad: UNREADABLE}
+    assert states(await archive.contents(str(path))) == {good: Difference.MISSING, bad: Difference.UNREADABLE}
     with pytest.raises(BadInput, match="backup_log_damaged"):
         await archive.restore(str(path), [bad], documents=False, replace=False)
     back = await archive.restore(str(path), [good], documents=True, replace=True)

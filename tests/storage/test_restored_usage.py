@@ -6,7 +6,7 @@ import pytest
 
 from app.core.events import EventBus
 from app.core.settings import Settings
-from app.core.stored_data import BY_HAND
+from app.core.stored_data import BackupReason
 from app.core.usage import UsageEntry
 from app.engine.usage.usage_book import UsageBook
 from app.storage.documents import JsonDocuments
@@ -24,7 +24,7 @@ async def archive(paths: DataPaths, store: JsonLogStore) -> FileArchive:
 
 
 async def packed(archive: FileArchive, tmp_path: Path) -> str:
-    return (await archive.back_up(BY_HAND, str(tmp_path / "packed.zip"))).path
+    return (await archive.back_up(BackupReason.BY_HAND, str(tmp_path / "packed.zip"))).path
 
 
 def a_call(number: int, session_id: str = "") -> UsageEntry:

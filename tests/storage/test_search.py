@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import StorageError
-from app.core.message import APPROVAL, STOPPED, STREAMING, TEXT, TOOL, Prompt
+from app.core.message import MessageState, Prompt, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.storage import search
@@ -131,11 +131,11 @@ async def test_only_what_is_finished_is_found(store):
     growing = message("half an apple and more")
     for batch in streaming(session.id, growing, size=30):
         store.append(batch)
-    stopped = message("a stopped apple", state=STOPPED)
+    stopped = message("a stopped apple", state=MessageState.STOPPED)
     store.append((finished(session.id, stopped),))
     await store.flush(session.id)
     assert await _found(store, "apple") == ["a stopped apple"]
-    assert growing.state != STREAMING
+    assert growing.state != MessageState.STREAMING
     store.append((finished(session.id, growing),))
     await store.flush(session.id)
     assert len(await _found(store, "apple")) == 2
@@ -145,7 +145,7 @@ async def test_a_tools_long_answer_is_searched_at_its_start_only(store):
     session = debate()
     store.append(started(session))
     said = "early " + "x " * MOST_OF_TOOL + " late"
-    store.append((finished(session.id, message(said, role=TOOL)),))
+    store.append((finished(session.id, message(said, role=Role.TOOL)),))
     await store.flush(session.id)
     assert len(await _found(store, "early")) == 1
     assert await _found(store, "late") == []
@@ -157,10 +157,12 @@ async def test_a_tools_long_answer_is_searched_at_its_start_only(store):
 async def test_of_a_question_its_words_are_found_and_of_an_approval_nothing(store):
     session = debate()
     store.append(started(session))
-    question = Prompt(question="Which plum?", type=TEXT)
-    approval = Prompt(question="plum_tool", type=APPROVAL, tool="plum_tool", arguments='{"plum": 1}')
+    question = Prompt(question="Which plum?", type=PromptType.TEXT)
+    approval = Prompt(
+        question="plum_tool", type=PromptType.APPROVAL, tool="plum_tool", arguments='{"plum": 1}'
+    )
     for one in (
-        message("The plum question was put to the user.", role=TOOL, prompt=question),
+        message("The plum question was put to the user.", role=Role.TOOL, prompt=question),
         message("plum", role="system", prompt=approval),
         message("allow", role="user", answers="x"),
         message("deny the plum", role="user", answers="y"),

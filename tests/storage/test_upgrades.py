@@ -10,7 +10,7 @@ import pytest
 from app import wiring
 from app.core.errors import StorageError
 from app.core.ids import new_id
-from app.core.stored_data import BEFORE_UPGRADE
+from app.core.stored_data import BackupReason
 from app.storage import log, upgrades
 from app.storage.backup import own_backups, write_backup
 from app.storage.file_system import RealFileSystem
@@ -72,7 +72,7 @@ def test_every_file_is_brought_to_the_new_version_after_a_backup(paths: DataPath
     put(paths.assistants / "ada.json", '{"id": "ada", "name": "Ada"}')
     upgrade(paths, DISK, TOMORROW)
     (backup,) = own_backups(paths, DISK)
-    assert backup.why == BEFORE_UPGRADE
+    assert backup.why == BackupReason.BEFORE_UPGRADE
     with zipfile.ZipFile(backup.path) as file:
         assert file.read(f"sessions/{session_id}.jsonl") == data
         assert json.loads(file.read("settings.json"))["theme"] == "dark"
@@ -184,6 +184,6 @@ async def test_opening_runs_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
     try:
         live = await moot.engine.open(session.id)
         assert [one.content for one in live.messages] == ["SAID"]
-        assert [one.why for one in await moot.engine.archive.backups()] == [BEFORE_UPGRADE]
+        assert [one.why for one in await moot.engine.archive.backups()] == [BackupReason.BEFORE_UPGRADE]
     finally:
         await moot.close()

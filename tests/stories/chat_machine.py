@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
-from app.core.message import ASSISTANT, DONE, FAILED, STREAMING, TOOL, Attachment, Message
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.plan import Plan, PlanItem
 from app.core.provider import ProviderConfig
-from app.core.session import IDLE, PAUSED, WAITING
+from app.core.session import Status
 from app.core.settings import Settings
 from app.engine.chat.branches import shown, versions
 from app.engine.engine import Engine
@@ -293,7 +293,7 @@ class ChatPlay:
             shutil.rmtree(self.folder)
             self.folder = crashed
         self._open()
-        assert self.live.session.status in (IDLE, WAITING, PAUSED)
+        assert self.live.session.status in (Status.IDLE, Status.WAITING, Status.PAUSED)
         self.do(self.engine.resume(self.session_id))
 
     # What must hold
@@ -312,15 +312,13 @@ class ChatPlay:
         assert len({one.id for one in live.messages}) == len(live.messages)
         for turn_id in live.turn_ids():
             messages = live.turn(turn_id)
-            calls = [call.id for one in messages if one.role == ASSISTANT for call in one.tool_calls]
+            calls = [call.id for one in messages if one.role == Role.ASSISTANT for call in one.tool_calls]
             assert len(set(calls)) == len(calls)
-            results = Counter(
-                one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)
-            )
+            results = Counter(one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended)
             assert all(count == 1 for count in results.values()), "a call has two results"
             assert set(results) <= set(calls), "a result without its call"
-        if live.session.status == IDLE:
-            assert not any(one.state == STREAMING for one in live.messages)
+        if live.session.status == Status.IDLE:
+            assert not any(one.state == MessageState.STREAMING for one in live.messages)
 
     def act(self, action: str, number: int) -> None:
         """Do one of ACTIONS, and look whether all is well."""

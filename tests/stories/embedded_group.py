@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Group, Leader
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
-from app.core.session import IDLE
+from app.core.session import Status
 from app.engine.live_session import LiveSession
 from app.wiring import Moot, open_moot
 from tests.stories.embedded_tree import TASKS, tell, write_crew
@@ -45,7 +45,7 @@ async def run_group(moot: Moot, group_id: str, task: str) -> tuple[str, str]:
     session_id = await engine.groups.start(group_id, task)
     session = await engine.wait(session_id)
     live = await engine.open(session_id)
-    return session.status if session.status != IDLE else what_is_wrong(live), session_id
+    return session.status if session.status != Status.IDLE else what_is_wrong(live), session_id
 
 
 def what_is_wrong(live: LiveSession) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
-from app.core.message import ASSISTANT, DONE
-from app.core.session import IDLE, WAITING
+from app.core.message import MessageState, Role
+from app.core.session import Status
 from app.wiring import Moot, open_moot
 
 TASKS = (
@@ -44,18 +44,20 @@ async def run_tree(moot: Moot, task: str) -> tuple[bool, int, str]:
     session_id = await engine.chats.start("lead", task)
     session = await engine.wait(session_id)
     asked = 0
-    while session.status == WAITING and asked < 5:
+    while session.status == Status.WAITING and asked < 5:
         [(_, question)] = engine.chats.needs_you()
         asked += 1
         await engine.chats.answer(session_id, question.id, ANSWER)
         session = await engine.wait(session_id)
     live = await engine.open(session_id)
     spoke = {
-        one.author.id for one in live.messages if one.role == ASSISTANT and one.state == DONE and one.content
+        one.author.id
+        for one in live.messages
+        if one.role == Role.ASSISTANT and one.state == MessageState.DONE and one.content
     }
     refused = [one for one in live.messages if one.role == "tool" and '"ok": false' in one.content]
     return (
-        session.status == IDLE and {"lead", "ada", "ben", "cleo"} <= spoke and not refused,
+        session.status == Status.IDLE and {"lead", "ada", "ben", "cleo"} <= spoke and not refused,
         asked,
         session_id,
     )

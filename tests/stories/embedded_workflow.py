@@ -9,9 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.core.message import ASSISTANT, DONE
-from app.core.session import COMPLETED, WorkflowSession
-from app.core.workflow import DONE as STEP_DONE
+from app.core.message import MessageState, Role
+from app.core.session import Status, WorkflowSession
+from app.core.workflow import StepStatus
 from app.wiring import Moot, open_moot
 from tests.stories.embedded_tree import tell
 
@@ -40,12 +40,15 @@ async def run_bug_fix(moot: Moot, command: str) -> tuple[bool, str, str]:
     said = [
         one
         for one in live.messages
-        if one.role == ASSISTANT and one.parent_turn_id and one.state == DONE and one.content.strip()
+        if one.role == Role.ASSISTANT
+        and one.parent_turn_id
+        and one.state == MessageState.DONE
+        and one.content.strip()
     ]
     steps = session.workflow.steps
     ended = (
-        session.status == COMPLETED
-        and all(one.state == STEP_DONE and one.result.strip() for one in steps)
+        session.status == Status.COMPLETED
+        and all(one.state == StepStatus.DONE and one.result.strip() for one in steps)
         and {one.turn_id for one in said}
         >= {
             live.child_turn(call.turn_id, made.id)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import ASSISTANT
+from app.core.message import Role
 from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, Fault, Reply, WireCall, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -101,7 +101,7 @@ def test_a_question_ends_with_three_and_the_answer_goes_on(openai: WireServer) -
     done = moot("reply", session_id, "1", "--json")
     assert (done.status, done.err) == (0, "")
     answers = [event["message"] for event in done.events if event["event"] == "message.finished"]
-    assert [(one["role"], one["content"]) for one in answers if one["role"] in ("user", ASSISTANT)] == [
+    assert [(one["role"], one["content"]) for one in answers if one["role"] in ("user", Role.ASSISTANT)] == [
         ("user", "서울"),
         ("assistant", "Seoul it is."),
     ]
@@ -219,10 +219,10 @@ def test_killed_while_two_sub_agents_speak_it_goes_on_where_it_was(openai: WireS
     assert (again.status, again.err) == (0, "")
     messages = look("show", session_id, "--json").json["messages"]
     assert len({one["id"] for one in messages}) == len(messages)
-    texts = [one["content"] for one in messages if one["role"] == ASSISTANT and one["state"] == "done"]
+    texts = [one["content"] for one in messages if one["role"] == Role.ASSISTANT and one["state"] == "done"]
     # Who had finished was not asked again.
     assert texts == ["", "Left is done.", "Right is done.", "Both are back."]
-    assert {one["author"]["depth"] for one in messages if one["role"] == ASSISTANT} == {0, 1}
+    assert {one["author"]["depth"] for one in messages if one["role"] == Role.ASSISTANT} == {0, 1}
 
 
 def test_another_terminal_talks_to_the_one_that_runs(openai: WireServer) -> None:

@@ -15,8 +15,8 @@ from app import __main__
 from app.cli import running
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, Author, Message
-from app.core.session import PAUSED, Debate, DebateSession, Participant
+from app.core.message import Author, Message, Role
+from app.core.session import Debate, DebateSession, Participant, Status
 from app.storage.lock import WriterLock
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
@@ -57,7 +57,7 @@ async def session_id(data_dir: Path) -> str:
     session = DebateSession(
         id=new_id(),
         title="Kept",
-        status=PAUSED,
+        status=Status.PAUSED,
         created_at="2026-11-21T10:00:00.000Z",
         updated_at="2026-11-21T10:00:00.000Z",
         debate=Debate(topic="Kept", participants=(ann, ben)),
@@ -65,7 +65,7 @@ async def session_id(data_dir: Path) -> str:
     message = Message(
         id=new_id(),
         turn_id=new_id(),
-        role=ASSISTANT,
+        role=Role.ASSISTANT,
         author=Author(id=ann.id, name="Ann", kind="participant"),
         content="What was said.",
         round=1,

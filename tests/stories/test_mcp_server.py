@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.message import APPROVAL, TOOL, Message
-from app.core.tool import ASKING, CONNECTED
+from app.core.message import Message, PromptType, Role
+from app.core.tool import ServerState
 from app.engine.chat.branches import shown
 from app.wiring import Moot, open_moot
 from tests.tools.serving import allow, proper
@@ -55,23 +55,23 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
     )
     await engine.assistants.save(agent)
     await engine.attach(["proper"])
-    assert engine.servers()[0].state == ASKING
+    assert engine.servers()[0].state == ServerState.ASKING
     await allow(engine, "proper")
-    assert engine.servers()[0].state == CONNECTED
+    assert engine.servers()[0].state == ServerState.CONNECTED
 
     session_id = await engine.chats.start("greeter", "Greet me.")
     for _ in range(2):
         _, approval = await question(app)
         assert approval.prompt is not None
-        assert (approval.prompt.type, approval.prompt.tool) == (APPROVAL, "proper__greet")
+        assert (approval.prompt.type, approval.prompt.tool) == (PromptType.APPROVAL, "proper__greet")
         await engine.chats.answer(session_id, approval.id, "allow")
         for words in ("Ada", "yes"):
             _, asked = await question(app)
-            assert asked.prompt is not None and asked.prompt.type != APPROVAL
+            assert asked.prompt is not None and asked.prompt.type != PromptType.APPROVAL
             await engine.chats.answer(session_id, asked.id, words)
         await engine.wait(session_id)
         messages = shown(await engine.open(session_id))
-        [*_, result] = [one for one in messages if one.role == TOOL]
+        [*_, result] = [one for one in messages if one.role == Role.TOOL]
         assert (result.content, result.state) == ("Hello Ada, True", "done")
         assert messages[-1].content == "It said: Hello Ada, True"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent, Group
-from app.core.message import ASSISTANT
-from app.core.session import IDLE, GroupSession
+from app.core.message import Role
+from app.core.session import GroupSession, Status
 from app.storage.paths import resources_dir
 from app.wiring import open_moot
 from tests.wire import Answer, WireCall, WireServer, write_providers
@@ -79,11 +79,11 @@ async def test_each_does_its_work_on_a_wire(
             await engine.wait(session_id)
             live = await engine.open(session_id)
             assert isinstance(live.session, GroupSession)
-            assert live.session.status == IDLE
+            assert live.session.status == Status.IDLE
             said = [
                 (one.author.name, one.content)
                 for one in live.messages
-                if one.role == ASSISTANT and one.content
+                if one.role == Role.ASSISTANT and one.content
             ]
             assert [said for said in said if said[0] in [one.name for one in members]] == [
                 (one.name, f"I am {one.name}.") for one in members

@@ -23,8 +23,8 @@ from app.cli.printing.output import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import secret_fields
-from app.core.stored_data import SAME
-from app.core.tool import ASKING, CONNECTED, DOWN, NO_VALUE, McpServer, ToolError
+from app.core.stored_data import Difference
+from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
 from app.storage.paths import DataPaths
 from app.storage.redaction import MARK
 from app.wiring import Moot, open_moot
@@ -148,7 +148,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
             assert await engine.save_servers((a_process(), an_address(port)))
             for name in ("process", "address"):
                 await allow(engine, name)
-            assert states(moot) == {"process": CONNECTED, "address": CONNECTED}
+            assert states(moot) == {"process": ServerState.CONNECTED, "address": ServerState.CONNECTED}
             there = await given(moot, "process")
             assert (there["NOTES"], there["argument 2"]) == (
                 digest(CANARIES["variable"]),
@@ -176,7 +176,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
             refused = replace(an_address(port, "refuse"), name="refused")
             await engine.save_servers((a_process(), an_address(port), refused))
             await allow(engine, "refused")
-            assert states(moot)["refused"] == DOWN
+            assert states(moot)["refused"] == ServerState.DOWN
             said += [repr(moot.engine.servers()), repr(engine.problems())]
             await engine.archive.back_up()
             said += [await doctor(data_dir), await doctor(data_dir, as_json=True)]
@@ -193,8 +193,8 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
         async with opened(data_dir) as moot:
             await moot.engine.attach(["process", "address"])
             assert states(moot) | {"refused": ""} == {
-                "process": CONNECTED,
-                "address": CONNECTED,
+                "process": ServerState.CONNECTED,
+                "address": ServerState.CONNECTED,
                 "refused": "",
             }
             assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
@@ -219,7 +219,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         assert await undo()
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
         await engine.attach(["process"])
-        assert states(moot) == {"process": CONNECTED}, "it was allowed, and is the same"
+        assert states(moot) == {"process": ServerState.CONNECTED}, "it was allowed, and is the same"
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
 
         agent = Agent(id="ann", name="Ann", mcp_servers=("process",))
@@ -235,7 +235,7 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
         (status,) = engine.servers()
         other = replace(status.server, env={**status.server.env, "NOTES": "another-canary-12345"})
         assert await engine.mcp.replace("renamed", other)
-        assert states(moot) == {"renamed": CONNECTED}
+        assert states(moot) == {"renamed": ServerState.CONNECTED}
         assert (await given(moot, "renamed"))["NOTES"] == digest("another-canary-12345")
 
         await engine.save_servers(
@@ -259,7 +259,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         await moot.documents.load()
         engine = moot.engine
         await allow(engine, "process")
-        assert states(moot) == {"process": CONNECTED}
+        assert states(moot) == {"process": ServerState.CONNECTED}
         assert (await given(moot, "process"))["argument 2"] == digest(CANARIES["argument"])
         said = [await told(moot, "process", tool) for tool in ("tell", "page", "fail", "end")]
         found = await doctor(data_dir)
@@ -269,7 +269,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         )
         backup = await engine.archive.back_up()
         contents = await engine.archive.contents(backup.path)
-        assert {one.name: one.state for one in contents.documents}["mcp.json"] == SAME
+        assert {one.name: one.state for one in contents.documents}["mcp.json"] == Difference.SAME
         said += [found, *(text for name, text in written(data_dir) if "mcp.json" not in Path(name).name)]
         said += [text for name, text in written(data_dir) if ".zip/" in name]
         assert [text for text in said if leaks(text)] == []
@@ -281,7 +281,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         entry = json.loads((data_dir / "mcp.json").read_text("utf-8"))["mcpServers"]["process"]
         assert entry["autoApprove"] == [] and entry["args"][-1] == "${secret:args.token}"
         await engine.attach(["process"])
-        assert states(moot)["process"] == CONNECTED, "the same server does not ask again"
+        assert states(moot)["process"] == ServerState.CONNECTED, "the same server does not ask again"
         assert (await given(moot, "process"))["argument 2"] == digest(CANARIES["argument"])
         assert "args.token" not in await doctor(data_dir)
 
@@ -305,7 +305,7 @@ async def test_without_a_keyring_a_secret_is_for_this_run_and_what_stood_in_the_
     async with opened(data_dir) as moot:
         await moot.engine.attach(["process"])
         status = moot.engine.servers()[1]
-        assert (status.state, status.problem) == (DOWN, NO_VALUE)
+        assert (status.state, status.problem) == (ServerState.DOWN, ServerProblem.NO_VALUE)
         assert "env.NOTES" in status.detail and "args.token" in status.detail
         assert "env.NOTES" in await doctor(data_dir)
     monkeypatch.setenv("MOOT_KEY_MCP_PROCESS_ENV_NOTES", CANARIES["variable"])
@@ -326,7 +326,7 @@ async def test_a_reference_written_by_hand_asks_again_where_it_changes_what_runs
     file.write_text(file.read_text("utf-8").replace("--token", "--other"), "utf-8")
     async with opened(data_dir) as moot:
         await moot.engine.attach(["process"])
-        assert states(moot) == {"process": ASKING}
+        assert states(moot) == {"process": ServerState.ASKING}
 
 
 REAL = """
@@ -381,11 +381,11 @@ async def test_a_value_that_was_changed_in_the_file_asks_again(
     async with opened(data_dir) as moot:
         await moot.engine.save_servers((replace(a_process(), env=entry),))
         await allow(moot.engine, "process")
-        assert states(moot) == {"process": CONNECTED}
+        assert states(moot) == {"process": ServerState.CONNECTED}
     async with opened(data_dir) as moot:
-        assert states(moot)["process"] != ASKING
+        assert states(moot)["process"] != ServerState.ASKING
         (server,) = moot.documents.mcp_servers()
         assert secret_fields(server) == ("args.token", "env.GIT_EDITOR")
     by_hand(data_dir, replace(server, env={**server.env, **changed}))
     async with opened(data_dir) as moot:
-        assert states(moot) == {"process": ASKING}
+        assert states(moot) == {"process": ServerState.ASKING}

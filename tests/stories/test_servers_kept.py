@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.core.tool import CONNECTED, DOWN, NO_VALUE, McpServer
+from app.core.tool import McpServer, ServerProblem, ServerState
 from tests.storage.test_secrets import Backend
 from tests.stories.test_server_secrets import (
     CANARIES,
@@ -54,7 +54,7 @@ async def test_what_stood_in_the_file_goes_to_the_keyring_at_the_next_start(
         }
         assert [name for name, text in written(data_dir) if leaks(text)] == []
         await moot.engine.attach(["process"])
-        assert states(moot) == {"process": CONNECTED}, "the same server does not ask again"
+        assert states(moot) == {"process": ServerState.CONNECTED}, "the same server does not ask again"
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
     after = file.stat().st_mtime_ns
     assert json.loads(file.read_text("utf-8"))["mcpServers"]["process"]["autoApprove"] == []
@@ -88,11 +88,11 @@ async def test_a_server_comes_back_from_the_bin_without_its_secrets(keyring: Bac
         assert list(states(moot)) == ["process", "other"], "where it was"
         await engine.attach(["process"])
         status = engine.servers()[0]
-        assert (status.state, status.problem) == (DOWN, NO_VALUE)
+        assert (status.state, status.problem) == (ServerState.DOWN, ServerProblem.NO_VALUE)
         assert "env.NOTES" in status.detail and "args.token" in status.detail
         assert await engine.mcp.replace("process", a_process())
         await engine.attach(["process"])
-        assert states(moot)["process"] == CONNECTED, "it was allowed, and is the same"
+        assert states(moot)["process"] == ServerState.CONNECTED, "it was allowed, and is the same"
         assert [name for name, text in written(data_dir) if leaks(text)] == []
 
 

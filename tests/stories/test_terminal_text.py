@@ -9,25 +9,18 @@ import pytest
 
 from app.core.ids import new_id
 from app.core.message import (
-    APPROVAL,
-    ASSISTANT,
-    FAILED,
-    OPTIONS,
-    SYSTEM,
-    TOOL,
-    USER,
     Attachment,
     Author,
     Failure,
     Message,
+    MessageState,
     Prompt,
+    PromptType,
+    Role,
     ToolCall,
 )
 from app.core.plan import Plan, PlanItem
 from app.core.session import (
-    COMPLETED,
-    IDLE,
-    PAUSED,
     Chat,
     ChatSession,
     Debate,
@@ -36,6 +29,7 @@ from app.core.session import (
     GroupState,
     Participant,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
@@ -53,19 +47,19 @@ FIXED = {
 ANN = Author(id="ann", name="Ann", path=("ann",))
 
 
-def said(role: str = ASSISTANT, **fields: Any) -> Message:
+def said(role: str = Role.ASSISTANT, **fields: Any) -> Message:
     return Message(
         **{"id": new_id(), "turn_id": "t", "role": role, "author": ANN, "content": "text", **fields}
     )
 
 
 MESSAGES = (
-    said(USER, turn_id="u", follows="", attachments=(Attachment(name="a.txt", text="x"),)),
+    said(Role.USER, turn_id="u", follows="", attachments=(Attachment(name="a.txt", text="x"),)),
     said(follows="u", model="openai/m", tool_calls=(ToolCall(id="c", name="look", arguments='{"a": "b"}'),)),
-    said(SYSTEM, follows="u", tool_call_id="c", prompt=Prompt(question="q", type=APPROVAL, tool="look", arguments="x")),
-    said(TOOL, follows="u", tool_call_id="c"),
-    said(TOOL, follows="u", tool_call_id="d", prompt=Prompt(question="q", type=OPTIONS, options=("one", "two"))),
-    said(follows="u", state=FAILED, error=Failure(kind="server", detail="500")),
+    said(Role.SYSTEM, follows="u", tool_call_id="c", prompt=Prompt(question="q", type=PromptType.APPROVAL, tool="look", arguments="x")),
+    said(Role.TOOL, follows="u", tool_call_id="c"),
+    said(Role.TOOL, follows="u", tool_call_id="d", prompt=Prompt(question="q", type=PromptType.OPTIONS, options=("one", "two"))),
+    said(follows="u", state=MessageState.FAILED, error=Failure(kind="server", detail="500")),
 )  # fmt: skip
 PLAN = Plan(goal="goal", items=(PlanItem(text="todo"),))
 CHAT = Chat(assistant_id="ann", assistant_name="Ann", head="t")
@@ -77,7 +71,7 @@ STEP = WorkflowStep(id="s", name="step", role="role", prompt="p")
 
 
 def sessions() -> list[Session]:
-    common: dict[str, Any] = {"title": "Title", "plan": PLAN, "status": IDLE}
+    common: dict[str, Any] = {"title": "Title", "plan": PLAN, "status": Status.IDLE}
     definition = WorkflowDefinition(id="w", name="work", steps=(STEP,))
     work = WorkflowState(
         definition=definition, command="do", steps=(StepState(id="s", result="r", artifacts="made"),)
@@ -86,8 +80,8 @@ def sessions() -> list[Session]:
     return [
         ChatSession(id=new_id(), chat=CHAT, **common),
         GroupSession(id=new_id(), chat=CHAT, group=GroupState(id="g", name="G", members=("ann",)), **common),
-        WorkflowSession(id=new_id(), chat=CHAT, workflow=work, **{**common, "status": PAUSED}),
-        DebateSession(id=new_id(), debate=debate, **{**common, "status": COMPLETED}),
+        WorkflowSession(id=new_id(), chat=CHAT, workflow=work, **{**common, "status": Status.PAUSED}),
+        DebateSession(id=new_id(), debate=debate, **{**common, "status": Status.COMPLETED}),
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.message import Message, Prompt
-from app.core.session import DEFAULT_MODE
+from app.core.session import AgentMode
 
 
 @dataclass
@@ -14,7 +14,7 @@ class Context:
     log: Sequence[Message] = ()
     pages: Sequence[str] = ()
     session_id: str = "session"
-    mode: str = DEFAULT_MODE
+    mode: str = AgentMode.DEFAULT
 
     def messages(self) -> Sequence[Message]:
         return self.log

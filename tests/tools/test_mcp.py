@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import OPTIONS, TEXT, YESNO
-from app.core.tool import ASKING, CONNECTED, CONTINUE, DOWN, NOT_FOUND, OFF, WAIT, McpServer, ToolError
+from app.core.message import PromptType
+from app.core.tool import Control, McpServer, ServerProblem, ServerState, ToolError
 from app.storage.redaction import MARK
 from app.tools.mcp import ServerLimits
 from tests.tools.serving import Context, bench, proper, rude, until
@@ -18,7 +18,7 @@ async def test_nothing_starts_without_consent(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.documents.save_mcp_servers((proper(),))
         await one.servers.attach(["proper"])
-        assert one.status("proper").state == ASKING
+        assert one.status("proper").state == ServerState.ASKING
         assert one.servers.server_tools(["proper"]) == ()
         await one.servers.restart("proper")
         assert one.host.host_pid is None
@@ -28,7 +28,7 @@ async def test_nothing_starts_without_consent(data_dir: Path) -> None:
 async def test_a_disabled_server_is_off_even_when_allowed(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper(disabled=True))
-        assert one.status("proper").state == OFF
+        assert one.status("proper").state == ServerState.OFF
         assert one.host.host_pid is None
 
 
@@ -36,7 +36,7 @@ async def test_a_proper_server_is_connected_and_called(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper(env={"TOKEN": "secret-token"}))
         status = one.status("proper")
-        assert status.state == CONNECTED
+        assert status.state == ServerState.CONNECTED
         assert "proper__add" in status.tools
         tool = one.tool("proper", "add")
         assert tool.asks and not tool.repeatable and tool.group == "proper"
@@ -71,15 +71,15 @@ async def test_a_page_stops_the_loop_and_goes_with_the_result(data_dir: Path) ->
     async with bench(data_dir) as one:
         await one.connect(proper())
         result = await one.tool("proper", "page").run({}, Context())
-        assert result.control == WAIT
+        assert result.control == Control.WAIT
         assert result.content == "A form\n[image, 3 bytes, not shown]"
         [page] = result.resources
         assert page["type"] == "resource"
         assert page["resource"] == {"uri": "ui://form/1", "mimeType": "text/html", "text": "<p>Hello</p>"}
         result = await one.tool("proper", "clock").run({}, Context())
-        assert (result.control, result.content) == (WAIT, "twelve")
+        assert (result.control, result.content) == (Control.WAIT, "twelve")
         assert "It is time" in str(result.resources)
-        assert (await one.tool("proper", "add").run({"a": 1, "b": 1}, Context())).control == CONTINUE
+        assert (await one.tool("proper", "add").run({"a": 1, "b": 1}, Context())).control == Control.CONTINUE
 
 
 async def test_a_server_of_the_new_kind_asks_in_the_call_it_asks_for(data_dir: Path) -> None:
@@ -116,11 +116,11 @@ async def test_a_changed_command_asks_again(data_dir: Path) -> None:
         await one.connect(proper())
         tool = one.tool("proper", "add")
         await one.documents.save_mcp_servers((proper(cwd=str(data_dir)),))
-        assert one.status("proper").state == ASKING
+        assert one.status("proper").state == ServerState.ASKING
         with pytest.raises(ToolError, match="not allowed"):
             await tool.run({"a": 1, "b": 2}, Context())
         await one.servers.attach(["proper"])
-        assert one.status("proper").state == ASKING
+        assert one.status("proper").state == ServerState.ASKING
 
 
 @pytest.mark.threat("T12")
@@ -129,7 +129,7 @@ async def test_a_tool_that_changes_while_connected_is_not_offered_until_allowed(
         await one.connect(rude("changes"))
         tool = one.tool("changes", "add")
         await tool.run({"a": 1, "b": 2}, Context())
-        await until(lambda: one.status("changes").state == ASKING)
+        await until(lambda: one.status("changes").state == ServerState.ASKING)
         status = one.status("changes")
         assert set(status.changed) == {"changes__add", "changes__new"}
         assert status.tools == () and one.servers.server_tools(["changes"]) == ()
@@ -137,7 +137,7 @@ async def test_a_tool_that_changes_while_connected_is_not_offered_until_allowed(
             await tool.run({"a": 1, "b": 2}, Context())
 
         await one.servers.consent("changes")
-        assert one.status("changes").state == CONNECTED
+        assert one.status("changes").state == ServerState.CONNECTED
         assert "Mallory" in one.tool("changes", "add").description
 
 
@@ -159,14 +159,14 @@ async def test_a_tool_that_changed_between_two_starts_is_not_offered(data_dir: P
         assert one.status("later_changed").tools == ("later_changed__add",)
         mark.touch()
         await one.servers.restart("later_changed")
-        assert one.status("later_changed").state == ASKING
+        assert one.status("later_changed").state == ServerState.ASKING
         assert one.status("later_changed").changed == ("later_changed__add",)
     mark.unlink()
     async with bench(data_dir) as again:
         # Consents are kept, and hold for the tool as it was.
         await again.documents.load()
         await again.servers.attach(["later_changed"])
-        assert again.status("later_changed").state == CONNECTED
+        assert again.status("later_changed").state == ServerState.CONNECTED
 
 
 async def test_a_missing_command_is_named_with_where_it_was_looked_for(
@@ -174,8 +174,8 @@ async def test_a_missing_command_is_named_with_where_it_was_looked_for(
 ) -> None:
     async with bench(data_dir) as one:
         await one.connect(McpServer(name="gone", command="no-such-program"))
-        assert one.status("gone").state == DOWN
-        assert one.status("gone").problem == NOT_FOUND
+        assert one.status("gone").state == ServerState.DOWN
+        assert one.status("gone").problem == ServerProblem.NOT_FOUND
         assert "'no-such-program' was not found. Looked in: " in one.status("gone").detail
 
 
@@ -194,7 +194,7 @@ async def test_the_path_of_the_login_shell_finds_a_command(
     monkeypatch.setenv("SHELL", str(shell))
     async with bench(data_dir) as one:
         await one.connect(McpServer(name="mine", command="my-server"))
-        assert one.status("mine").state == CONNECTED, one.status("mine").detail
+        assert one.status("mine").state == ServerState.CONNECTED, one.status("mine").detail
 
 
 async def test_the_questions_of_a_server_of_the_old_kind_are_put_one_by_one(data_dir: Path) -> None:
@@ -203,7 +203,13 @@ async def test_the_questions_of_a_server_of_the_old_kind_are_put_one_by_one(data
         context = Context("yes", "large", "12", "5", "")
         answer = json.loads(await one.call("asks", "add", context))
         assert answer == {"action": "accept", "content": {"sure": True, "size": "large", "count": 5}}
-        assert [prompt.type for prompt in context.asked] == [YESNO, OPTIONS, TEXT, TEXT, TEXT]
+        assert [prompt.type for prompt in context.asked] == [
+            PromptType.YESNO,
+            PromptType.OPTIONS,
+            PromptType.TEXT,
+            PromptType.TEXT,
+            PromptType.TEXT,
+        ]
         assert context.asked[0].question == "asks: A few things first\nSure"
         assert context.asked[1].options == ("small", "large")
         assert context.asked[3].question == "count: How many\n(1 … 9)"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import NOT_FOUND
+from app.core.tool import ServerProblem
 from app.tools.tool_host import server_processes
 from app.tools.tool_host.errors import RequestError
 
@@ -71,4 +71,4 @@ async def test_a_command_with_a_folder_is_seen_from_where_the_server_runs(tmp_pa
     program.chmod(0o644)
     with pytest.raises(RequestError, match="Looked in: /usr/bin") as refusal:
         await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin")
-    assert refusal.value.problem == NOT_FOUND
+    assert refusal.value.problem == ServerProblem.NOT_FOUND

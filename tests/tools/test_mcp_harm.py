@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import CONNECTED, DOWN, ENDED, NO_ANSWER, McpServer, ToolError
+from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
 from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Bench, Context, bench, proper, rude, until
@@ -35,9 +35,9 @@ async def test_servers_that_talk_beside_the_point_are_connected_to(data_dir: Pat
     async with bench(data_dir) as one:
         await one.connect(proper(), rude("chatty"), rude("complains"), rude("dies"))
         for name in ("proper", "chatty", "complains"):
-            assert one.status(name).state == CONNECTED, one.status(name).detail
+            assert one.status(name).state == ServerState.CONNECTED, one.status(name).detail
             assert await one.call(name, "add", a=2, b=2) == "4"
-        assert one.status("dies").state == DOWN
+        assert one.status("dies").state == ServerState.DOWN
         logs = data_dir / "logs"
         assert sum(file.stat().st_size for file in logs.glob("mcp-complains.log*")) < 2_000_000
 
@@ -49,13 +49,13 @@ async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> No
         away = McpServer(name="away", url="http://127.0.0.1:9/mcp")
         await one.connect(away, *(rude(how) for how in bad))
         for name in (*bad, "away"):
-            assert one.status(name).state == DOWN, name
+            assert one.status(name).state == ServerState.DOWN, name
             assert 0 < len(one.status(name).detail) <= 500, name
         assert one.status("mute").detail.startswith("It gave no answer within 6 seconds.")
         assert "cannot open the database" in one.status("dies").detail
         assert "1999-01-01" in one.status("wrong_protocol").detail
-        assert one.status("mute").problem == NO_ANSWER
-        assert {one.status(name).problem for name in ("dies", "wrong_json")} == {ENDED}
+        assert one.status("mute").problem == ServerProblem.NO_ANSWER
+        assert {one.status(name).problem for name in ("dies", "wrong_json")} == {ServerProblem.ENDED}
 
 
 @pytest.mark.corpus(62)
@@ -81,7 +81,7 @@ async def test_a_server_that_breaks_in_a_call_is_let_go_and_started_anew(
         with pytest.raises(ToolError, match=reason):
             await one.call(how, "add", a=1, b=2)
         assert time.monotonic() - started < 20
-        await until(lambda: one.status(how).state == DOWN)
+        await until(lambda: one.status(how).state == ServerState.DOWN)
         assert reason in one.status(how).detail
         assert await one.call("proper", "add", a=1, b=2) == "3"
         assert one.host.host_pid is not None
@@ -97,11 +97,11 @@ async def test_a_server_that_always_breaks_is_not_started_for_ever(data_dir: Pat
         for _ in range(3):
             with pytest.raises(ToolError):
                 await one.call("dies_in_call", "add")
-            await until(lambda: one.status("dies_in_call").state == DOWN)
+            await until(lambda: one.status("dies_in_call").state == ServerState.DOWN)
         with pytest.raises(ToolError, match="started 3 times within a minute"):
             await one.call("dies_in_call", "add")
         await one.servers.restart("dies_in_call")
-        assert one.status("dies_in_call").state == CONNECTED
+        assert one.status("dies_in_call").state == ServerState.CONNECTED
 
 
 @pytest.mark.corpus(62)
@@ -114,7 +114,7 @@ async def test_messages_that_are_almost_right_harm_nobody(data_dir: Path) -> Non
                 with contextlib.suppress(ToolError):
                     assert (await tool.run({"a": 1, "b": 2}, Context("yes", "yes", "yes"))).content == "3"
         assert await one.call("proper", "add", a=1, b=2) == "3"
-        assert any(one.status(server.name).state == CONNECTED for server in babblers)
+        assert any(one.status(server.name).state == ServerState.CONNECTED for server in babblers)
 
 
 async def test_an_answer_of_the_wrong_shape_is_an_error_of_the_call_alone(data_dir: Path) -> None:
@@ -122,7 +122,7 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_of_the_call_alone(data_d
         await one.connect(rude("wrong_shape"))
         with pytest.raises(ToolError, match="wrong_shape"):
             await one.call("wrong_shape", "add")
-        assert one.status("wrong_shape").state == CONNECTED
+        assert one.status("wrong_shape").state == ServerState.CONNECTED
 
 
 async def test_a_call_without_an_answer_ends_and_one_with_progress_goes_on(data_dir: Path) -> None:
@@ -137,13 +137,13 @@ async def test_a_call_without_an_answer_ends_and_one_with_progress_goes_on(data_
 async def test_a_flood_right_after_the_start_lets_the_server_go(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(rude("floods_at_start"))
-        await until(lambda: one.status("floods_at_start").state == DOWN)
+        await until(lambda: one.status("floods_at_start").state == ServerState.DOWN)
         assert "more than 5000 messages" in one.status("floods_at_start").detail
 
 
 async def stubborn_pids(one: Bench, mark: Path) -> list[int]:
     await one.connect(rude("stubborn", str(mark)))
-    assert one.status("stubborn").state == CONNECTED
+    assert one.status("stubborn").state == ServerState.CONNECTED
     return [int(word) for word in mark.read_text().split()]
 
 
@@ -164,7 +164,7 @@ async def test_the_whole_tree_of_a_server_ends_with_a_killed_host(data_dir: Path
         waiting = asyncio.create_task(one.call("stubborn", "add", a=1, b=1))
         assert await waiting == "2"
         os.kill(one.host.host_pid, signal.SIGKILL)
-        await until(lambda: one.status("stubborn").state == DOWN)
+        await until(lambda: one.status("stubborn").state == ServerState.DOWN)
         await until(lambda: not any(runs(pid) for pid in pids))
         # The next use starts both anew.
         assert await one.tool("stubborn", "add").run({"a": 1, "b": 2}, Context())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import CONNECTED, DOWN, WAIT, McpServer, ToolError
+from app.core.tool import Control, McpServer, ServerState, ToolError
 from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until
@@ -21,7 +21,7 @@ async def test_a_proper_server_is_connected_called_and_asks(data_dir: Path) -> N
     port = free_port()
     async with running(*python("proper.py"), str(port), port=port), bench(data_dir) as one:
         await one.connect(at(port))
-        assert one.status("there").state == CONNECTED, one.status("there").detail
+        assert one.status("there").state == ServerState.CONNECTED, one.status("there").detail
         assert await one.call("there", "add", a=20, b=22) == "42"
         context = Context("Ada", "yes")
         assert await one.call("there", "greet", context) == "Hello Ada, True"
@@ -33,7 +33,7 @@ async def test_a_proper_server_is_connected_called_and_asks(data_dir: Path) -> N
         await asyncio.gather(call, return_exceptions=True)
         assert time.monotonic() - started < 2
         result = await one.tool("there", "clock").run({}, Context())
-        assert result.control == WAIT
+        assert result.control == Control.WAIT
 
 
 async def test_a_server_that_went_and_came_back_is_connected_to_on_the_next_use(data_dir: Path) -> None:
@@ -44,7 +44,7 @@ async def test_a_server_that_went_and_came_back_is_connected_to_on_the_next_use(
             tool = one.tool("there", "add")
         with pytest.raises(ToolError, match=r"failed|is not connected"):  # as soon as it is seen that it went
             await tool.run({"a": 1, "b": 2}, Context())
-        await until(lambda: one.status("there").state == DOWN)
+        await until(lambda: one.status("there").state == ServerState.DOWN)
         async with running(*python("proper.py"), str(port), port=port):
             assert (await tool.run({"a": 1, "b": 2}, Context())).content == "3"
 
@@ -60,7 +60,7 @@ async def test_a_server_that_cannot_be_connected_to_says_why(how: str, reason: s
         bench(data_dir, ServerLimits(connect=6)) as one,
     ):
         await one.connect(at(port))
-        assert one.status("there").state == DOWN
+        assert one.status("there").state == ServerState.DOWN
         assert reason in one.status("there").detail
         assert "secret-key" not in one.log("there")
 
@@ -83,7 +83,7 @@ async def test_a_server_that_breaks_in_a_call_harms_nobody(how: str, reason: str
     port = free_port()
     async with running(*python("rude_http.py"), how, str(port), port=port), bench(data_dir) as one:
         await one.connect(at(port))
-        assert one.status("there").state == CONNECTED, one.status("there").detail
+        assert one.status("there").state == ServerState.CONNECTED, one.status("there").detail
         started = time.monotonic()
         with pytest.raises(ToolError, match=reason):
             await one.call("there", "add")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import CONNECTED, McpServer
+from app.core.tool import McpServer, ServerState
 from tests.tools.serving import Bench, Context, bench, free_port, running
 
 FOLDERS = os.environ.get("MCP_TEST_SERVERS", "")
@@ -25,7 +25,7 @@ def command(name: str) -> str:
 
 
 async def everything(one: Bench) -> None:
-    assert one.status("everything").state == CONNECTED, one.status("everything").detail
+    assert one.status("everything").state == ServerState.CONNECTED, one.status("everything").detail
     assert await one.call("everything", "echo", message="hello") == "Echo: hello"
     assert "[image, " in await one.call("everything", "get-tiny-image")
     assert json.loads(await one.call("everything", "get-structured-content", location="New York"))
@@ -52,7 +52,7 @@ async def test_the_everything_server_of_npm_over_http(data_dir: Path) -> None:
 
 
 async def time_in_seoul(one: Bench) -> None:
-    assert one.status("time").state == CONNECTED, one.status("time").detail
+    assert one.status("time").state == ServerState.CONNECTED, one.status("time").detail
     answer = json.loads(await one.call("time", "get_current_time", timezone="Asia/Seoul"))
     assert answer["datetime"].endswith("+09:00")
     wrong = await one.tool("time", "get_current_time").run({"timezone": "Nowhere"}, Context())

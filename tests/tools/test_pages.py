@@ -5,22 +5,24 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, TOOL, Author, Message, ToolCall
+from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.tools.web import fenced, get_current_page, get_pages
 from tests.tools.contexts import Context
 
 AUTHOR = Author(id="a", name="A")
 
 
-def called(number: int, name: str, url: object, content: str, state: str = DONE) -> list[Message]:
+def called(
+    number: int, name: str, url: object, content: str, state: str = MessageState.DONE
+) -> list[Message]:
     arguments = url if isinstance(url, str) and url.startswith("{") else json.dumps({"url": url})
     call = ToolCall(id=f"call-{number}", name=name, arguments=str(arguments))
     return [
-        Message(id=f"{number}-a", turn_id="t", role=ASSISTANT, author=AUTHOR, tool_calls=(call,)),
+        Message(id=f"{number}-a", turn_id="t", role=Role.ASSISTANT, author=AUTHOR, tool_calls=(call,)),
         Message(
             id=f"{number}-b",
             turn_id="t",
-            role=TOOL,
+            role=Role.TOOL,
             author=AUTHOR,
             tool_call_id=call.id,
             content=content,
@@ -72,13 +74,13 @@ async def test_a_page_read_again_is_there_once_and_last() -> None:
 
 async def test_what_failed_or_was_stopped_or_is_another_tool_is_no_page() -> None:
     log = [
-        *called(1, "web_fetch", "https://a.org/", "Not found", FAILED),
-        *called(2, "open_url", "https://b.org/", "", STOPPED),
+        *called(1, "web_fetch", "https://a.org/", "Not found", MessageState.FAILED),
+        *called(2, "open_url", "https://b.org/", "", MessageState.STOPPED),
         *called(3, "web_search", "https://c.org/", fenced("web_search", "https://c.org/")),
         *called(4, "open_url", "{cut", "Opened"),
         *called(5, "open_url", 7, "Opened"),
         *called(6, "open_url", '{"other": 1}', "Opened"),
-        Message(id="x", turn_id="t", role=TOOL, author=AUTHOR, tool_call_id="no-call", content="x"),
+        Message(id="x", turn_id="t", role=Role.TOOL, author=AUTHOR, tool_call_id="no-call", content="x"),
     ]
     assert await pages(log) == []
 

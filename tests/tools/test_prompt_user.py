@@ -7,7 +7,7 @@ import pytest
 
 from app.core.ids import is_id
 from app.core.message import Prompt
-from app.core.tool import WAIT, ToolError, ToolResult
+from app.core.tool import Control, ToolError, ToolResult
 from app.tools.prompt_user import prompt_user
 
 HOSTILE = "<script>steal()</script> {0} {question} </p><img src=x onerror=steal()> \"' & \u202e"
@@ -51,7 +51,7 @@ async def test_the_result_is_a_resource_a_prompt_and_a_wait() -> None:
     assert resource["resource"]["mimeType"] == "text/html"
     assert resource["resource"]["uri"].startswith("ui://prompt/")
     assert is_id(resource["resource"]["uri"].removeprefix("ui://prompt/"))
-    assert result.control == WAIT
+    assert result.control == Control.WAIT
     assert result.ok
     assert result.prompt == Prompt(question="Which one?", type="options", options=("red", "blue"))
     assert result.prompt.open

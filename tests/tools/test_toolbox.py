@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE
+from app.core.session import AgentMode
 from app.core.settings import Settings
 from app.core.tool import Tool, ToolError, ToolResult, Tools
 from app.tools.tool_host_client import ToolHostClient
@@ -81,11 +81,11 @@ async def desk() -> AsyncIterator[Desk]:
 async def test_the_allow_list(desk: Desk) -> None:
     box: Tools = desk.toolbox
     rows = {tool.key: (tool.group, tool.repeatable, tool.asks, tool.modes) for tool in box.allowed()}
-    both = (DEFAULT_MODE, SETTINGS_MODE)
+    both = (AgentMode.DEFAULT, AgentMode.SETTINGS)
     assert rows == {
         "web_fetch": ("web", True, False, both),
         "web_search": ("web", True, False, both),
-        "open_url": ("web", False, True, (DEFAULT_MODE,)),
+        "open_url": ("web", False, True, (AgentMode.DEFAULT,)),
         "get_pages": ("pages", True, False, both),
         "get_current_page": ("pages", True, False, both),
         "promptUser": ("ask", True, False, both),

@@ -6,23 +6,23 @@ Used by commands.
 import contextlib
 from collections.abc import Awaitable, Callable
 
-from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.follow import Call, followed, session_id_of, warm_up
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.output import last_line, marks
 from app.cli.printing.workflows import step_lines, workflow_end
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
-from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, DONE, FAILED, Message
+from app.core.message import Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
-from app.core.session import COMPLETED, DEFAULT_MODE, IDLE, WAITING, GroupSession, Session, WorkflowSession
+from app.core.session import AgentMode, GroupSession, Session, Status, WorkflowSession
 from app.engine.chat.branches import last_answer, shown
 from app.engine.live_session import LiveSession
 
 _SAID = {
-    ALLOW: frozenset((ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
-    ALWAYS: frozenset((ALWAYS, "항상", "항상 허용")),
-    DENY: frozenset((DENY, "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
+    Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
+    Consent.ALWAYS: frozenset((Consent.ALWAYS, "항상", "항상 허용")),
+    Consent.DENY: frozenset((Consent.DENY, "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
 }
 
 
@@ -35,7 +35,7 @@ async def ask(call: Call) -> int:
         async def start() -> str:
             await warm_up(call.moot)
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(who.id, text, mode=mode or DEFAULT_MODE)
+            return await begin(who.id, text, mode=mode or AgentMode.DEFAULT)
 
         return await finish(call, await followed(call, start, ChatPrinter(call.texts)))
     live = await engine.open(session_id_of(call.arguments))
@@ -94,7 +94,7 @@ async def reply_to_chat(call: Call, live: LiveSession) -> int:
     if not waiting:
         return await follow_chat(call, live, lambda: chats.send(live.id, text))
     question = min(waiting, key=lambda one: one.id)
-    answer = _approval(text) if question.prompt and question.prompt.type == APPROVAL else text
+    answer = _approval(text) if question.prompt and question.prompt.type == PromptType.APPROVAL else text
     return await follow_chat(call, live, lambda: chats.answer(live.id, question.id, answer))
 
 
@@ -133,19 +133,19 @@ async def finish(call: Call, session: Session) -> int:
     if isinstance(session, WorkflowSession):
         if not call.arguments.json:
             await call.out.write("\n" + workflow_end(session, call.texts))
-        return {COMPLETED: OK, WAITING: WAITS}.get(session.status, PAUSED_OR_STOPPED)
+        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
     if not call.arguments.json:
         await call.out.write("\n" + last_line(session, call.texts) + "\n")
-    if session.status != IDLE:
-        return WAITS if session.status == WAITING else PAUSED_OR_STOPPED
+    if session.status != Status.IDLE:
+        return WAITS if session.status == Status.WAITING else PAUSED_OR_STOPPED
     if reason_code(session.reason) in LIMITS:
         return PAUSED_OR_STOPPED
     answer = _last_answer(call, session)
-    if answer is not None and answer.state == FAILED:
+    if answer is not None and answer.state == MessageState.FAILED:
         for line in marks(answer, call.texts):
             await call.out.complain(line.strip(" !\n"))
         return FAULT
-    return OK if answer is not None and answer.state == DONE else PAUSED_OR_STOPPED
+    return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
 
 
 def _last_answer(call: Call, session: Session) -> Message | None:
@@ -159,4 +159,4 @@ def _approval(text: str) -> str:
     for answer, words in _SAID.items():
         if wanted in words:
             return answer
-    raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")
+    raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")

@@ -31,7 +31,7 @@ from app.core.errors import MootError, StorageError
 from app.core.ids import is_id
 from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
-from app.core.tool import ASKING, DOWN
+from app.core.tool import ServerState
 from app.input_method import input_method
 from app.providers.model_file import find_model
 from app.storage.file_system import RealFileSystem, storage_error
@@ -317,11 +317,11 @@ def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
     for status in moot.engine.servers():
         server = status.server
         found = f"{server.name}: {texts(f'server.state.{status.state}')}, {shown_line(server)}"
-        ok, remedies = status.state != DOWN, []
+        ok, remedies = status.state != ServerState.DOWN, []
         if bool(server.command) and not server.disabled and shutil.which(server.command) is None:
             ok = False
             remedies.append(texts("cli.doctor.no_command", command=server.command))
-        elif status.state == ASKING:
+        elif status.state == ServerState.ASKING:
             remedies.append(texts("cli.doctor.allow_server"))
         if lacking := [one for one in secret_fields(server) if not _is_kept(moot, server.name, one)]:
             ok = False

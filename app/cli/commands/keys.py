@@ -9,7 +9,7 @@ from app.cli.printing.output import json_line, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.events import Event, KeysChanged, Notice
 from app.core.provider import ProviderStatus
-from app.core.store import KEPT, NOT_KEPT
+from app.core.store import KeyNews
 from app.storage.secrets import variable_name
 
 
@@ -58,8 +58,8 @@ async def _store(call: Call, provider: str, key: str) -> bool:
 
     def listen(events: tuple[Event, ...]) -> None:
         codes = {event.code for event in events if isinstance(event, Notice)}
-        if codes & {f"key_{KEPT}", f"key_{NOT_KEPT}"} and not answered.done():
-            answered.set_result(f"key_{KEPT}" in codes)
+        if codes & {f"key_{KeyNews.KEPT}", f"key_{KeyNews.NOT_KEPT}"} and not answered.done():
+            answered.set_result(f"key_{KeyNews.KEPT}" in codes)
 
     unsubscribe = call.moot.bus.subscribe(listen)
     try:

@@ -8,7 +8,7 @@ from app.core.errors import NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact
 from app.core.texts import Texts
-from app.core.tool import CONNECTED, DOWN, OFF, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 
 
 async def list_servers(call: Call) -> int:
@@ -45,7 +45,7 @@ async def allow_server(call: Call) -> int:
     if allowed.tools:
         tools = one_line(", ".join(allowed.tools))
         await call.out.write(call.texts("server.tools", tools=tools) + "\n")
-    if allowed.state == DOWN:
+    if allowed.state == ServerState.DOWN:
         await call.out.complain(_trouble(call, allowed))
     return OK
 
@@ -69,7 +69,7 @@ def _status(call: Call) -> ServerStatus:
 
 
 def _state(status: ServerStatus) -> str:
-    return "ready" if status.state == OFF and not status.server.disabled else status.state
+    return "ready" if status.state == ServerState.OFF and not status.server.disabled else status.state
 
 
 def _state_text(status: ServerStatus, texts: Texts) -> str:
@@ -110,7 +110,7 @@ def _fields(call: Call, status: ServerStatus) -> dict[str, object]:
         "folder": server.cwd,
         "variables": shown,
         "secret_variables": list(hidden),
-        "tools": list(status.tools) if status.state == CONNECTED else [],
+        "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],
         "changed": list(status.changed),
         "problem": status.problem,
         "detail": status.detail,

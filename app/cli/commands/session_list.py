@@ -3,7 +3,7 @@
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments
 from app.cli.printing.output import Out, json_line, load_texts, one_line, say_problems
-from app.core.session import IDLE, SessionSummary
+from app.core.session import SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -34,6 +34,6 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
 
 
 def _state(one: SessionSummary, texts: Texts) -> str:
-    if one.kind in ("chat", "group") and one.status == IDLE:
+    if one.kind in ("chat", "group") and one.status == Status.IDLE:
         return texts("cli.your_turn")
     return texts.named("status", one.status)

@@ -64,15 +64,7 @@ from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
 from app.core.provider import ProviderStatus
-from app.core.session import (
-    ENDED,
-    MIN_PARTICIPANTS,
-    ROLES,
-    ROUND_ROBIN,
-    ChatSession,
-    ContextFile,
-    Participant,
-)
+from app.core.session import ENDED, MIN_PARTICIPANTS, ChatSession, ContextFile, DebateMode, Participant
 from app.engine.debate.roles import ROLES as ROLE_NAMES
 from app.engine.engine import DebateSetup
 from app.engine.export.event_lines import event_line
@@ -269,7 +261,7 @@ def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
     return DebateSetup(
         topic=arguments.text,
         participants=tuple(participants),
-        mode=arguments.mode or (ROLES if roles_given else ROUND_ROBIN),
+        mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
         rounds=arguments.rounds,
         seed=arguments.seed,
         polls=arguments.verdict,

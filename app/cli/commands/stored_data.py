@@ -6,7 +6,7 @@ from dataclasses import asdict
 from app.cli.exit_status import OK
 from app.cli.follow import Call
 from app.cli.printing.output import error_line, json_line, one_line
-from app.core.stored_data import CHANGED, MISSING
+from app.core.stored_data import Difference
 from app.engine.importing.sessions import Arrival
 
 
@@ -47,7 +47,7 @@ async def restore(call: Call) -> int:
     """Say what a backup would bring back, and with `--yes` bring it back."""
     path = call.arguments.files[0]
     contents = await call.moot.engine.archive.contents(path)
-    wanted = [one.id for one in contents.sessions if one.state in (MISSING, CHANGED)]
+    wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
     if call.arguments.json and not call.arguments.yes:
         await call.out.write(json_line(asdict(contents)))
         return OK
@@ -56,7 +56,7 @@ async def restore(call: Call) -> int:
             state = call.texts(f"restore.count.{one.state}", count="").strip()
             await call.out.write(f"{one.id}  {one.updated_at[:10]}  {state}  {one_line(one.title)[:80]}\n")
         documents = Counter(one.state for one in contents.documents)
-        counts = {"sessions": len(wanted), "documents": documents[MISSING]}
+        counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
         await call.out.write(call.texts("cli.restore.look", **counts) + "\n")
         return OK
     back = await call.moot.engine.archive.restore(path, wanted)

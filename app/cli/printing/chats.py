@@ -20,22 +20,7 @@ from app.core.events import (
     ToolStarted,
     TurnStarted,
 )
-from app.core.message import (
-    ALLOW,
-    ALWAYS,
-    APPROVAL,
-    ASSISTANT,
-    DENY,
-    DONE,
-    OPTIONS,
-    SYSTEM,
-    TEXT,
-    TOOL,
-    YESNO,
-    Message,
-    Prompt,
-    ToolCall,
-)
+from app.core.message import Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.plan import Plan
 from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
 from app.core.text import exact, visible, without_steering
@@ -139,9 +124,9 @@ class ChatPrinter:
             elif item.prompt is not None:
                 self._note(item)
                 yield self._asked(item.id, item.prompt)
-            elif item.role == TOOL:
+            elif item.role == Role.TOOL:
                 name = calls.get(item.tool_call_id or "", "")
-                yield self._result(name, item.content, item.author.depth, ok=item.state == DONE)
+                yield self._result(name, item.content, item.author.depth, ok=item.state == MessageState.DONE)
             else:
                 self._note(item)
                 yield self._whole(item)
@@ -150,7 +135,7 @@ class ChatPrinter:
 
     def _begun(self, message: Message) -> str:
         self._note(message)
-        if message.role != ASSISTANT:
+        if message.role != Role.ASSISTANT:
             return ""
         self._streaming[message.id] = [message.content]
         return self._take_up()
@@ -183,7 +168,7 @@ class ChatPrinter:
     def _finished(self, message: Message) -> str:
         self._note(message)
         pieces = self._streaming.pop(message.id, None)
-        if message.role in (TOOL, SYSTEM):
+        if message.role in (Role.TOOL, Role.SYSTEM):
             return ""  # Said by the events of tools and questions.
         if message.id != self._shown or pieces is None:
             return self._say(self._whole(message)) + self._take_up()
@@ -210,7 +195,7 @@ class ChatPrinter:
     def _note(self, message: Message) -> None:
         self._messages[message.id] = message
         self._depths.setdefault(message.turn_id, message.author.depth)
-        if message.role == TOOL and message.prompt is not None and message.tool_call_id:
+        if message.role == Role.TOOL and message.prompt is not None and message.tool_call_id:
             self._questions.add((message.turn_id, message.tool_call_id))
 
     def _label(self, message: Message) -> str:
@@ -223,7 +208,7 @@ class ChatPrinter:
 
     def _whole(self, message: Message) -> str:
         asked = self._messages.get(message.answers or "")
-        if asked is not None and asked.prompt is not None and asked.prompt.type == APPROVAL:
+        if asked is not None and asked.prompt is not None and asked.prompt.type == PromptType.APPROVAL:
             return ""
         indent = _indent(self._depth(message))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
@@ -260,28 +245,33 @@ class ChatPrinter:
         depth = message.author.depth if message else 0
         name = exact(message.author.name) if message else ""
         lines = [f"? {self._question(name, prompt)}"]
-        if prompt.type == APPROVAL:
+        if prompt.type == PromptType.APPROVAL:
             lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
-        elif prompt.type == OPTIONS:
+        elif prompt.type == PromptType.OPTIONS:
             lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
         if prompt.open:
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
         elif prompt.dismissed:
             lines.append(f"  {self._texts('cli.dismissed')}")
-        elif prompt.type == APPROVAL:
+        elif prompt.type == PromptType.APPROVAL:
             lines.append(f"  {self._texts.named('cli.answer', prompt.answer)}")
         indent = _indent(depth)
         return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
 
     def _question(self, name: str, prompt: Prompt) -> str:
-        if prompt.type != APPROVAL:
+        if prompt.type != PromptType.APPROVAL:
             return self._texts("cli.asks", name=name, question=visible(prompt.question))
         key = "cli.asks_again" if prompt.reason == "may_have_run" else "cli.asks_to_run"
         return self._texts(key, name=name, tool=exact(prompt.tool))
 
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
         """Return the command that answers a question."""
-        answers = {APPROVAL: f"{ALLOW}|{ALWAYS}|{DENY}", YESNO: "yes|no", OPTIONS: "1", TEXT: "…"}
+        answers: dict[str, str] = {
+            PromptType.APPROVAL: f"{Consent.ALLOW}|{Consent.ALWAYS}|{Consent.DENY}",
+            PromptType.YESNO: "yes|no",
+            PromptType.OPTIONS: "1",
+            PromptType.TEXT: "…",
+        }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
 
 

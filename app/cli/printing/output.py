@@ -25,9 +25,9 @@ from app.core.events import (
     SessionStarted,
     TurnStarted,
 )
-from app.core.message import DONE, FAILED, STOPPED, STREAMING, USER, Message
+from app.core.message import Message, MessageState, Role
 from app.core.reasons import HELD_UP, LIMITS, RESTART, reason_code, reason_text
-from app.core.session import COMPLETED, IDLE, PAUSED, WAITING, ChatSession, DebateSession, Session
+from app.core.session import ChatSession, DebateSession, Session, Status
 from app.core.store import Problem
 from app.core.text import without_steering
 from app.core.texts import Texts, choose_language, in_words
@@ -246,7 +246,7 @@ class TextPrinter:
         return self._label(message) + self._more(message)
 
     def _label(self, message: Message) -> str:
-        name = self._texts("cli.you") if message.role == USER else message.author.name
+        name = self._texts("cli.you") if message.role == Role.USER else message.author.name
         return f"\n{self._speaker(name, message.author.id)}:\n"
 
     def _more(self, message: Message) -> str:
@@ -300,16 +300,16 @@ def aside_text(event: Event, texts: Texts) -> str:
 
 def marks(message: Message, texts: Texts) -> list[str]:
     """Return the lines below a message that was cut, failed, or carries a warning."""
-    if message.state == FAILED and message.error is not None:
+    if message.state == MessageState.FAILED and message.error is not None:
         error = message.error
         reason = without_steering(named_text(texts, "failure", error.kind))
         detail = f" ({one_line(error.detail)})" if error.detail else ""
         return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
-    if message.state in {STOPPED, STREAMING}:
+    if message.state in {MessageState.STOPPED, MessageState.STREAMING}:
         return [f"  ! {texts('cli.cut')}\n"]
-    if message.state not in {DONE, FAILED}:
+    if message.state not in {MessageState.DONE, MessageState.FAILED}:
         return [f"  ! {texts('unknown')}\n"]
-    if message.state == DONE and message.note:
+    if message.state == MessageState.DONE and message.note:
         return [f"  ! {texts.named('cli.note', message.note)}\n"]
     return []
 
@@ -322,20 +322,20 @@ def role_text(texts: Texts, role: str) -> str:
 
 def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
-    if isinstance(session, ChatSession) and session.status in (IDLE, WAITING):
+    if isinstance(session, ChatSession) and session.status in (Status.IDLE, Status.WAITING):
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
-    if session.status == PAUSED and reason_code(session.reason) == RESTART:
+    if session.status == Status.PAUSED and reason_code(session.reason) == RESTART:
         parts = [texts("status.paused_closed")]
     else:
         parts = [texts.named("cli.status", session.status)]
     if session.reason and reason_code(session.reason) != RESTART:
         parts.append(one_line(reason_text(session.reason, texts)))
-    if session.status == PAUSED:
+    if session.status == Status.PAUSED:
         parts.append(texts("cli.resume_with", session_id=session.id))
         if isinstance(session, DebateSession) and session.reason in HELD_UP:
             parts.append(texts("cli.resume_ways"))
-    elif session.status == COMPLETED:
+    elif session.status == Status.COMPLETED:
         parts.append(texts("cli.read_with", session_id=session.id))
     return " · ".join(parts)
 

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 
 from app.cli.printing.output import named_text, one_line
 from app.core.message import ToolCall
-from app.core.reasons import RESTART, reason_code, reason_text
-from app.core.session import COMPLETED, PAUSED, WAITING, WorkflowSession, WorkflowState
+from app.core.reasons import RESTART, Reason, reason_code, reason_text
+from app.core.session import Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
-from app.core.workflow import FAILED, StepState, WorkflowStep
-from app.core.workflow import WAITING as STEP_WAITS
+from app.core.workflow import StepState, StepStatus, WorkflowStep
 from app.engine.turns.call_arguments import read_arguments
-from app.engine.workflow.run import NO_MARKER
 
 MOST_OF_LINE = 300
 
@@ -47,28 +45,30 @@ def step_of(call: ToolCall) -> dict[str, str]:
 
 def step_reason(state: StepState, texts: Texts) -> str:
     """Return why a step waits, failed or was left out, in the user's language."""
-    prefix = "failure" if state.state == FAILED and f"failure.{state.reason}" in texts else "reason"
+    prefix = (
+        "failure" if state.state == StepStatus.FAILED and f"failure.{state.reason}" in texts else "reason"
+    )
     return named_text(texts, prefix, state.reason) if state.reason else ""
 
 
 def workflow_end(session: WorkflowSession, texts: Texts) -> str:
     """Return the lines that say how a workflow stands and which commands take it on."""
     steps = session.workflow.steps
-    closed = session.status == PAUSED and reason_code(session.reason) == RESTART
+    closed = session.status == Status.PAUSED and reason_code(session.reason) == RESTART
     line = texts("status.paused_closed") if closed else texts.named("cli.status", session.status)
-    if session.status == COMPLETED:
+    if session.status == Status.COMPLETED:
         return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
-    if session.reason and session.status != WAITING and not closed:
+    if session.reason and session.status != Status.WAITING and not closed:
         line += " · " + reason_text(session.reason, texts)
     lines = [line]
-    if any(one.state == STEP_WAITS and one.reason != NO_MARKER for one in steps):
+    if any(one.state == StepStatus.WAITING and one.reason != Reason.NO_MARKER for one in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
     lines += [
         texts(f"cli.step_{key}", session_id=session.id, step=one.id)
         for one in steps
         for key, wanted in (
-            ("retry_with", one.state == FAILED),
-            ("accept_with", one.state == STEP_WAITS and one.reason == NO_MARKER),
+            ("retry_with", one.state == StepStatus.FAILED),
+            ("accept_with", one.state == StepStatus.WAITING and one.reason == Reason.NO_MARKER),
         )
         if wanted
     ]

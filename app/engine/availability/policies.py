@@ -8,37 +8,50 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from app.core.agent import Busy
-
-WAIT: Final = "wait"
-QUEUE: Final = "queue"
-PARALLEL: Final = "parallel"
-REJECT: Final = "reject"
+from app.core.reasons import Reason
 
 DEFAULT_DEPTH = 3
 DEFAULT_LIMIT = 2
 DEFAULT_TIMEOUT_S = 60.0
 
-QUEUE_FULL: Final = "queue_full"
-BUSY: Final = "busy"
-TIMED_OUT: Final = "timed_out"
+
+class Strategy(StrEnum):
+    """What an assistant does with work that comes while it is busy."""
+
+    WAIT = "wait"
+    QUEUE = "queue"
+    PARALLEL = "parallel"
+    REJECT = "reject"
+
+
+class Refusal(StrEnum):
+    """Why an assistant does not take work, or no longer waits for it."""
+
+    QUEUE_FULL = "queue_full"
+    BUSY = "busy"
+    TIMED_OUT = "timed_out"
+    CROSSED = "crossed"
+    DEQUEUED = "dequeued"
+
 
 # The id of somebody made for a role that no assistant has begins so.
 MADE_FOR: Final = "role-"
 
-ANYBODY = Busy(strategy=PARALLEL, limit=8, depth=100)
+ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
 
 # The seed's defaults; a role matches exactly or by an alias, never by a part of its name.
 _ROLES: dict[str, tuple[Busy, tuple[str, ...]]] = {
-    "po": (Busy(strategy=QUEUE, depth=3), ("product owner", "기획자")),
-    "pm": (Busy(strategy=QUEUE, depth=5), ("project manager", "product manager")),
-    "designer": (Busy(strategy=WAIT, timeout_s=60.0), ("디자이너",)),
-    "architect": (Busy(strategy=WAIT, timeout_s=60.0), ("아키텍트",)),
-    "fe": (Busy(strategy=PARALLEL, limit=2, depth=3), ("frontend", "front-end", "프론트엔드")),
-    "be": (Busy(strategy=PARALLEL, limit=2, depth=3), ("backend", "back-end", "백엔드")),
-    "qa": (Busy(strategy=PARALLEL, limit=2, depth=3), ("tester", "quality assurance", "테스터")),
+    "po": (Busy(strategy=Strategy.QUEUE, depth=3), ("product owner", "기획자")),
+    "pm": (Busy(strategy=Strategy.QUEUE, depth=5), ("project manager", "product manager")),
+    "designer": (Busy(strategy=Strategy.WAIT, timeout_s=60.0), ("디자이너",)),
+    "architect": (Busy(strategy=Strategy.WAIT, timeout_s=60.0), ("아키텍트",)),
+    "fe": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("frontend", "front-end", "프론트엔드")),
+    "be": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("backend", "back-end", "백엔드")),
+    "qa": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("tester", "quality assurance", "테스터")),
 }
 _ALIASES = {name: role for role, (_, names) in _ROLES.items() for name in (role, *names)}
 
@@ -113,14 +126,14 @@ class _Desk:
 
     @property
     def limit(self) -> int:
-        return max(1, self.policy.limit or DEFAULT_LIMIT) if self.policy.strategy == PARALLEL else 1
+        return max(1, self.policy.limit or DEFAULT_LIMIT) if self.policy.strategy == Strategy.PARALLEL else 1
 
     @property
     def depth(self) -> int | None:
         """How many may wait; None for any number."""
-        if self.policy.strategy == WAIT:
+        if self.policy.strategy == Strategy.WAIT:
             return None
-        if self.policy.strategy == REJECT:
+        if self.policy.strategy == Strategy.REJECT:
             return 0
         return DEFAULT_DEPTH if self.policy.depth is None else max(0, self.policy.depth)
 
@@ -178,9 +191,11 @@ class Availability:
             self._tasks[task.id] = task
             return (self._start(desk, task),)
         if desk.depth is not None and len(desk.waiting) >= desk.depth:
-            return (Refused(task, BUSY if desk.policy.strategy == REJECT else QUEUE_FULL),)
+            return (
+                Refused(task, Reason.BUSY if desk.policy.strategy == Strategy.REJECT else Refusal.QUEUE_FULL),
+            )
         deadline = None
-        if desk.policy.strategy == WAIT:
+        if desk.policy.strategy == Strategy.WAIT:
             timeout = desk.policy.timeout_s
             deadline = now + (DEFAULT_TIMEOUT_S if timeout is None else timeout)
         self._tasks[task.id] = task
@@ -262,7 +277,7 @@ class Availability:
             agent_id = self.waits_for(task_id)
             if agent_id is not None:
                 del self._desk(agent_id).waiting[task_id]
-                effects.append(Refused(self._tasks.pop(task_id), TIMED_OUT))
+                effects.append(Refused(self._tasks.pop(task_id), Refusal.TIMED_OUT))
                 left[agent_id] = None
         for agent_id in left:
             effects += self._go_on(agent_id, now)

@@ -9,15 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Final
 
 from app.core.events import Notice
 from app.core.ids import new_id
-from app.engine.availability.policies import Availability, Effect, Refused, Started, Task, Waits
+from app.engine.availability.policies import Availability, Effect, Refusal, Refused, Started, Task, Waits
 from app.engine.live_session import LiveSession
-
-CROSSED: Final = "crossed"
-DEQUEUED: Final = "dequeued"
 
 # How much the newest task says of how long the next will take.
 NEWEST = 0.3
@@ -129,7 +125,7 @@ class Slots:
             for effect in self._apply(self._core.enqueue(task, self._clock())):
                 if isinstance(effect, Waits) and effect.task is task:
                     if self._crosses(task):
-                        raise NotFree(CROSSED)
+                        raise NotFree(Refusal.CROSSED)
                     entry.deadline = effect.deadline
                     waits(effect)
             self._set_timer()
@@ -170,7 +166,7 @@ class Slots:
 
     def take_out(self, task_id: str) -> bool:
         """Let a task that waits wait no more: it is refused as `dequeued`. False where it does not wait."""
-        return self._give_up(task_id, NotFree(DEQUEUED))
+        return self._give_up(task_id, NotFree(Refusal.DEQUEUED))
 
     def send(self, task_id: str, agent_id: str) -> bool:
         """Give a task that waits, and may move, to another assistant; false where that cannot be."""

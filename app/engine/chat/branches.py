@@ -6,8 +6,8 @@ with the same role are versions of each other. Used by the request, the chat's c
 
 from collections.abc import Iterator
 
-from app.core.message import DONE, USER, Message
-from app.core.tool import END
+from app.core.message import Message, MessageState, Role
+from app.core.tool import Control
 from app.engine.live_session import LiveSession
 
 
@@ -78,7 +78,7 @@ def latest_leaf(live: LiveSession, turn_id: str) -> str:
 def last_answer(messages: list[Message]) -> Message | None:
     """Return the newest whole answer or failure of a turn; None where it has none yet, or was asked on."""
     for message in reversed(messages):
-        if message.role == USER and message.answers is None:
+        if message.role == Role.USER and message.answers is None:
             return None
         if message.role == "assistant" and message.state in ("done", "failed"):
             return message
@@ -94,5 +94,7 @@ def is_over(messages: list[Message]) -> bool:
         return False
     calls = {call.id for call in answer.tool_calls}
     return not calls or any(
-        one.control == END and one.state == DONE for one in messages if one.tool_call_id in calls
+        one.control == Control.END and one.state == MessageState.DONE
+        for one in messages
+        if one.tool_call_id in calls
     )

@@ -6,24 +6,15 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
-from app.core.message import (
-    ALWAYS,
-    APPROVAL,
-    ASSISTANT,
-    USER,
-    Attachment,
-    Message,
-)
+from app.core.message import Attachment, Consent, Message, PromptType, Role
 from app.core.session import (
-    DEFAULT_MODE,
     ENDED,
-    IDLE,
-    RUNNING,
-    WAITING,
+    AgentMode,
     Chat,
     ChatSession,
     GroupSession,
     QueuedMessage,
+    Status,
     WorkflowSession,
 )
 from app.core.text import clean_text
@@ -56,7 +47,7 @@ class Chats:
         assistant_id: str,
         text: str,
         attachments: tuple[Attachment, ...] = (),
-        mode: str = DEFAULT_MODE,
+        mode: str = AgentMode.DEFAULT,
     ) -> str:
         """Start a chat with its first message and return its id."""
         agent = self._agent(assistant_id)
@@ -80,13 +71,14 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
         question = next(
-            (one for one in open_questions(live) if one.prompt and one.prompt.type != APPROVAL), None
+            (one for one in open_questions(live) if one.prompt and one.prompt.type != PromptType.APPROVAL),
+            None,
         )
         if question is not None and not attachments:
             self._answer(live, question, text)
         elif isinstance(live.session, WorkflowSession):
             self._add_to_work(live, text, attachments)
-        elif live.session.status in (RUNNING, WAITING) or self._holds_next(live):
+        elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
@@ -105,7 +97,7 @@ class Chats:
     async def send_queued(self, session_id: str) -> None:
         """Send what waits in a session in which only the editing of the next message held it back."""
         live = await self._sessions.open_chat(session_id)
-        idle = live.session.status == IDLE and not live.session.reason
+        idle = live.session.status == Status.IDLE and not live.session.reason
         if idle and live.chat_session.chat.queue and not self._holds_next(live):
             self._sessions.run(live)
 
@@ -172,7 +164,7 @@ class Chats:
         live = await self._conversation(session_id)
         first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
-        head = first.turn_id if first.role == USER else first.follows or ""
+        head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
             raise BadInput("nothing_to_retry")
         self._change(live, head=head, budget_from=new_id())
@@ -184,7 +176,7 @@ class Chats:
         """Say a message differently, as a new version, and have it answered."""
         live = await self._conversation(session_id)
         message = _message(live, message_id)
-        if message.role != USER or message.follows is None:
+        if message.role != Role.USER or message.follows is None:
             raise BadInput("not_your_message")
         kept = message.attachments if attachments is None else attachments
         text = checked_text(text, kept)
@@ -198,7 +190,7 @@ class Chats:
         turn_id = root_of(live, message.turn_id)
         await self._sessions.stop(live)
         self._change(live, head=turn_id)
-        if message.role == ASSISTANT and (message.state != "done" or message.note):
+        if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
             await self._say(
                 live, self._prompts.line(live.chat_session.chat.language, "assistant", "continue"), ()
             )
@@ -252,7 +244,7 @@ class Chats:
 
     def resume(self, live: LiveSession) -> None:
         """Go on with a chat that was paused, with a new budget."""
-        if live.session.status in (RUNNING, WAITING, IDLE):
+        if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
         self._change(live, budget_from=new_id())
         self._sessions.run(live)
@@ -260,7 +252,7 @@ class Chats:
     def _holds_next(self, live: LiveSession) -> bool:
         """Say whether nothing goes on because the next message of the queue is being edited."""
         queue = live.chat_session.chat.queue
-        idle = live.session.status == IDLE and not live.session.reason
+        idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
     async def _conversation(self, session_id: str) -> LiveSession:
@@ -306,7 +298,7 @@ class Chats:
 
     def _with_arguments(self, live: LiveSession, question: Message, arguments: str) -> Message:
         """Change the call an approval is about, as the user did, before it is allowed."""
-        if question.prompt is None or question.prompt.type != APPROVAL or not is_object(arguments):
+        if question.prompt is None or question.prompt.type != PromptType.APPROVAL or not is_object(arguments):
             raise BadInput("arguments_unfit")
         for message in live.turn(question.turn_id):
             calls = tuple(
@@ -330,7 +322,7 @@ class Chats:
         )
         answered = replace(prompt, answer=answer, answered_by=said.id)
         fields = _running(live)
-        if answer == ALWAYS and prompt.type == APPROVAL:
+        if answer == Consent.ALWAYS and prompt.type == PromptType.APPROVAL:
             chat = live.chat_session.chat
             consent = self._cast.consent_of(prompt.tool)
             fields["chat"] = replace(chat, always=(*chat.always, consent))
@@ -345,7 +337,7 @@ class Chats:
         run = self._chat_run(live)
         if run is not None:
             run.answered()
-        elif live.session.status == RUNNING:
+        elif live.session.status == Status.RUNNING:
             self._sessions.run(live)
 
     def _chat_run(self, live: LiveSession) -> ChatRun | None:
@@ -357,7 +349,7 @@ def _running(live: LiveSession) -> dict[str, object]:
     """Return what changes of a session that waits when an answer comes, in the same batch: a crash right
     after it finds a session to go on with.
     """
-    return {"status": RUNNING, "reason": ""} if live.session.status == WAITING else {}
+    return {"status": Status.RUNNING, "reason": ""} if live.session.status == Status.WAITING else {}
 
 
 def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:

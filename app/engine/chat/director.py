@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.message import USER, Message
+from app.core.message import Message, Role
 from app.core.session import Chat, QueuedMessage
 from app.engine.chat.branches import is_over
 
@@ -33,7 +33,7 @@ Next = Answer | SendQueued | YourTurn
 
 def decide(chat: Chat, head: Sequence[Message]) -> Next:
     """Say what comes next; `head` are the messages of the turn the conversation stands at."""
-    if head and head[0].role == USER:
+    if head and head[0].role == Role.USER:
         return Answer(follows=head[0].turn_id)
     if head and not is_over(list(head)):
         return Answer(follows=head[0].follows or "", turn_id=head[0].turn_id)

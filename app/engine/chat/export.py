@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from app.core.message import APPROVAL, DONE, SYSTEM, TOOL, Attachment, Message, Prompt, ToolCall
+from app.core.message import Attachment, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.session import GroupSession, WorkflowSession
 from app.engine.chat.branches import shown
 from app.engine.export.call_tree import in_tree
@@ -49,7 +49,9 @@ class ChatDocument:
         for message in self._messages:
             self._depths.setdefault(message.turn_id, message.author.depth)
         self._approvals = {
-            one.id for one in self._messages if one.prompt is not None and one.prompt.type == APPROVAL
+            one.id
+            for one in self._messages
+            if one.prompt is not None and one.prompt.type == PromptType.APPROVAL
         }
 
     def markdown(self) -> Iterator[str]:
@@ -138,9 +140,9 @@ class ChatDocument:
             depth = self._depths[message.turn_id]
             if call is not None:
                 yield _Part(depth, *self._call(call))
-            elif message.prompt is not None and message.role in (TOOL, SYSTEM):
+            elif message.prompt is not None and message.role in (Role.TOOL, Role.SYSTEM):
                 yield _Part(depth, *self._question(message, message.prompt))
-            elif message.role == TOOL:
+            elif message.role == Role.TOOL:
                 yield _Part(depth, *self._result(message))
             elif (message.answers or "") not in self._approvals and _says_something(message):
                 heading = self._lines["user"] if message.by_user else message.author.name
@@ -154,12 +156,12 @@ class ChatDocument:
         return self._lines["call"].format(name=call.name), "", [_cut(call.arguments)]
 
     def _result(self, message: Message) -> tuple[str, str, list[str]]:
-        key = "result" if message.state == DONE else "result_failed"
+        key = "result" if message.state == MessageState.DONE else "result_failed"
         return self._lines[key], "", [_cut(message.content)] if message.content else []
 
     def _question(self, message: Message, prompt: Prompt) -> tuple[str, str, list[str]]:
         heading = self._lines["asks"].format(name=message.author.name)
-        if prompt.type != APPROVAL:
+        if prompt.type != PromptType.APPROVAL:
             answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
             return heading, "", [prompt.question, *answers]
         said = [named(self._lines, "answer", prompt.answer)] if prompt.answer else []

@@ -4,13 +4,13 @@ from typing import Any
 
 from app.core.errors import BadInput
 from app.core.ids import new_id
-from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, OPTIONS, YESNO, Attachment, Message, Prompt
-from app.core.session import DEFAULT_MODE, RUNNING, SETTINGS_MODE
+from app.core.message import Attachment, Consent, Message, Prompt, PromptType
+from app.core.session import AgentMode, Status
 from app.core.text import clean_text
 
 MAX_TEXT = 400_000
 MAX_TITLE = 80
-MODES = (DEFAULT_MODE, SETTINGS_MODE)
+MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
 def begun_with(message: Message) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def begun_with(message: Message) -> dict[str, Any]:
     return {
         "id": new_id(),
         "title": title_of(message.content, message.attachments),
-        "status": RUNNING,
+        "status": Status.RUNNING,
         "created_at": message.created_at,
         "updated_at": message.created_at,
     }
@@ -53,12 +53,12 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
     answer = clean_text(answer).strip()
     if not answer:
         raise BadInput("text_empty")
-    if prompt.type == APPROVAL and answer not in (ALLOW, ALWAYS, DENY):
-        raise BadInput("answer_unfit", answers=f"{ALLOW}, {ALWAYS}, {DENY}")
-    if prompt.type == YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
+    if prompt.type == PromptType.APPROVAL and answer not in (Consent.ALLOW, Consent.ALWAYS, Consent.DENY):
+        raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
+    if prompt.type == PromptType.YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
         return "yes"
-    if prompt.type == YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
+    if prompt.type == PromptType.YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
         return "no"
-    if prompt.type == OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
+    if prompt.type == PromptType.OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
         return answer if answer in prompt.options else prompt.options[int(answer) - 1]
     return answer

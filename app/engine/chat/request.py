@@ -8,21 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
-from app.core.message import (
-    APPROVAL,
-    ASSISTANT,
-    DONE,
-    FAILED,
-    PAGE,
-    STOPPED,
-    SYSTEM,
-    TOOL,
-    USER,
-    Author,
-    Message,
-)
+from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
-from app.core.session import SETTINGS_MODE
+from app.core.session import AgentMode
 from app.engine.chat.branches import back_from
 from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -40,7 +28,7 @@ Item = dict[str, object]
 
 def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
     """Return a turn as it is in a session of this mode: settings mode also binds what has begun already."""
-    return replace(turn, mode=SETTINGS_MODE) if mode == SETTINGS_MODE else turn
+    return replace(turn, mode=AgentMode.SETTINGS) if mode == AgentMode.SETTINGS else turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +80,19 @@ def build_request(
     images = turn.voice.row is not None and turn.voice.row.images
     own = _turn_items(live.turn(turn.turn_id), turn, words, SHORT_RESULT if short else None, images)
     if turn.parent_turn_id:
-        items: list[Item] = [{"role": USER, "content": turn.task}]
+        items: list[Item] = [{"role": Role.USER, "content": turn.task}]
         labelled = False
     else:
         items, labelled = _history(turn, live, attempt.window, words, images)
     items += own
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
-        items.append({"role": USER, "content": nudge})
-    if not items or items[0]["role"] != USER:
-        items.insert(0, {"role": USER, "content": words["left_out"]})
-    if items[-1]["role"] == ASSISTANT:
-        items.append({"role": USER, "content": words["continue"]})
-    system = {"role": SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
+        items.append({"role": Role.USER, "content": nudge})
+    if not items or items[0]["role"] != Role.USER:
+        items.insert(0, {"role": Role.USER, "content": words["left_out"]})
+    if items[-1]["role"] == Role.ASSISTANT:
+        items.append({"role": Role.USER, "content": words["continue"]})
+    system = {"role": Role.SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
     return ModelRequest(
         provider=turn.voice.provider,
         model=turn.voice.model,
@@ -121,7 +109,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
-    parts += [words["settings"]] if turn.mode == SETTINGS_MODE else []
+    parts += [words["settings"]] if turn.mode == AgentMode.SETTINGS else []
     parts += [words["others"]] if labelled else []
     parts += [words["data"]] if has_tools else []
     return "\n\n".join(parts)
@@ -135,7 +123,7 @@ def _history(
     size, labelled, cut, asked = 0, False, False, False
     for turn_id in back_from(live, turn.follows or ""):
         messages = live.turn(turn_id)
-        if messages[0].role == USER:
+        if messages[0].role == Role.USER:
             items = [_user_item(messages[0], words, images)]
         elif cut:
             continue  # What was asked for is told, however long the work on it has become.
@@ -148,16 +136,16 @@ def _history(
             cut = True
             if asked:
                 break
-            if messages[0].role != USER:
+            if messages[0].role != Role.USER:
                 continue
         size += len(items)
         chosen.append(items)
-        asked = asked or messages[0].role == USER
+        asked = asked or messages[0].role == Role.USER
         if cut:
             break
     found = [item for items in reversed(chosen) for item in items]
     if cut:
-        found.insert(0, {"role": USER, "content": words["left_out"]})
+        found.insert(0, {"role": Role.USER, "content": words["left_out"]})
     return found, labelled
 
 
@@ -178,19 +166,21 @@ def _turn_items(
     answers: dict[str, list[Message]] = {}
     asked_by: dict[str, str] = {}
     for message in messages:
-        if message.role == TOOL and message.tool_call_id:
+        if message.role == Role.TOOL and message.tool_call_id:
             results[message.tool_call_id] = message
             asked_by[message.id] = message.tool_call_id
-        elif message.role == USER and message.answers in asked_by:
+        elif message.role == Role.USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
     items: list[Item] = []
     states: dict[int, dict[str, object]] = {}
     for message in messages:
-        if message.role == USER and message.answers is None:
+        if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, images))
-        if message.role != ASSISTANT or not (message.state == DONE or (past and message.state == STOPPED)):
+        if message.role != Role.ASSISTANT or not (
+            message.state == MessageState.DONE or (past and message.state == MessageState.STOPPED)
+        ):
             continue
-        item: Item = {"role": ASSISTANT, "content": message.content}
+        item: Item = {"role": Role.ASSISTANT, "content": message.content}
         if message.tool_calls:
             item["tool_calls"] = [
                 {
@@ -207,12 +197,12 @@ def _turn_items(
         items.append(item)
         for call in message.tool_calls:
             content = _result_text(results.get(call.id), words, most)
-            items.append({"role": TOOL, "tool_call_id": call.id, "content": content})
+            items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
     # To a provider a turn runs on until an answer ends it, whatever failed after its last call; while it
     # runs, its own state is wanted back.
-    ended = bool(items) and items[-1]["role"] == ASSISTANT
+    ended = bool(items) and items[-1]["role"] == Role.ASSISTANT
     if not (past and ended):
         for place, state in states.items():
             items[place] |= state
@@ -220,14 +210,14 @@ def _turn_items(
 
 
 def _result_text(result: Message | None, words: Mapping[str, str], most: int | None) -> str:
-    if result is None or result.state not in (DONE, FAILED):
+    if result is None or result.state not in (MessageState.DONE, MessageState.FAILED):
         return words["lost"]
     text = result.content or "(nothing)"
     text = text if most is None or len(text) <= most else text[:most] + " …"
-    if result.prompt is not None and result.prompt.type != APPROVAL:
+    if result.prompt is not None and result.prompt.type != PromptType.APPROVAL:
         asked = words["asked"] if result.prompt.answered_by else words["skipped"]
         # Of a question of Moot's own the model knows the words; what came with a page it does not.
-        return f"{text}\n\n{asked}" if result.prompt.reason == PAGE else asked
+        return f"{text}\n\n{asked}" if result.prompt.reason == PromptReason.PAGE else asked
     return text
 
 
@@ -237,18 +227,20 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
     """
     texts: list[str] = []
     for message in messages:
-        if message.role != ASSISTANT:
+        if message.role != Role.ASSISTANT:
             continue
         said = (
-            [message.content.strip()] if message.state in (DONE, STOPPED) and message.content.strip() else []
+            [message.content.strip()]
+            if message.state in (MessageState.DONE, MessageState.STOPPED) and message.content.strip()
+            else []
         )
         for call in message.tool_calls:
             if call.name == SWITCH_ASSISTANT:
                 said.append("@{}: {}".format(*instruction_of(call)))
-        if message.state == FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
+        if message.state == MessageState.FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
             said.append(words["no_answer"].format(reason=message.error.kind))
         texts += [f"[{message.author.name}]: {one}" for one in said]
-    return [{"role": USER, "content": "\n\n".join(texts)}] if texts else []
+    return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
 
 
 def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item:
@@ -263,8 +255,8 @@ def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item
             texts.append(f"{title}\n{attachment.text or attachment.media_type}")
     text = "\n\n".join(texts) or "…"
     if not pictures:
-        return {"role": USER, "content": text}
-    return {"role": USER, "content": [{"type": "text", "text": text}, *pictures]}
+        return {"role": Role.USER, "content": text}
+    return {"role": Role.USER, "content": [{"type": "text", "text": text}, *pictures]}
 
 
 def _sound(arguments: str) -> str:
@@ -278,7 +270,7 @@ def _merged(items: Sequence[Item]) -> list[Item]:
     merged: list[Item] = []
     for item in items:
         last = merged[-1] if merged else None
-        plain = item["role"] != TOOL and "tool_calls" not in item
+        plain = item["role"] != Role.TOOL and "tool_calls" not in item
         if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
             merged.append(item)
         else:

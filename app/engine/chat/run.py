@@ -8,9 +8,10 @@ from functools import partial
 from app.core.agent import Agent
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Attachment, Author, Failure, Message
-from app.core.session import IDLE, PAUSED, RUNNING, WAITING, Chat, GroupSession
-from app.engine.availability.policies import BUSY, Waits
+from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
+from app.core.reasons import Reason
+from app.core.session import Chat, GroupSession, Status
+from app.engine.availability.policies import Waits
 from app.engine.availability.slots import NotFree, SentTo, Slots, Work, held_back
 from app.engine.chat.branches import back_from, last_answer
 from app.engine.chat.director import Answer, SendQueued, YourTurn, decide
@@ -20,15 +21,12 @@ from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.runner import Run, Surroundings
 from app.engine.turns.budget import Budget
 from app.engine.turns.turn import Tree
-from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, Stage
-from app.engine.turns.turn_services import WAITING as TURN_WAITS
+from app.engine.turns.turn_services import Stage, TurnState
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")
-QUESTION = "question"
-NO_ASSISTANT = "no_assistant"
 STOPPED_RESULT = "The user stopped this."
 
 
@@ -45,7 +43,7 @@ class ChatTerms:
 class ChatRun(Run):
     """A chat that runs, in a task of its own."""
 
-    stopped_status = IDLE
+    stopped_status = Status.IDLE
 
     def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
         super().__init__(live, surroundings)
@@ -66,8 +64,8 @@ class ChatRun(Run):
         return self._tree is not None and self._tree.stop_turn(turn_id)
 
     def _begin(self) -> None:
-        if self._live.session.status != RUNNING:
-            self._live.change(status=RUNNING, reason="")
+        if self._live.session.status != Status.RUNNING:
+            self._live.change(status=Status.RUNNING, reason="")
 
     async def _step(self) -> None:
         chat = self._live.chat_session.chat
@@ -82,17 +80,17 @@ class ChatRun(Run):
         chat = self._live.chat_session.chat
         match decision:
             case YourTurn():
-                self._live.change(status=IDLE, reason=self._limit)
+                self._live.change(status=Status.IDLE, reason=self._limit)
             case SendQueued(queued) if not self._pausing and self._terms.drafts.holds(
                 self._live.id, queued.id
             ):
-                self._live.change(status=IDLE, reason="")
+                self._live.change(status=Status.IDLE, reason="")
             case SendQueued(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head)
                 changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
                 self._live.finish_message(message, chat=changed)
             case _:
-                self._live.change(status=PAUSED, reason=BY_USER)
+                self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
 
     async def _answer(self, chat: Chat, answer: Answer) -> None:
         begun = self._live.turn(answer.turn_id)
@@ -138,11 +136,11 @@ class ChatRun(Run):
         finally:
             self._waiting = 0
             self._tree = None
-        self._limit = outcome.reason if outcome.state in (FINISHED, BROKEN) else ""
-        if outcome.state == TURN_WAITS:
-            self._live.change(status=WAITING, reason=QUESTION)
-        elif outcome.state == HELD:
-            self._live.change(status=PAUSED, reason=outcome.reason)
+        self._limit = outcome.reason if outcome.state in (TurnState.FINISHED, TurnState.BROKEN) else ""
+        if outcome.state == TurnState.WAITING:
+            self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
+        elif outcome.state == TurnState.HELD:
+            self._live.change(status=Status.PAUSED, reason=outcome.reason)
 
     def _answered_by(self, agent_id: str) -> None:
         """Let another assistant answer from now on."""
@@ -154,7 +152,7 @@ class ChatRun(Run):
     def _waits_for_slot(self, agent: Agent, waits: Waits) -> None:
         """Say so, and let a pause come at once: nothing is in flight."""
         self._waiting = 1
-        self._live.change(reason=BUSY)
+        self._live.change(reason=Reason.BUSY)
         held_back(self._live, agent.name, waits)
 
     def _stage(self, members: tuple[Agent, ...]) -> Stage:
@@ -175,16 +173,16 @@ class ChatRun(Run):
             clock=self._around.clock,
         )
 
-    def _fail(self, author: Author, follows: str, turn_id: str, kind: str = NO_ASSISTANT) -> None:
+    def _fail(self, author: Author, follows: str, turn_id: str, kind: str = Reason.NO_ASSISTANT) -> None:
         """Say why an assistant does not answer; another one can be chosen, or the same asked again."""
         self._live.finish_message(
             Message(
                 id=new_id(),
                 turn_id=turn_id or new_id(),
-                role=ASSISTANT,
+                role=Role.ASSISTANT,
                 author=author,
                 follows=follows,
-                state=FAILED,
+                state=MessageState.FAILED,
                 error=Failure(kind=kind, detail=author.name),
                 created_at=utc_now(),
             )
@@ -192,7 +190,7 @@ class ChatRun(Run):
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        if status == IDLE:
+        if status == Status.IDLE:
             close_turns(self._live, self._live.chat_session.chat.head)
 
 
@@ -201,7 +199,7 @@ def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, *
     message = Message(
         id=new_id(),
         turn_id=new_id(),
-        role=USER,
+        role=Role.USER,
         author=USER_AUTHOR,
         content=text,
         attachments=attachments,
@@ -224,18 +222,18 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
             if one.prompt is not None and one.asks and only_call in (None, one.tool_call_id)
         ]
         answer = last_answer(messages)
-        finished = {one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)}
+        finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
         for call in answer.tool_calls if answer else ():
             if call.id not in finished and answer is not None and only_call in (None, call.id):
                 written.append(
                     replace(
                         answer,
                         id=new_id(),
-                        role=TOOL,
+                        role=Role.TOOL,
                         content=STOPPED_RESULT,
                         tool_calls=(),
                         tool_call_id=call.id,
-                        state=FAILED,
+                        state=MessageState.FAILED,
                         usage=None,
                         thinking="",
                         thinking_seconds=None,
@@ -250,7 +248,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
 def open_questions(live: LiveSession) -> Iterator[Message]:
     """Yield the questions of the chosen version that wait for the user, oldest first."""
     for turn_id in tree_turns(live, live.chat_session.chat.head):
-        yield from (one for one in live.turn(turn_id) if one.asks and one.role in (TOOL, SYSTEM))
+        yield from (one for one in live.turn(turn_id) if one.asks and one.role in (Role.TOOL, Role.SYSTEM))
 
 
 def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
@@ -270,7 +268,7 @@ def _spent_by(live: LiveSession) -> Iterator[Message]:
     chat = live.chat_session.chat
     for root in back_from(live, chat.head):
         messages = live.turn(root)
-        if messages[0].role == USER and messages[0].id <= chat.budget_from:
+        if messages[0].role == Role.USER and messages[0].id <= chat.budget_from:
             return
         for turn_id in tree_turns(live, root):
             yield from (one for one in live.turn(turn_id) if one.id > chat.budget_from)

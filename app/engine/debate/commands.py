@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.core.catalog import TRANSCRIPT
+from app.core.catalog import RequestForm
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import DONE, USER, Message
+from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest, ProviderStatus
-from app.core.session import RUNNING, DebateSession, Participant
+from app.core.session import DebateSession, Participant, Status
 from app.core.store import Documents, SessionStore
 from app.core.text import clean_text
 from app.core.verdict import Verdict
@@ -27,7 +27,7 @@ from app.engine.director import Speak, World
 from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.provider_list import DISABLED, UNKNOWN_KIND, provider_of
+from app.engine.provider_list import ProviderProblem, provider_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
 
@@ -92,7 +92,7 @@ class Debates:
             Message(
                 id=new_id(),
                 turn_id=new_id(),
-                role=USER,
+                role=Role.USER,
                 author=USER_AUTHOR,
                 content=text,
                 round=min(debate.round, debate.rounds),
@@ -127,7 +127,7 @@ class Debates:
         """
         live = await self._sessions.open(session_id)
         session = live.debate_session
-        if live.read_only or session.status == RUNNING:
+        if live.read_only or session.status == Status.RUNNING:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
         self._sessions.check(session)
         judges = self._judges(session)
@@ -146,7 +146,11 @@ class Debates:
     async def turns(self, session_id: str) -> list[Message]:
         """Return the turns of a debate that another could go on from, in order."""
         live = await self._sessions.open(session_id)
-        return [one for one in live.whole_messages() if one.author.kind == PARTICIPANT and one.state == DONE]
+        return [
+            one
+            for one in live.whole_messages()
+            if one.author.kind == PARTICIPANT and one.state == MessageState.DONE
+        ]
 
     async def fork(self, session_id: str, message_id: str) -> str:
         """Begin another debate that is the same up to a turn, paused behind it; return its id."""
@@ -187,17 +191,21 @@ class Debates:
 
     def _can_think(self, provider_id: str) -> bool:
         config = provider_of(self._documents, provider_id)
-        return form_of(config.kind if config else "") != TRANSCRIPT
+        return form_of(config.kind if config else "") != RequestForm.TRANSCRIPT
 
     def _world(self, session: DebateSession) -> World:
         """Say whose provider is gone or switched off, and whom the user goes on without."""
-        usable = {one.config.id for one in self._providers() if one.problem not in (DISABLED, UNKNOWN_KIND)}
+        usable = {
+            one.config.id
+            for one in self._providers()
+            if one.problem not in (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
+        }
         gone = {one.id for one in session.debate.participants if one.provider not in usable}
         return World(absent=frozenset(gone | set(session.debate.left)))
 
     def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         config = provider_of(self._documents, spoken.participant.provider)
         form = form_of(config.kind if config else "")
-        make = transcript_request if form == TRANSCRIPT else chat_request
+        make = transcript_request if form == RequestForm.TRANSCRIPT else chat_request
         debate = live.debate_session.debate
         return make(debate, live.messages, spoken.participant, spoken.round, self._prompts, window=window)

@@ -6,22 +6,17 @@ Pure: no clock, no randomness, no reading or writing. The runner asks and acts; 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.message import DONE, FAILED, Message
-from app.core.reasons import TWO_FAILURES
+from app.core.message import Message, MessageState
+from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant
 from app.engine.debate.modes import mode_of
+from app.engine.debate.next_speaker import Why
 from app.engine.director import Decision, Finish, Halt, Speak, World
 
 MAX_FAILURES = 2
 
-ROUNDS_DONE = "rounds_done"
-TOO_FEW = "too_few"
-EXHAUSTED = "exhausted"
-NOBODY_ANSWERED = "nobody_answered"
 
 PARTICIPANT = "participant"
-IN_ORDER = "in_order"
-RETAKEN = "retaken"
 PASSED = "passed"
 
 
@@ -31,23 +26,23 @@ def decide(session: DebateSession, messages: Sequence[Message], world: World) ->
     present = tuple(one for one in debate.participants if one.id not in world.absent)
     again = _retake(debate, messages, present)
     if debate.round > debate.rounds and again is None:
-        return Finish(ROUNDS_DONE)
+        return Finish(Reason.ROUNDS_DONE)
     if len(present) < MIN_PARTICIPANTS:
-        return Finish(TOO_FEW)
+        return Finish(Reason.TOO_FEW)
     if debate.failures >= MAX_FAILURES:
-        return Halt(TWO_FAILURES)
+        return Halt(Reason.TWO_FAILURES)
     if again is not None:
         return again
     rule = mode_of(debate.mode).speaker_rule
     if rule is None:
         return _in_order(debate, world)
     if _all_passed(messages, present):
-        return Finish(EXHAUSTED)
+        return Finish(Reason.EXHAUSTED)
     round_number, turn = debate.round, debate.turn
     if turn >= len(present):
         round_number, turn = round_number + 1, 0
     if round_number > debate.rounds:
-        return Finish(ROUNDS_DONE)
+        return Finish(Reason.ROUNDS_DONE)
     participant, why = rule(debate, present, list(messages))
     return Speak(participant, round_number, turn, why)
 
@@ -83,19 +78,19 @@ def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
 
 def answered(messages: Sequence[Message]) -> bool:
     """Say whether any participant could answer."""
-    return any(one.state == DONE for one in _turns(messages))
+    return any(one.state == MessageState.DONE for one in _turns(messages))
 
 
 def failed_turns(messages: Sequence[Message]) -> int:
     """Return how many turns have failed and were not taken again."""
     turns = _turns(messages)
     retaken = {one.retakes for one in turns}
-    return sum(one.state == FAILED and one.id not in retaken for one in turns)
+    return sum(one.state == MessageState.FAILED and one.id not in retaken for one in turns)
 
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
     """Return the turns that were taken to their end, well or badly."""
-    return [one for one in messages if one.author.kind == PARTICIPANT and one.state in (DONE, FAILED)]
+    return [one for one in messages if one.author.kind == PARTICIPANT and one.ended]
 
 
 def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
@@ -107,7 +102,7 @@ def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Particip
         failed = by_id.get(message_id)
         for one in present:
             if failed is not None and failed.author.id == one.id:
-                return Speak(one, failed.round, debate.turn, RETAKEN, message_id)
+                return Speak(one, failed.round, debate.turn, Why.RETAKEN, message_id)
     return None
 
 
@@ -117,18 +112,18 @@ def _in_order(debate: Debate, world: World) -> Decision:
         for place in range(turn, len(debate.participants)):
             participant = debate.participants[place]
             if participant.id not in world.absent:
-                return Speak(participant, round_number, place, IN_ORDER)
+                return Speak(participant, round_number, place, Why.IN_ORDER)
         turn = 0
-    return Finish(ROUNDS_DONE)
+    return Finish(Reason.ROUNDS_DONE)
 
 
 def _all_passed(messages: Sequence[Message], present: tuple[Participant, ...]) -> bool:
     """Whether everybody, one after the other, had nothing new to say and nobody spoke since."""
     waiting = {participant.id for participant in present}
     for message in reversed(messages):
-        if message.author.kind == "user" or (message.state == DONE and message.note != PASSED):
+        if message.author.kind == "user" or (message.state == MessageState.DONE and message.note != PASSED):
             return False
-        if message.state not in (DONE, FAILED):
+        if message.state not in (MessageState.DONE, MessageState.FAILED):
             continue
         waiting.discard(message.author.id)
         if not waiting:

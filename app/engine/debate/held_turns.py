@@ -6,9 +6,9 @@ from dataclasses import replace
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, FAILED, Failure, Message
+from app.core.message import Failure, Message, MessageState, Role
 from app.core.reasons import HELD_UP
-from app.core.session import MIN_PARTICIPANTS, PAUSED, RUNNING, Debate, DebateSession, Participant
+from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant, Status
 from app.engine.debate.director import MAX_FAILURES, after_resume, after_turn, decide, last_turns
 from app.engine.debate.run import author_of
 from app.engine.director import Speak, World
@@ -73,7 +73,7 @@ class HeldTurns:
         failed = next((one for one in live.messages if one.id == message_id), None)
         if failed is None:
             raise NotFound("message_not_found", message=message_id)
-        if failed.state != FAILED or any(one.retakes == message_id for one in live.messages):
+        if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.messages):
             raise BadInput("turn_not_failed")
         await self._go_on(
             live, lambda debate: replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id))))
@@ -82,7 +82,7 @@ class HeldTurns:
     def of(self, session_id: str) -> tuple[Participant, ...]:
         """Return whose turns hold an open debate up, where it could go on without them."""
         live = self._sessions.live(session_id)
-        if live is None or live.session.status != PAUSED or live.session.reason not in HELD_UP:
+        if live is None or live.session.status != Status.PAUSED or live.session.reason not in HELD_UP:
             return ()
         session = live.debate_session
         if len(self._present(session)) <= MIN_PARTICIPANTS:
@@ -112,7 +112,7 @@ class HeldTurns:
     async def _go_on(self, live: LiveSession, change: Callable[[Debate], Debate]) -> None:
         """Change a debate and let it go on; a turn in flight comes to its end first."""
         run = self._sessions.running(live.id)
-        at_work = run is not None and live.session.status == RUNNING and not run.only_waits
+        at_work = run is not None and live.session.status == Status.RUNNING and not run.only_waits
         if not at_work:
             await self._at_rest(live.id)
         live.change(debate=change(live.debate_session.debate))
@@ -123,7 +123,7 @@ class HeldTurns:
         """Open a debate that is paused, or pause one whose turn only waits."""
         live = await self._open(session_id)
         run = self._sessions.running(session_id)
-        if run is not None and live.session.status == RUNNING:
+        if run is not None and live.session.status == Status.RUNNING:
             if not run.only_waits:
                 raise BadInput("turn_not_waiting")
             await run.pause()
@@ -147,11 +147,11 @@ def _skipped(spoken: Speak) -> Message:
     return Message(
         id=new_id(),
         turn_id=new_id(),
-        role=ASSISTANT,
+        role=Role.ASSISTANT,
         author=author_of(spoken.participant),
         round=spoken.round,
         why=spoken.why,
-        state=FAILED,
+        state=MessageState.FAILED,
         error=Failure(kind=SKIPPED),
         created_at=utc_now(),
     )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.errors import BAD_RESPONSE, BUDGET_MONTH, ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.core.message import Message
 from app.core.session import Participant
 from app.core.usage import UsageEntry
@@ -46,7 +46,7 @@ async def poll(
             try:
                 stance = stance_of(await call.text())
             except ProviderError as error:
-                if error.kind == BUDGET_MONTH:
+                if error.kind == FailureKind.BUDGET_MONTH:
                     raise
                 stance = None
             finally:
@@ -86,9 +86,9 @@ async def judged(
             call = place.call(verdict_request(session.debate, messages, judge, prompts))
             try:
                 verdict = read_verdict(await call.text(), messages, judge)
-                failure = BAD_RESPONSE
+                failure = FailureKind.BAD_RESPONSE
             except ProviderError as error:
-                if error.kind == BUDGET_MONTH:
+                if error.kind == FailureKind.BUDGET_MONTH:
                     raise
                 failure = error.kind
             finally:

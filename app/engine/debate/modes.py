@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.message import Message
-from app.core.session import FREE, ROLES, ROUND_ROBIN, Debate, Participant
+from app.core.session import Debate, DebateMode, Participant
 from app.engine.debate.next_speaker import next_speaker
 
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class DebateMode:
+class ModeRules:
     """A mode: its name, the key of its label, its prompt file, and who speaks.
 
     With no `speaker_rule` the participants speak in the order of the set-up.
@@ -24,14 +24,16 @@ class DebateMode:
     may_pass: bool = False
 
 
-MODES: tuple[DebateMode, ...] = (
-    DebateMode(mode=ROUND_ROBIN, label="mode.round-robin", prompt="mode-round-robin"),
-    DebateMode(mode=FREE, label="mode.free", prompt="mode-free", speaker_rule=next_speaker, may_pass=True),
-    DebateMode(mode=ROLES, label="mode.roles", prompt="mode-roles"),
+MODES: tuple[ModeRules, ...] = (
+    ModeRules(mode=DebateMode.ROUND_ROBIN, label="mode.round-robin", prompt="mode-round-robin"),
+    ModeRules(
+        mode=DebateMode.FREE, label="mode.free", prompt="mode-free", speaker_rule=next_speaker, may_pass=True
+    ),
+    ModeRules(mode=DebateMode.ROLES, label="mode.roles", prompt="mode-roles"),
 )
 
 
-def mode_of(name: str) -> DebateMode:
+def mode_of(name: str) -> ModeRules:
     """Return the row of a mode; raises KeyError for one this version does not know."""
     for row in MODES:
         if row.mode == name:

@@ -5,21 +5,28 @@ is likelier; nobody waits longer than `bound(n)` turns, and two cannot keep the 
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from hashlib import blake2b
 from itertools import pairwise
 
-from app.core.message import DONE, FAILED, Message
+from app.core.message import Message, MessageState
 from app.core.session import Debate, Participant
 from app.engine.debate.names import addressed, mentioned
 
-ASKED_BY_USER = "asked_by_user"
-ONLY_ONE = "only_one"
-LONGEST_SILENT = "longest_silent"
-ADDRESSED = "addressed"
-MENTIONED = "mentioned"
-OPEN_FLOOR = "open_floor"
-
 _DRAWS = 5
+
+
+class Why(StrEnum):
+    """Why it is a participant's turn; each has a text `why.<code>`."""
+
+    IN_ORDER = "in_order"
+    RETAKEN = "retaken"
+    ASKED_BY_USER = "asked_by_user"
+    ONLY_ONE = "only_one"
+    LONGEST_SILENT = "longest_silent"
+    ADDRESSED = "addressed"
+    MENTIONED = "mentioned"
+    OPEN_FLOOR = "open_floor"
 
 
 def bound(count: int) -> int:
@@ -31,23 +38,23 @@ def next_speaker(
     debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]
 ) -> tuple[Participant, str]:
     """Return who speaks next and the code of the rule that chose them; `present` is not empty."""
-    heard = [message for message in messages if message.state in (DONE, FAILED)]
+    heard = [message for message in messages if message.ended]
     turns = [message for message in heard if message.author.kind != "user"]
     asked = _asked_by_user(heard, present)
     if asked is not None:
-        return asked, ASKED_BY_USER
+        return asked, Why.ASKED_BY_USER
     speakers = [message.author.id for message in turns]
     eligible = [one for one in present if not speakers or one.id != speakers[-1]]
     if len(eligible) == 1:
-        return eligible[0], ONLY_ONE
+        return eligible[0], Why.ONLY_ONE
     waits = {one.id: _wait(one.id, speakers) for one in present}
     starving = _starving(eligible, waits, bound(len(present)))
     if starving is not None:
-        return starving, LONGEST_SILENT
-    last = heard[-1] if heard and heard[-1].state == DONE else None
+        return starving, Why.LONGEST_SILENT
+    last = heard[-1] if heard and heard[-1].state == MessageState.DONE else None
     chosen = _addressed(last, eligible, debate, turns, present) if last else None
     if chosen is not None:
-        return chosen, ADDRESSED
+        return chosen, Why.ADDRESSED
     return _most_eager(debate, eligible, present, last, speakers, waits)
 
 
@@ -94,7 +101,7 @@ def _addressed(
         return None
     recent = turns[-2 * len(present) :]
     fired = sum(
-        before.author.id == last.author.id and after.author.id == names[-1] and after.why == ADDRESSED
+        before.author.id == last.author.id and after.author.id == names[-1] and after.why == Why.ADDRESSED
         for before, after in pairwise(recent)
     )
     return None if fired >= 2 else _by_id(present, names[-1])
@@ -129,7 +136,7 @@ def _most_eager(
         return score + draw % _DRAWS, waits[one.id], draw
 
     chosen = max(eligible, key=eagerness)
-    return chosen, MENTIONED if chosen.id in named else OPEN_FLOOR
+    return chosen, Why.MENTIONED if chosen.id in named else Why.OPEN_FLOOR
 
 
 def _draw(seed: int, turn: int, seat: int) -> int:

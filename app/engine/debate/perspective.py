@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from app.core.message import ASSISTANT, DONE, SYSTEM, USER, Message
+from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
 from app.engine.debate.motion import motion_of
@@ -44,15 +44,15 @@ def chat_request(
 ) -> ModelRequest:
     """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
     names = known_names(debate)
-    items: list[tuple[str, str]] = [(USER, _brief(debate, prompts, names))]
+    items: list[tuple[str, str]] = [(Role.USER, _brief(debate, prompts, names))]
     for message in visible(debate, messages, speaker, round_number, window=window):
         text = defuse(message.content.strip(), names)
         if message.author.id == speaker.id:
-            items.append((ASSISTANT, text))
+            items.append((Role.ASSISTANT, text))
         else:
-            items.append((USER, f"[{_label(message)}]: {text}"))
-    items.append((USER, cue or _cue(debate, speaker, round_number, prompts)))
-    system = {"role": SYSTEM, "content": system_prompt(debate, speaker, prompts)}
+            items.append((Role.USER, f"[{_label(message)}]: {text}"))
+    items.append((Role.USER, cue or _cue(debate, speaker, round_number, prompts)))
+    system = {"role": Role.SYSTEM, "content": system_prompt(debate, speaker, prompts)}
     merged = [{"role": role, "content": text} for role, text in _merge(items)]
     return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *merged))
 
@@ -84,7 +84,7 @@ def transcript_request(
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
-        messages=({"role": USER, "content": "\n".join(parts)},),
+        messages=({"role": Role.USER, "content": "\n".join(parts)},),
         max_tokens=70,
         temperature=0.4,
         stop=("\n",),
@@ -123,7 +123,7 @@ def visible(
     another's first statement before having made their own. Always kept, however old: the speaker's
     own last message, the user's latest, and the latest that spoke to the speaker.
     """
-    seen = [message for message in messages if message.state == DONE and message.content.strip()]
+    seen = [message for message in messages if message.state == MessageState.DONE and message.content.strip()]
     if debate.independent_opening and round_number == 1:
         seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
     if len(seen) <= window:

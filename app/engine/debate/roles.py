@@ -2,28 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from itertools import cycle
 
-from app.core.catalog import CHAT, TRANSCRIPT, provider_kind
+from app.core.catalog import RequestForm, provider_kind
 from app.core.session import Debate, Participant
 from app.engine.debate.modes import mode_of
 from app.engine.prompts import Prompts
 
-FOR = "for"
-AGAINST = "against"
-NEUTRAL = "neutral"
-OPTIMIST = "optimist"
-REALIST = "realist"
-DEVILS_ADVOCATE = "devils-advocate"
 
-ROLES: tuple[str, ...] = (FOR, AGAINST, NEUTRAL, OPTIMIST, REALIST, DEVILS_ADVOCATE)
-SIDES: tuple[str, ...] = (FOR, AGAINST)
+class DebateRole(StrEnum):
+    """The roles that come with Moot; a user's own is any other text."""
+
+    FOR = "for"
+    AGAINST = "against"
+    NEUTRAL = "neutral"
+    OPTIMIST = "optimist"
+    REALIST = "realist"
+    DEVILS_ADVOCATE = "devils-advocate"
+
+
+ROLES: tuple[str, ...] = tuple(DebateRole)
+SIDES: tuple[str, ...] = (DebateRole.FOR, DebateRole.AGAINST)
 
 
 def form_of(kind: str) -> str:
     """Return how a debate is put to the models of a provider kind: as chat turns or one transcript."""
     row = provider_kind(kind)
-    return row.form if row else CHAT
+    return row.form if row else RequestForm.CHAT
 
 
 def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tuple[Participant, ...]:
@@ -33,7 +39,7 @@ def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tup
     """
     sides = cycle(SIDES)
     return tuple(
-        replace(one, role=next(sides)) if not one.role and form_of(kind) == TRANSCRIPT else one
+        replace(one, role=next(sides)) if not one.role and form_of(kind) == RequestForm.TRANSCRIPT else one
         for one, kind in zip(participants, kinds, strict=True)
     )
 

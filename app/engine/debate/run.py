@@ -4,31 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.errors import RATE_LIMIT, ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, Notice, utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, FAILED, Author, Failure, Message
+from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import FAILED_TURNS, counted, joined
-from app.core.session import COMPLETED, ERROR, PAUSED, RUNNING, Debate, DebateSession, Participant
-from app.engine.availability.policies import BUSY, Waits
+from app.core.reasons import Reason, counted, joined
+from app.core.session import Debate, DebateSession, Participant, Status
+from app.engine.availability.policies import Waits
 from app.engine.availability.slots import NotFree, Slots, Work, held_back
-from app.engine.debate.director import (
-    NOBODY_ANSWERED,
-    PARTICIPANT,
-    after_resume,
-    after_turn,
-    answered,
-    decide,
-    failed_turns,
-)
+from app.engine.debate.director import PARTICIPANT, after_resume, after_turn, answered, decide, failed_turns
 from app.engine.debate.judging import judged, poll
 from app.engine.debate.modes import mode_of
 from app.engine.debate.verdict import Judge, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak, Wait, World
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.runner import BY_USER, Run, Surroundings
+from app.engine.runner import Run, Surroundings
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.model_call import CallPlan, CallResult, call_model
 from app.engine.turns.reply import ReplyCleaner
@@ -60,11 +52,11 @@ class DebateRun(Run):
 
     def _begin(self) -> None:
         session = self._live.debate_session
-        if session.status != RUNNING or session.debate.failures:
+        if session.status != Status.RUNNING or session.debate.failures:
             debate = after_resume(session.debate, self._live.messages)
-            self._live.change(status=RUNNING, reason="", debate=debate)
+            self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
-            if session.reason == RATE_LIMIT and isinstance(decision, Speak):
+            if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
                 # The user wants it asked now, however long the provider asked to wait.
                 self._around.models.end_pause(decision.participant.provider)
 
@@ -74,7 +66,7 @@ class DebateRun(Run):
         except ProviderError as held:
             # The month's limit came before a vote or the verdict: both are asked for when it goes on.
             details = {"kind": held.kind, "detail": held.detail}
-            self._live.change(status=PAUSED, reason=held.kind)
+            self._live.change(status=Status.PAUSED, reason=held.kind)
             self._live.tell(
                 Notice(session_id=self._live.id, level="warning", code="vote_held", details=details)
             )
@@ -89,11 +81,11 @@ class DebateRun(Run):
             case Finish(reason):
                 await self._finish(session, reason)
             case Halt(reason):
-                self._live.change(status=PAUSED, reason=reason)
+                self._live.change(status=Status.PAUSED, reason=reason)
             case Wait():
-                self._live.change(status=PAUSED, reason=BY_USER)
+                self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             case Speak() if self._pausing:
-                self._live.change(status=PAUSED, reason=BY_USER)
+                self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             case Speak() as spoken:
                 plan = self._plan(session, spoken)
                 self._live.start_turn(plan.message)
@@ -109,13 +101,13 @@ class DebateRun(Run):
         messages = self._live.messages
         failed = failed_turns(messages)
         if failed and not answered(messages):
-            self._live.change(status=ERROR, reason=NOBODY_ANSWERED)
+            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
         if session.debate.polls and session.debate.verdict is None:
             session = replace(session, debate=await self._judged(session))
         if failed:
-            reason = joined(reason, counted(FAILED_TURNS, failed))
-        self._live.change(status=COMPLETED, reason=reason, debate=session.debate)
+            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
+        self._live.change(status=Status.COMPLETED, reason=reason, debate=session.debate)
 
     async def _poll(self) -> None:
         """Let everybody vote in secret, where that is due and the user does not want a pause."""
@@ -149,16 +141,18 @@ class DebateRun(Run):
         except NotFree as refused:
             self._wait_is_over()
             error = Failure(kind=refused.reason, detail=speaker.name)
-            return CallResult(replace(plan.message, state=FAILED, error=error, created_at=utc_now()))
+            return CallResult(
+                replace(plan.message, state=MessageState.FAILED, error=error, created_at=utc_now())
+            )
 
     def _waits_for_slot(self, speaker: Participant, waits: Waits) -> None:
         """Say so, and let a pause come at once: nothing is in flight."""
         self._waiting += 1
-        self._live.change(reason=BUSY)
+        self._live.change(reason=Reason.BUSY)
         held_back(self._live, speaker.name, waits)
 
     def _wait_is_over(self) -> None:
-        if self._live.session.reason == BUSY:
+        if self._live.session.reason == Reason.BUSY:
             self._waiting -= 1
             self._live.change(reason="")
 
@@ -179,12 +173,12 @@ class DebateRun(Run):
             if not result.held:
                 return
             details = {"name": spoken.participant.name, "kind": result.held, "detail": result.detail}
-            self._live.change(status=PAUSED, reason=result.held)
+            self._live.change(status=Status.PAUSED, reason=result.held)
             self._live.tell(
                 Notice(session_id=self._live.id, level="warning", code="turn_held", details=details)
             )
             return
-        failed = result.message.state == FAILED
+        failed = result.message.state == MessageState.FAILED
         debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
         extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
         self._live.finish_message(result.message, *extra, debate=debate)
@@ -195,7 +189,7 @@ class DebateRun(Run):
             message=Message(
                 id=new_id(),
                 turn_id=new_id(),
-                role=ASSISTANT,
+                role=Role.ASSISTANT,
                 author=author_of(speaker),
                 round=spoken.round,
                 why=spoken.why,

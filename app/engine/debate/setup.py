@@ -7,39 +7,37 @@ from dataclasses import dataclass, field, replace
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
 from app.core.draft import Draft, SeatDraft, SetupDraft
-from app.core.errors import PROVIDER_UNREADABLE, BadInput
+from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message
 from app.core.provider import ProviderStatus
+from app.core.reasons import Reason
 from app.core.session import (
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
-    PAUSED,
-    ROLES,
-    ROUND_ROBIN,
-    RUNNING,
     ContextFile,
     Debate,
+    DebateMode,
     DebateSession,
     Participant,
+    Status,
 )
 from app.core.text import clean_text
 from app.engine.debate.modes import MODES, mode_of
 from app.engine.debate.names import USER_NAMES, normal
 from app.engine.debate.roles import with_sides
 from app.engine.library.agents import Voice
-from app.engine.provider_list import NO_SERVER, UNREADABLE
+from app.engine.provider_list import ProviderProblem
 
 MAX_PARTICIPANTS = 12
 MAX_NAME = 60
 MAX_ROLE = 2_000
 MAX_CONTEXT = 400_000
 TITLE_LENGTH = 120
-FORKED = "forked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +46,7 @@ class DebateSetup:
 
     topic: str
     participants: tuple[Participant, ...]
-    mode: str = ROUND_ROBIN
+    mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
     context: tuple[ContextFile, ...] = ()
@@ -88,7 +86,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     session_id, now = new_id(), utc_now()
     debate = Debate(
         topic=topic,
-        mode=setup.mode,  # type: ignore[arg-type]
+        mode=DebateMode(setup.mode),
         rounds=setup.rounds,
         seed=setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big"),
         independent_opening=setup.independent_opening,
@@ -102,7 +100,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     return DebateSession(
         id=session_id,
         title=title_of(topic),
-        status=RUNNING,
+        status=Status.RUNNING,
         created_at=now,
         updated_at=now,
         debate=debate,
@@ -125,8 +123,8 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
     return replace(
         session,
         id=new_id(),
-        status=PAUSED,
-        reason=FORKED,
+        status=Status.PAUSED,
+        reason=Reason.FORKED,
         created_at=now,
         updated_at=now,
         unsaid=(),
@@ -158,7 +156,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             provider=one.provider,
             model=one.model,
             name=one.name,
-            role=one.role if debate.mode == ROLES else "",
+            role=one.role if debate.mode == DebateMode.ROLES else "",
             system_prompt=one.system_prompt,
             chosen=True,
             added=added,
@@ -181,7 +179,7 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
     return Debate(
         topic=setup.topic,
-        mode=setup.mode,  # type: ignore[arg-type]
+        mode=DebateMode(setup.mode),
         rounds=setup.rounds,
         participants=participants,
         language=setup.language,
@@ -211,8 +209,8 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
             raise BadInput(
                 "unknown_provider", name=name, provider=participant.provider, providers=", ".join(statuses)
             )
-        if status.problem == UNREADABLE:
-            raise BadInput(PROVIDER_UNREADABLE, provider=status.config.id, place=status.place)
+        if status.problem == ProviderProblem.UNREADABLE:
+            raise BadInput(FailureKind.PROVIDER_UNREADABLE, provider=status.config.id, place=status.place)
         if not status.config.enabled:
             raise BadInput("provider_disabled", name=name, provider=status.label)
         if status.config.kind == EMBEDDED and status.problem:
@@ -238,7 +236,7 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
     _check_ready(seated, statuses)
     sided = with_sides(seated, kinds)
     for participant in sided:
-        if setup.mode == ROLES and not participant.role and not participant.system_prompt.strip():
+        if setup.mode == DebateMode.ROLES and not participant.role and not participant.system_prompt.strip():
             raise BadInput("role_missing", name=participant.name)
     return sided
 
@@ -246,7 +244,7 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
 def _check_ready(seated: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
     """Refuse a debate in which nobody could say a word; a local server may yet be started."""
     problems = [(one.name, statuses[one.provider].problem) for one in seated]
-    if all(problem not in ("", NO_SERVER) for _, problem in problems):
+    if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
         raise BadInput("nobody_ready", participants=tuple(problems))
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.message import DONE, Message
+from app.core.message import Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import clean_text
@@ -115,7 +115,7 @@ def verdict_request(
 
 def statements(messages: Sequence[Message]) -> list[Message]:
     """Return what a verdict can cite: everything that was said to its end."""
-    return [one for one in messages if one.state == DONE and one.content.strip()]
+    return [one for one in messages if one.state == MessageState.DONE and one.content.strip()]
 
 
 def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verdict | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape
 
-from app.core.message import DONE, FAILED, STOPPED, STREAMING, Attachment, Message
+from app.core.message import Attachment, Message, MessageState
 from app.engine.importing.foreign import fenced
 
 _STYLE = (
@@ -109,14 +109,19 @@ def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
 def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     """Return what is to be said below a message that was cut, failed, or carries a warning."""
     found = []
-    if message.state == STOPPED:
+    if message.state == MessageState.STOPPED:
         found.append(lines["stopped"])
-    if message.state == FAILED and message.error:
+    if message.state == MessageState.FAILED and message.error:
         why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
         found.append(lines["failed"].format(why=why))
-    if message.state not in (DONE, FAILED, STOPPED, STREAMING):
+    if message.state not in (
+        MessageState.DONE,
+        MessageState.FAILED,
+        MessageState.STOPPED,
+        MessageState.STREAMING,
+    ):
         found.append(f"({lines['unknown']})")
-    if message.state == DONE and message.note:
+    if message.state == MessageState.DONE and message.note:
         found.append(lines.get(f"note.{message.note}", f"({lines['unknown']})"))
     return found
 

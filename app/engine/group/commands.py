@@ -9,9 +9,9 @@ from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput, NotFound
 from app.core.events import EventBus, GroupsChanged, utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, FAILED, Attachment, Author, Failure, Message
+from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.plan import Plan
-from app.core.session import DEFAULT_MODE, RUNNING, Chat, GroupSession, GroupState
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Status
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
@@ -194,7 +194,7 @@ class Groups:
         group_id: str,
         text: str,
         attachments: tuple[Attachment, ...] = (),
-        mode: str = DEFAULT_MODE,
+        mode: str = AgentMode.DEFAULT,
     ) -> str:
         """Start a conversation with a group (row G1) and return its id."""
         group = self.find(group_id)
@@ -245,7 +245,7 @@ class Groups:
         session = live.session
         members = self._cast.members(session.group) if isinstance(session, GroupSession) else ()
         hangs = decide(live, session, members) if isinstance(session, GroupSession) else None
-        if not isinstance(hangs, Member) or session.status != RUNNING:
+        if not isinstance(hangs, Member) or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)
         # One that hangs before its first word has no message yet.
@@ -254,10 +254,10 @@ class Groups:
         lost = Message(
             id=new_id(),
             turn_id=turn_id,
-            role=ASSISTANT,
+            role=Role.ASSISTANT,
             author=Author(id=hangs.agent_id, name=name, path=(hangs.agent_id,)),
             follows=hangs.follows,
-            state=FAILED,
+            state=MessageState.FAILED,
             error=Failure(kind="skipped"),
             created_at=utc_now(),
         )

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.agent import Agent
-from app.core.message import DONE, USER, Message, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
-from app.core.tool import END
+from app.core.tool import Control
 from app.engine.chat.branches import back_from, is_over, last_answer
 from app.engine.chat.director import Next, SendQueued, YourTurn
 from app.engine.live_session import LiveSession
@@ -44,7 +44,7 @@ def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -
     first = head[0] if head else None
     used = turns_used(live)
     last = used + 1 >= session.group.turns_limit
-    if first is not None and first.role == USER:
+    if first is not None and first.role == Role.USER:
         called = addressed(first.content, members)
         return Member(called, first.turn_id) if called else Lead(first.turn_id, last=last)
     if first is not None and not is_over(head):
@@ -65,7 +65,7 @@ def turns_used(live: LiveSession) -> int:
     used = 0
     for turn_id in back_from(live, session.chat.head):
         first = live.turn(turn_id)[0]
-        if first.role == USER:
+        if first.role == Role.USER:
             break
         used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from
     return used
@@ -73,7 +73,11 @@ def turns_used(live: LiveSession) -> int:
 
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:
     """Return the call by which an orchestrator's turn handed over, None where it did not."""
-    ended = {message.tool_call_id for message in turn if message.control == END and message.state == DONE}
+    ended = {
+        message.tool_call_id
+        for message in turn
+        if message.control == Control.END and message.state == MessageState.DONE
+    }
     answer = last_answer(list(turn))
     for call in answer.tool_calls if answer else ():
         if call.name == SWITCH_ASSISTANT and call.id in ended:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, DONE, USER, Message, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.plan import Plan
 from app.engine.chat.branches import back_from, last_answer
 from app.engine.chat.request import AgentTurn
@@ -89,21 +89,23 @@ def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, i
     task, handed, answered = "", 0, False
     for place, turn_id in enumerate(back_from(live, turn.follows or "")):
         messages = live.turn(turn_id)
-        if messages[0].role == USER:
+        if messages[0].role == Role.USER:
             task = one_line(messages[0].content)
             break
         if messages[0].author.id == ORCHESTRATOR:
             handed += any(_hands_over(message) for message in messages)
             continue
         answer = last_answer(messages)
-        if answer is not None and answer.state == DONE and answer.content.strip():
+        if answer is not None and answer.state == MessageState.DONE and answer.content.strip():
             notes.insert(0, f"- {messages[0].author.name}: {one_line(answer.content)[:400]}")
             answered = answered or place == 0
     return task, notes, answered, handed
 
 
 def _hands_over(message: Message) -> bool:
-    return message.role == ASSISTANT and any(call.name == SWITCH_ASSISTANT for call in message.tool_calls)
+    return message.role == Role.ASSISTANT and any(
+        call.name == SWITCH_ASSISTANT for call in message.tool_calls
+    )
 
 
 def _call(name: str, arguments: Mapping[str, object]) -> ToolCall:

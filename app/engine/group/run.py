@@ -4,7 +4,7 @@ from app.core.agent import Agent, Leader
 from app.core.events import Notice
 from app.core.message import Author
 from app.core.plan import Plan
-from app.core.reasons import TURNS_LIMIT, counted
+from app.core.reasons import Reason, counted
 from app.core.session import GroupSession
 from app.engine.chat.director import YourTurn
 from app.engine.chat.run import ChatRun
@@ -31,7 +31,7 @@ class GroupRun(ChatRun):
                 if isinstance(decision, YourTurn) and session.plan is not None and session.plan.open:
                     self._tell("plan_open", count=len(session.plan.open))
                 if isinstance(decision, YourTurn) and turns_used(self._live) >= session.group.turns_limit:
-                    self._limit = counted(TURNS_LIMIT, session.group.turns_limit)
+                    self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
                 self._end_or_send(decision)
 
     def _tell(self, code: str, **details: object) -> None:
@@ -54,7 +54,7 @@ class GroupRun(ChatRun):
             limit=group.turns_limit,
         )
         if lead.last and not lead.turn_id:
-            self._tell(TURNS_LIMIT, limit=group.turns_limit)
+            self._tell(Reason.TURNS_LIMIT, limit=group.turns_limit)
         agent = Agent(
             id=ORCHESTRATOR,
             name=chat.assistant_name,

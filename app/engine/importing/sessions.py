@@ -8,8 +8,8 @@ from app.core.agent import Agent
 from app.core.approvals import without_approvals
 from app.core.errors import BadInput
 from app.core.ids import is_id, new_id
-from app.core.message import ASSISTANT, USER, Author, Message
-from app.core.session import IDLE, Chat, ChatSession, Session
+from app.core.message import Author, Message, Role
+from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
 from app.engine.chat.input import title_of
 from app.engine.chat.run import USER_AUTHOR
@@ -152,7 +152,7 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
         message = Message(
             id=new_id(),
             turn_id=new_id(),
-            role=USER if one.by_user else ASSISTANT,
+            role=Role.USER if one.by_user else Role.ASSISTANT,
             author=author,
             content=one.text,
             follows=before,
@@ -163,7 +163,7 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
     session = ChatSession(
         id=chat.session_id,
         title=_title(chat),
-        status=IDLE,
+        status=Status.IDLE,
         created_at=chat.created_at or messages[0].created_at,
         updated_at=messages[-1].created_at or chat.updated_at,
         source=f"{chat.app}/{chat.source_id}"[:200],

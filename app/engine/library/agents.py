@@ -10,7 +10,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.provider import ProviderStatus
 from app.core.session import (
-    DEFAULT_MODE,
+    AgentMode,
     ChatSession,
     DebateSession,
     GroupSession,
@@ -22,7 +22,7 @@ from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
 from app.engine.availability.policies import role_of
-from app.engine.provider_list import UNREADABLE
+from app.engine.provider_list import ProviderProblem
 from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 from app.engine.workflow.step_protocol import STEP_TOOLS
 
@@ -101,7 +101,7 @@ class Cast:
         if caller is not None:
             return caller
         # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
-        ready = [one for one in self._providers() if one.ready or one.problem == UNREADABLE]
+        ready = [one for one in self._providers() if one.ready or one.problem == ProviderProblem.UNREADABLE]
         ready.sort(key=lambda one: one.config.kind == EMBEDDED)
         if not ready:
             return self._voice(EMBEDDED, "")
@@ -188,7 +188,7 @@ class Cast:
         """Return what a model is told that calls what it has not got: why, and what there is instead."""
         offered = [one["function"] for one in self.functions(agent, stack, mode, given)]
         names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
-        if name in self.tools(agent, DEFAULT_MODE, given):
+        if name in self.tools(agent, AgentMode.DEFAULT, given):
             return f"{name} may not be used in settings mode, which only reads and plans. Available: {names}."
         return f"There is no tool {name[:80]!r} here. Available: {names}."
 

@@ -4,16 +4,10 @@ Counted from the messages, so that a restart does not give the money twice.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
-from app.core.message import ASSISTANT, FAILED, Message
+from app.core.message import Message, MessageState, Role
+from app.core.reasons import Reason
 from app.core.settings import Settings
-
-MODEL_CALLS: Final = "budget_model_calls"
-TOOL_ROUNDS: Final = "budget_tool_rounds"
-SUB_AGENT_RUNS: Final = "budget_sub_agent_runs"
-MINUTES: Final = "budget_minutes"
-COST: Final = "budget_cost"
 
 
 class Budget:
@@ -26,10 +20,10 @@ class Budget:
         self._cost_usd = self._seconds = 0.0
         children = set()
         for message in spent_by:
-            if message.role == ASSISTANT:
+            if message.role == Role.ASSISTANT:
                 self.note_answer(message)
                 self._seconds += message.seconds or 0.0
-                if message.state != FAILED or message.usage:
+                if message.state != MessageState.FAILED or message.usage:
                     self._model_calls += 1
             if message.parent_turn_id is not None:
                 children.add(message.turn_id)
@@ -41,10 +35,10 @@ class Budget:
         settings = self._settings
         minutes = (self._clock() - self._begun) / 60
         for limit, spent, name in (
-            (settings.max_model_calls, self._model_calls, MODEL_CALLS),
-            (settings.max_tool_rounds, self._tool_rounds, TOOL_ROUNDS),
-            (settings.max_minutes, minutes, MINUTES),
-            (settings.max_cost_usd, self._cost_usd, COST),
+            (settings.max_model_calls, self._model_calls, Reason.BUDGET_MODEL_CALLS),
+            (settings.max_tool_rounds, self._tool_rounds, Reason.BUDGET_TOOL_ROUNDS),
+            (settings.max_minutes, minutes, Reason.BUDGET_MINUTES),
+            (settings.max_cost_usd, self._cost_usd, Reason.BUDGET_COST),
         ):
             if limit and spent >= limit:
                 return name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, DONE, FAILED, SYSTEM, TOOL, USER, Message, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.engine.chat.branches import back_from
 from app.engine.chat.request import AgentTurn
@@ -75,7 +75,7 @@ def guided_request(
     words = {key: text.replace("\\n", "\n") for key, text in prompts.lines("en", "guided").items()}
     task = turn.task or _request_of(turn, live)
     system = words["system"].format(name=turn.agent.name, instructions=turn.agent.instructions)[:MAX_WORDS]
-    messages: list[dict[str, object]] = [{"role": SYSTEM, "content": system}]
+    messages: list[dict[str, object]] = [{"role": Role.SYSTEM, "content": system}]
     if offer is not None:
         text = words[offer.key].format(**{"task": task, **offer.values})
         opener, most = words[f"{offer.key}.opener"], offer.most
@@ -84,7 +84,7 @@ def guided_request(
         text = words["notes"].format(task=task, notes="\n".join(notes)) if notes else task
         messages += [] if turn.parent_turn_id else _history(turn, live)
         opener, most = "", ANSWER_TOKENS
-    messages.append({"role": USER, "content": text})
+    messages.append({"role": Role.USER, "content": text})
     return ModelRequest(
         provider=turn.voice.provider,
         model=turn.voice.model,
@@ -123,10 +123,14 @@ def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
     for turn_id in back_from(live, (before[0].follows or "") if before else ""):
         if len(found) >= HISTORY:
             break
-        said = [one for one in live.turn(turn_id) if one.role in (USER, ASSISTANT) and one.content.strip()]
+        said = [
+            one
+            for one in live.turn(turn_id)
+            if one.role in (Role.USER, Role.ASSISTANT) and one.content.strip()
+        ]
         if said:
             found.append({"role": said[-1].role, "content": said[-1].content[:MAX_WORDS]})
-    while found and found[-1]["role"] != USER:
+    while found and found[-1]["role"] != Role.USER:
         found.pop()
     return found[::-1]
 
@@ -135,16 +139,16 @@ def _notes(messages: Sequence[Message], words: Mapping[str, str]) -> list[str]:
     names = {call.id: call for message in messages for call in message.tool_calls}
     notes = []
     for message in messages:
-        if message.role == USER:
+        if message.role == Role.USER:
             notes.append(words["note.user"].format(text=one_line(message.content)))
         call = names.get(message.tool_call_id or "")
-        if message.role != TOOL or call is None or call.name != SUB_AGENT:
+        if message.role != Role.TOOL or call is None or call.name != SUB_AGENT:
             continue
         name = json.loads(call.arguments)["name"]
-        if message.state == DONE:
+        if message.state == MessageState.DONE:
             summary = json.loads(message.content)["summary"]
             notes.append(words["note.helper"].format(name=name, text=one_line(summary)))
-        elif message.state == FAILED:
+        elif message.state == MessageState.FAILED:
             notes.append(words["note.failed"].format(name=name))
     return notes
 

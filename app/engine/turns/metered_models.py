@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontext
 from dataclasses import replace
 from typing import cast
 
-from app.core.errors import EMPTY, RATE_LIMIT, ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Usage
@@ -26,7 +26,7 @@ MAX_WAIT = 120.0
 
 def seconds_to_wait(error: ProviderError) -> float | None:
     """Return how long to wait before a provider is asked again, None where waiting does not help."""
-    if error.kind != RATE_LIMIT:
+    if error.kind != FailureKind.RATE_LIMIT:
         return None
     seconds = max(MIN_WAIT, error.retry_after or 0.0)
     return seconds if seconds <= MAX_WAIT else None
@@ -123,7 +123,7 @@ class MeteredCall:
             if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
                 self._gate.pause_provider(self._request.provider, seconds)
             # Who refuses a request charges nothing for it.
-            empty = isinstance(error, ProviderError) and error.kind == EMPTY
+            empty = isinstance(error, ProviderError) and error.kind == FailureKind.EMPTY
             self._asked = bool(self._said) or empty
             raise
 

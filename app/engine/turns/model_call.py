@@ -11,21 +11,11 @@ from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.errors import (
-    BAD_RESPONSE,
-    BUDGET_MONTH,
-    CONTENT_FILTER,
-    CONTEXT_WINDOW,
-    EMPTY,
-    INTERRUPTED,
-    QUOTA,
-    RATE_LIMIT,
-    ProviderError,
-)
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, UsageReported, utc_now
 from app.core.ids import new_id
-from app.core.message import DONE, FAILED, STOPPED, Failure, Message, ToolCall, Usage
-from app.core.provider import LENGTH, TRUNCATED, CallPiece, Finished, ModelRequest, Text
+from app.core.message import Failure, Message, MessageState, ToolCall, Usage
+from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, Text
 from app.core.text import clean_text
 from app.engine.debate.director import PASSED
 from app.engine.debate.perspective import SHORT_WINDOW, WINDOW
@@ -97,16 +87,16 @@ async def call_model(
                 error = await answer.ask(place, plan.request(attempt))
             if error is None:
                 return answer.answered()
-            if error.kind == BUDGET_MONTH:
+            if error.kind == FailureKind.BUDGET_MONTH:
                 return answer.held(error)
-            if answer.content or (retried and error.kind not in (RATE_LIMIT, QUOTA)):
+            if answer.content or (retried and error.kind not in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)):
                 return answer.failed(error)
-            if error.kind in (RATE_LIMIT, QUOTA):
+            if error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA):
                 if retried or seconds_to_wait(error) is None:
                     return answer.held(error)
-            elif error.kind == CONTEXT_WINDOW:
+            elif error.kind == FailureKind.CONTEXT_WINDOW:
                 attempt = replace(attempt, window=SHORT_WINDOW)
-            elif error.kind == EMPTY:
+            elif error.kind == FailureKind.EMPTY:
                 attempt = replace(attempt, after_empty=True)
             else:
                 return answer.failed(error)
@@ -157,17 +147,19 @@ class _Answer:
             return error
         except Exception as fault:
             _log.exception("A turn failed in a way nobody foresaw")
-            return ProviderError(BAD_RESPONSE, type(fault).__name__)
-        if self._calls and self._finished.reason == TRUNCATED:
-            return ProviderError(INTERRUPTED)
-        if self.content or self._calls or self._finished.reason == CONTENT_FILTER:
+            return ProviderError(FailureKind.BAD_RESPONSE, type(fault).__name__)
+        if self._calls and self._finished.reason == FinishReason.TRUNCATED:
+            return ProviderError(FailureKind.INTERRUPTED)
+        if self.content or self._calls or self._finished.reason == FailureKind.CONTENT_FILTER:
             return None
-        return ProviderError(INTERRUPTED if self._finished.reason == TRUNCATED else EMPTY)
+        return ProviderError(
+            FailureKind.INTERRUPTED if self._finished.reason == FinishReason.TRUNCATED else FailureKind.EMPTY
+        )
 
     async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
-        self._finished = Finished(reason=TRUNCATED)
+        self._finished = Finished(reason=FinishReason.TRUNCATED)
         self._asked.append(call)
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
@@ -241,7 +233,7 @@ class _Answer:
                     turn_id=self._plan.message.turn_id,
                     author=self._plan.message.author,
                     seconds=seconds,
-                    reason=RATE_LIMIT,
+                    reason=FailureKind.RATE_LIMIT,
                 )
             )
         with waits():
@@ -250,14 +242,18 @@ class _Answer:
     def answered(self) -> CallResult:
         """Return the whole answer, marked where it carries a warning."""
         content, note = self.content, ""
-        if self._opening and self._finished.reason == LENGTH:
+        if self._opening and self._finished.reason == FinishReason.LENGTH:
             content = whole_sentences(content)
-        elif self._finished.reason in (LENGTH, TRUNCATED, CONTENT_FILTER):
+        elif self._finished.reason in (
+            FinishReason.LENGTH,
+            FinishReason.TRUNCATED,
+            FailureKind.CONTENT_FILTER,
+        ):
             note = self._finished.reason
         if self._plan.may_pass and is_pass(content):
             content, note = "", PASSED
         message = replace(
-            self._ended(DONE),
+            self._ended(MessageState.DONE),
             content=content,
             note=note,
             tool_calls=self._tool_calls(),
@@ -267,10 +263,10 @@ class _Answer:
 
     def failed(self, error: ProviderError) -> CallResult:
         """Return the failure as a message; a blocked answer is shown as such and is no failure."""
-        if error.kind == CONTENT_FILTER:
-            return self._result(replace(self._ended(DONE), note=CONTENT_FILTER))
+        if error.kind == FailureKind.CONTENT_FILTER:
+            return self._result(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
         failure = Failure(kind=error.kind, detail=error.detail)
-        return self._result(replace(self._ended(FAILED), error=failure))
+        return self._result(replace(self._ended(MessageState.FAILED), error=failure))
 
     def _result(self, message: Message) -> CallResult:
         """Return a message with what it used, which a provider charges for an answer that was cut as well."""
@@ -289,7 +285,7 @@ class _Answer:
     def stopped(self) -> None:
         """Keep what was said so far, marked as cut, and what it used."""
         if self._message is not None:
-            message = self._ended(STOPPED)
+            message = self._ended(MessageState.STOPPED)
             report = self._report(message)
             self._live.finish_message(message, *((report,) if report else ()))
             return

@@ -1,6 +1,6 @@
 """Whether a call was made too often with the same arguments (row G9); used by the turn and its tool calls."""
 
-from app.core.message import ASSISTANT, USER, Message, ToolCall
+from app.core.message import Message, Role, ToolCall
 from app.core.tool import ToolError
 from app.engine.chat.branches import back_from
 from app.engine.chat.request import AgentTurn
@@ -32,7 +32,7 @@ def _alike(live: LiveSession, turn: AgentTurn, call: ToolCall, *, before: str = 
     for message in _said_before(live, turn, call):
         if message.id == before:
             break
-        for other in message.tool_calls if message.role == ASSISTANT else ():
+        for other in message.tool_calls if message.role == Role.ASSISTANT else ():
             if message.turn_id == turn.turn_id and other.id == call.id:
                 return alike
             alike += other.name == call.name and canonical(other.arguments) == wanted
@@ -44,7 +44,7 @@ def _said_before(live: LiveSession, turn: AgentTurn, call: ToolCall) -> list[Mes
     messages = live.turn(turn.turn_id)
     for turn_id in back_from(live, turn.follows or "") if call.name == SWITCH_ASSISTANT else ():
         before = live.turn(turn_id)
-        if before[0].role == USER:
+        if before[0].role == Role.USER:
             break
         messages = before + messages
     return messages

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.agent import Agent
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE
+from app.core.session import AgentMode
 from app.core.tool import ToolError
 from app.engine.workflow.director import WORKFLOW
 
@@ -21,7 +21,7 @@ PARAMETERS: Mapping[str, object] = {
         "context": {"type": "object", "description": "Facts it needs, as an object."},
         "options": {
             "type": "object",
-            "properties": {"mode": {"type": "string", "enum": [DEFAULT_MODE, SETTINGS_MODE]}},
+            "properties": {"mode": {"type": "string", "enum": [AgentMode.DEFAULT, AgentMode.SETTINGS]}},
         },
     },
     "required": ["name", "task"],
@@ -67,8 +67,8 @@ def delegation(
     if options is not None and not isinstance(options, dict):
         raise ToolError("`options` must be an object.")
     wanted = (options or {}).get("mode", mode)
-    if wanted not in (DEFAULT_MODE, SETTINGS_MODE):
-        raise ToolError(f"`options.mode` must be {DEFAULT_MODE} or {SETTINGS_MODE}.")
+    if wanted not in (AgentMode.DEFAULT, AgentMode.SETTINGS):
+        raise ToolError(f"`options.mode` must be {AgentMode.DEFAULT} or {AgentMode.SETTINGS}.")
     agent = _named(name, caller, agents)
     if agent.id in stack:
         raise ToolError(
@@ -82,7 +82,9 @@ def delegation(
     text = task.strip()
     if context:
         text += "\n\nContext:\n" + json.dumps(context, ensure_ascii=False, indent=1)
-    return Delegation(agent=agent, task=text, mode=SETTINGS_MODE if SETTINGS_MODE in (mode, wanted) else mode)
+    return Delegation(
+        agent=agent, task=text, mode=AgentMode.SETTINGS if AgentMode.SETTINGS in (mode, wanted) else mode
+    )
 
 
 def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) -> tuple[Agent, ...]:

@@ -14,41 +14,24 @@ from functools import partial
 from app.core.errors import StorageError
 from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
 from app.core.ids import new_id
-from app.core.message import (
-    ALLOW,
-    ALWAYS,
-    APPROVAL,
-    ASSISTANT,
-    DONE,
-    FAILED,
-    PAGE,
-    STOPPED,
-    STREAMING,
-    SYSTEM,
-    TEXT,
-    TOOL,
-    Message,
-    Prompt,
-    ToolCall,
-)
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.plan import Plan
-from app.core.session import RUNNING
+from app.core.reasons import Reason
+from app.core.session import Status
 from app.core.text import clean_text
-from app.core.tool import CONTINUE, END, WAIT, Tool, ToolError, ToolResult
-from app.engine.availability.policies import BUSY, Waits
+from app.core.tool import Control, Tool, ToolError, ToolResult
+from app.engine.availability.policies import Waits
 from app.engine.availability.slots import NotFree, Work, held_back
 from app.engine.chat.request import AgentTurn, in_mode
 from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.repeated_calls import check_not_repeated
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.turns.tool_context import TurnContext
-from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, WAITING, Outcome, Stage
+from app.engine.turns.turn_services import Outcome, Stage, TurnState
 
 MAX_RESULT = 100_000
 MAX_QUESTION = 4_000
 
-MAY_HAVE_RUN = "may_have_run"
-ASKS = "tool"
 
 _log = logging.getLogger(__name__)
 
@@ -106,11 +89,11 @@ class ToolCalls:
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
         results = [
-            one for one in self._live.turn(turn.turn_id) if one.role == TOOL and one.tool_call_id in ids
+            one for one in self._live.turn(turn.turn_id) if one.role == Role.TOOL and one.tool_call_id in ids
         ]
-        if any(result.control == END for result in results):
-            return Outcome(FINISHED, message=answer)
-        return Outcome(WAITING) if any(result.asks for result in results) else None
+        if any(result.control == Control.END for result in results):
+            return Outcome(TurnState.FINISHED, message=answer)
+        return Outcome(TurnState.WAITING) if any(result.asks for result in results) else None
 
     async def _answer_side_by_side(self, turn: AgentTurn, calls: Sequence[ToolCall]) -> Outcome | None:
         tasks = {self._start(turn, call): call for call in calls}
@@ -128,7 +111,9 @@ class ToolCalls:
                     if outcome := task.result():
                         blocked[call.id] = (call, outcome)
                 if news.is_set():
-                    for call_id in [key for key, (_, one) in blocked.items() if one.state == WAITING]:
+                    for call_id in [
+                        key for key, (_, one) in blocked.items() if one.state == TurnState.WAITING
+                    ]:
                         call, _ = blocked.pop(call_id)
                         tasks[self._start(turn, call)] = call
         finally:
@@ -136,7 +121,9 @@ class ToolCalls:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         outcomes = [outcome for _, outcome in blocked.values()]
-        return next((one for one in outcomes if one.state == HELD), outcomes[0] if outcomes else None)
+        return next(
+            (one for one in outcomes if one.state == TurnState.HELD), outcomes[0] if outcomes else None
+        )
 
     def _start(self, turn: AgentTurn, call: ToolCall) -> "asyncio.Task[Outcome | None]":
         return asyncio.create_task(self._answer(turn, call), name=f"call {call.name[:40]}")
@@ -151,7 +138,7 @@ class ToolCalls:
                 return await self._delegate(turn, call, arguments)
             tool = self._tool(turn, call.name)
             if not self._may_run(turn, call, tool):
-                return Outcome(WAITING)
+                return Outcome(TurnState.WAITING)
             await self._run(turn, call, tool, arguments)
         except ToolError as error:
             self._write(turn, call, ToolResult(content=str(error), ok=False))
@@ -169,11 +156,11 @@ class ToolCalls:
         """Whether a call may run now; false while the user has yet to say. Raises ToolError for a no."""
         reason = ""
         if not tool.repeatable and self._was_cut(turn, call):
-            reason = MAY_HAVE_RUN
+            reason = PromptReason.MAY_HAVE_RUN
         elif tool.key in self._stage.asks_too or (
             tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always
         ):
-            reason = ASKS
+            reason = PromptReason.TOOL
         if not reason:
             return True
         asked = self._approval(turn, call, reason)
@@ -184,7 +171,7 @@ class ToolCalls:
             return False
         if asked.prompt.open:
             return False
-        if asked.prompt.answer in (ALLOW, ALWAYS):
+        if asked.prompt.answer in (Consent.ALLOW, Consent.ALWAYS):
             return True
         raise ToolError(
             "The user did not allow this call. Do not try it again; go on without it, or ask why."
@@ -192,7 +179,9 @@ class ToolCalls:
 
     def _was_cut(self, turn: AgentTurn, call: ToolCall) -> bool:
         return any(
-            one.state == STOPPED for one in self._live.turn(turn.turn_id) if one.tool_call_id == call.id
+            one.state == MessageState.STOPPED
+            for one in self._live.turn(turn.turn_id)
+            if one.tool_call_id == call.id
         )
 
     def _approval(self, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
@@ -201,7 +190,7 @@ class ToolCalls:
             prompt = message.prompt
             if message.tool_call_id != call.id:
                 continue
-            if reason == MAY_HAVE_RUN and message.state == STOPPED:
+            if reason == PromptReason.MAY_HAVE_RUN and message.state == MessageState.STOPPED:
                 # What was allowed before the last run does not count for the next one.
                 return None
             if prompt and prompt.reason == reason:
@@ -210,12 +199,16 @@ class ToolCalls:
 
     def _ask(self, turn: AgentTurn, call: ToolCall, tool: Tool, reason: str) -> None:
         prompt = Prompt(
-            question=call.name, type=APPROVAL, tool=tool.key, arguments=call.arguments, reason=reason
+            question=call.name,
+            type=PromptType.APPROVAL,
+            tool=tool.key,
+            arguments=call.arguments,
+            reason=reason,
         )
         self._put_question(turn, call, prompt)
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
-        question = self._message(turn, call, role=SYSTEM, prompt=prompt)
+        question = self._message(turn, call, role=Role.SYSTEM, prompt=prompt)
         asked = PromptAsked(session_id=self._live.id, message_id=question.id, prompt=prompt)
         self._live.finish_message(question, asked)
         return question
@@ -241,7 +234,7 @@ class ToolCalls:
         except StorageError:
             result = ToolResult(content="It was not run: the disk is full or cannot be written.", ok=False)
         except asyncio.CancelledError:
-            self._live.finish_message(replace(started, state=STOPPED))
+            self._live.finish_message(replace(started, state=MessageState.STOPPED))
             raise
         except Exception as fault:
             _log.exception("A tool failed in a way nobody foresaw")
@@ -253,14 +246,23 @@ class ToolCalls:
         keeps its own.
         """
         for message in self._live.turn(turn.turn_id):
-            if message.role == TOOL and message.tool_call_id == call.id and message.state == STREAMING:
+            if (
+                message.role == Role.TOOL
+                and message.tool_call_id == call.id
+                and message.state == MessageState.STREAMING
+            ):
                 return message
-        return self._message(turn, call, role=TOOL)
+        return self._message(turn, call, role=Role.TOOL)
 
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
         """Dismiss what a run that was cut had asked: nobody waits for the answer any more."""
         for message in self._live.turn(turn.turn_id):
-            if message.tool_call_id == call.id and message.role == SYSTEM and message.prompt and message.asks:
+            if (
+                message.tool_call_id == call.id
+                and message.role == Role.SYSTEM
+                and message.prompt
+                and message.asks
+            ):
                 self._live.finish_message(replace(message, prompt=replace(message.prompt, dismissed=True)))
 
     def _write(
@@ -272,14 +274,14 @@ class ToolCalls:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
         prompt, control = result.prompt, result.control
         if prompt is None and any(_is_ui(resource) for resource in result.resources):
-            prompt, control = self._page_prompt(turn, call, content), WAIT
+            prompt, control = self._page_prompt(turn, call, content), Control.WAIT
         message = replace(
             self._started(turn, call),
             content=content,
-            state=DONE if result.ok else FAILED,
+            state=MessageState.DONE if result.ok else MessageState.FAILED,
             resources=result.resources,
             prompt=prompt,
-            control="" if control == CONTINUE else control,
+            control="" if control == Control.CONTINUE else control,
         )
         extra: list[Event] = [
             ToolFinished(
@@ -295,7 +297,9 @@ class ToolCalls:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = []
         if result.say:
-            said = [replace(self._message(turn, call, role=ASSISTANT), content=result.say, tool_call_id=None)]
+            said = [
+                replace(self._message(turn, call, role=Role.ASSISTANT), content=result.say, tool_call_id=None)
+            ]
         extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
@@ -305,10 +309,10 @@ class ToolCalls:
         tool = self._stage.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
         return Prompt(
             question=content[:MAX_QUESTION] or call.name,
-            type=TEXT,
+            type=PromptType.TEXT,
             tool=call.name,
             arguments=call.arguments,
-            reason=PAGE,
+            reason=PromptReason.PAGE,
             server=tool.group if tool is not None else "",
         )
 
@@ -381,7 +385,7 @@ class ToolCalls:
         finally:
             self._running.pop(child.turn_id, None)
             self._show_waiting(child.turn_id)
-        if outcome is not None and outcome.state not in (FINISHED, BROKEN):
+        if outcome is not None and outcome.state not in (TurnState.FINISHED, TurnState.BROKEN):
             return outcome
         self._write(turn, call, self._summary(child, outcome))
         return None
@@ -390,17 +394,17 @@ class ToolCalls:
         """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
         before = bool(self._waiting)
         (self._waiting.add if waits else self._waiting.discard)(turn_id)
-        if before != bool(self._waiting) and self._live.session.status == RUNNING:
-            self._live.change(reason=BUSY if self._waiting else "")
+        if before != bool(self._waiting) and self._live.session.status == Status.RUNNING:
+            self._live.change(reason=Reason.BUSY if self._waiting else "")
         if waits is not None:
             held_back(self._live, name, waits)
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
-        messages = [one for one in self._live.turn(child.turn_id) if one.role == ASSISTANT]
+        messages = [one for one in self._live.turn(child.turn_id) if one.role == Role.ASSISTANT]
         said = messages[-1].content if messages else ""
         if outcome is None:
             return ToolResult(content=failed("The user stopped it.", said), ok=False)
-        if outcome.state == FINISHED and outcome.message is not None:
+        if outcome.state == TurnState.FINISHED and outcome.message is not None:
             return ToolResult(content=succeeded(outcome.message.id, outcome.message.content))
         error = outcome.message.error if outcome.message else None
         words = (
@@ -436,7 +440,7 @@ class ToolCalls:
 
 def _without_result(answer: Message, messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls of an answer that have no result yet."""
-    finished = {one.tool_call_id for one in messages if one.role == TOOL and one.state in (DONE, FAILED)}
+    finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
     return [call for call in answer.tool_calls if call.id not in finished]
 
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from app.core.events import Event, Notice, TurnFinished
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, DONE, FAILED, Failure, Message
+from app.core.message import Failure, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import REPEATED, STEPS, counted
+from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
 from app.engine.chat.request import AgentTurn, build_request, in_mode
 from app.engine.group.director import ORCHESTRATOR
@@ -23,7 +23,7 @@ from app.engine.turns.model_call import Attempt, CallPlan, call_model
 from app.engine.turns.repeated_calls import insists
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.tool_calls import ToolCalls
-from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, STOPPED, Outcome, Stage
+from app.engine.turns.turn_services import Outcome, Stage, TurnState
 
 GUIDED = "guided"
 
@@ -50,7 +50,7 @@ class Tree:
         try:
             outcome = await self._take(turn)
         except asyncio.CancelledError:
-            self._tell_end(turn, STOPPED)
+            self._tell_end(turn, TurnState.STOPPED)
             raise
         self._tell_end(turn, outcome.state)
         return outcome
@@ -62,11 +62,17 @@ class Tree:
         while True:
             messages = self._live.turn(turn.turn_id)
             answer = last_answer(messages)
-            rounds = sum(bool(message.tool_calls) for message in messages if message.state == DONE)
+            rounds = sum(
+                bool(message.tool_calls) for message in messages if message.state == MessageState.DONE
+            )
             if answer is not None and not answer.tool_calls:
                 # With no step left the model was told to come to an end.
-                limit = counted(STEPS, rounds) if 0 < turn.agent.max_steps <= rounds else ""
-                return Outcome(FINISHED if answer.state == DONE else BROKEN, limit, answer)
+                limit = counted(Reason.STEPS, rounds) if 0 < turn.agent.max_steps <= rounds else ""
+                return Outcome(
+                    TurnState.FINISHED if answer.state == MessageState.DONE else TurnState.BROKEN,
+                    limit,
+                    answer,
+                )
             spent = rounds > turn.agent.max_steps
             if answer is not None:
                 outcome = await self._calls.answer_all(turn, answer, refuse=spent)
@@ -74,11 +80,11 @@ class Tree:
                     return outcome
             repeats = answer is not None and insists(self._live, turn, answer)
             if spent or repeats:
-                failure = Failure(kind=REPEATED if repeats else STEPS)
-                message = replace(self._message(turn), state=FAILED, error=failure)
+                failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
+                message = replace(self._message(turn), state=MessageState.FAILED, error=failure)
                 self._live.finish_message(message)
-                limit = REPEATED if repeats else counted(STEPS, turn.agent.max_steps)
-                return Outcome(BROKEN, limit, message)
+                limit = Reason.REPEATED if repeats else counted(Reason.STEPS, turn.agent.max_steps)
+                return Outcome(TurnState.BROKEN, limit, message)
             held = await self._call(turn, wrap_up=rounds == turn.agent.max_steps)
             if held is not None:
                 return held
@@ -87,7 +93,7 @@ class Tree:
         """Let the model say the next thing; return why it could not be asked."""
         stage, turn = self._stage, in_mode(turn, self._live.chat_session.chat.mode)
         if reason := stage.budget.reached():
-            return Outcome(HELD, reason)
+            return Outcome(TurnState.HELD, reason)
         messages = self._live.turn(turn.turn_id)
         offer = self._offer(turn, messages) if turn.voice.guided else None
 
@@ -111,9 +117,9 @@ class Tree:
         if result.message is None:
             if result.held:
                 self._tell_held(turn, result.held, result.detail)
-            return Outcome(HELD, result.held or stage.budget.reached())
+            return Outcome(TurnState.HELD, result.held or stage.budget.reached())
         message = result.message
-        if offer is not None and message.state == DONE:
+        if offer is not None and message.state == MessageState.DONE:
             calls = offer.calls(message.content)
             message = replace(message, content="", tool_calls=calls)
         stage.budget.note_answer(message)
@@ -135,7 +141,7 @@ class Tree:
         return Message(
             id=new_id(),
             turn_id=turn.turn_id,
-            role=ASSISTANT,
+            role=Role.ASSISTANT,
             author=turn.author,
             parent_turn_id=turn.parent_turn_id,
             parent_call_id=turn.parent_call_id,

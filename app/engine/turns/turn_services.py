@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 
 from app.core.agent import Agent
 from app.core.message import Message
@@ -14,11 +15,15 @@ from app.engine.prompts import Prompts
 from app.engine.turns.budget import Budget
 from app.engine.turns.metered_models import MeteredModels
 
-FINISHED = "done"
-WAITING = "waiting"
-HELD = "held"
-BROKEN = "failed"
-STOPPED = "stopped"
+
+class TurnState(StrEnum):
+    """How far a turn came."""
+
+    FINISHED = "done"
+    WAITING = "waiting"
+    HELD = "held"
+    BROKEN = "failed"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from app.core.agent import Agent, Group
-from app.core.catalog import TRANSCRIPT
+from app.core.catalog import RequestForm
 from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
-from app.core.session import DEFAULT_MODE, GroupState, Participant
+from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import role_of
@@ -58,7 +58,7 @@ class Estimates:
             status = statuses.get(participant.provider)
             model = participant.model or (status.default_model if status else "")
             pair = (participant.provider, model)
-            if form_of(status.config.kind if status else "") == TRANSCRIPT:
+            if form_of(status.config.kind if status else "") == RequestForm.TRANSCRIPT:
                 sent = _TRANSCRIPT + topic + min(context_tokens, TRANSCRIPT_CONTEXT // 4)
                 return Speaker(pair=pair, sent=sent, said=_TRANSCRIPT_SAID, written=_TRANSCRIPT_SAID)
             system = tokens_of(system_prompt(debate, participant, self._prompts))
@@ -97,6 +97,6 @@ class Estimates:
 
     def _agent(self, agent: Agent) -> Speaker:
         voice = self._cast.voice(agent)
-        tools = len(self._cast.tools(agent, DEFAULT_MODE))
+        tools = len(self._cast.tools(agent, AgentMode.DEFAULT))
         sent = tokens_of(agent.instructions) + _NOTES + tools * _TOOL
         return Speaker(pair=(voice.provider, voice.model), sent=sent)

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from app.core.errors import BUDGET_MONTH, ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc_now
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
@@ -100,7 +100,7 @@ class UsageBook:
             return
         spent = (await self.this_month()).known_usd
         if spent >= limit:
-            raise ProviderError(BUDGET_MONTH, f"${spent:.2f} / ${limit:.2f}")
+            raise ProviderError(FailureKind.BUDGET_MONTH, f"${spent:.2f} / ${limit:.2f}")
 
     def note(self, entry: UsageEntry) -> None:
         """Count a call that has ended."""

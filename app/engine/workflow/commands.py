@@ -8,25 +8,13 @@ from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
-from app.core.message import USER
+from app.core.message import Role
 from app.core.provider import ModelRequest
-from app.core.session import RUNNING, Chat, WorkflowSession, WorkflowState
+from app.core.reasons import Reason
+from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.usage import UsageEntry
-from app.core.workflow import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    PENDING,
-    SKIPPED,
-    WAITING,
-    Fault,
-    StepState,
-    WorkflowDefinition,
-    WorkflowStep,
-    faults,
-)
-from app.core.workflow import RUNNING as STEP_RUNS
+from app.core.workflow import Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
 from app.engine.availability.policies import known_roles, role_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
@@ -36,9 +24,7 @@ from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.workflow.classifier import by_keyword, choice_of, question
 from app.engine.workflow.director import WORKFLOW, begun, call_id, reopened, with_step, work_turn
-from app.engine.workflow.run import BUSY, WorkflowRun
-
-BY_USER = "by_user"
+from app.engine.workflow.run import WorkflowRun
 
 
 class Workflows:
@@ -137,7 +123,7 @@ class Workflows:
         request = ModelRequest(
             provider=voice.provider,
             model=voice.model,
-            messages=({"role": USER, "content": text},),
+            messages=({"role": Role.USER, "content": text},),
             max_tokens=200,
             schema=schema,
         )
@@ -174,21 +160,27 @@ class Workflows:
     async def accept(self, session_id: str, step_id: str) -> None:
         """Take a step that did not say it was done as done."""
         live, state = await self._at(session_id, step_id)
-        if state.state != WAITING or state.reason == BUSY:
+        if state.state != StepStatus.WAITING or state.reason == Reason.BUSY:
             raise BadInput("step_not_waiting", step=step_id)
-        self._put(live, replace(state, state=DONE, reason="", ended_at=utc_now()))
+        self._put(live, replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now()))
 
     async def retry(self, session_id: str, step_id: str) -> None:
         """Try a step again, and what waited for it; what is done stays."""
         live, state = await self._at(session_id, step_id)
-        if state.state not in (FAILED, SKIPPED, CANCELLED, WAITING, DONE) or (
-            state.state == WAITING and state.reason == BUSY
-        ):
+        if state.state not in (
+            StepStatus.FAILED,
+            StepStatus.SKIPPED,
+            StepStatus.CANCELLED,
+            StepStatus.WAITING,
+            StepStatus.DONE,
+        ) or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         again = tuple(
             # Those that one stop of the whole has cancelled go on with it; a step stopped by itself stays so.
-            replace(one, state=PENDING) if one.state == CANCELLED and not one.reason else one
+            replace(one, state=StepStatus.PENDING)
+            if one.state == StepStatus.CANCELLED and not one.reason
+            else one
             for one in work.steps
         )
         steps = reopened(work.definition, again, step_id)
@@ -201,7 +193,7 @@ class Workflows:
         work = self._work(live)
         steps = work.steps
         for state in work.steps:
-            if state.state in (FAILED, CANCELLED):
+            if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
                 steps = reopened(work.definition, steps, state.id)
         events = tuple(
             StepChanged(session_id=live.id, step=new)
@@ -221,11 +213,13 @@ class Workflows:
         """Leave a step out; what depends on it goes on or is blocked, as the definition says."""
         live, state = await self._at(session_id, step_id)
         run = self._sessions.running(live.id)
-        if state.state in (DONE, SKIPPED) or (state.state == STEP_RUNS and run is not None):
+        if state.state in (StepStatus.DONE, StepStatus.SKIPPED) or (
+            state.state == StepStatus.RUNNING and run is not None
+        ):
             raise BadInput("step_not_skippable", step=step_id)
         if isinstance(run, WorkflowRun):
             run.leave_out(step_id)
-        self._put(live, replace(state, state=SKIPPED, reason=BY_USER, ended_at=utc_now()))
+        self._put(live, replace(state, state=StepStatus.SKIPPED, reason=Reason.BY_USER, ended_at=utc_now()))
 
     async def _at(self, session_id: str, step_id: str) -> tuple[LiveSession, StepState]:
         live = await self._sessions.open_chat(session_id)
@@ -257,12 +251,12 @@ class Workflows:
         for state in self._work(live).steps:
             # What a step has asked that waits no more, nobody needs to answer.
             turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
-            if turn_id and state.state == WAITING:
+            if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)
         work = self._work(live)
         steps = tuple(by_id.get(state.id, state) for state in work.steps)
         run = self._sessions.running(live.id)
-        fields = {} if run is not None else {"status": RUNNING, "reason": ""}
+        fields = {} if run is not None else {"status": Status.RUNNING, "reason": ""}
         events = tuple(StepChanged(session_id=live.id, step=state) for state in by_id.values())
         live.finish_messages((), *events, workflow=replace(work, steps=steps), **fields)
         if isinstance(run, ChatRun):

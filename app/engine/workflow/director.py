@@ -7,21 +7,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.workflow import (
-    BLOCKS,
-    CANCELLED,
-    FAILED,
-    PENDING,
-    READY,
-    SKIPPED,
-    STEP_ENDED,
-    StepState,
-    WorkflowDefinition,
-    dependents,
-)
+from app.core.reasons import Reason
+from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, dependents
 from app.engine.live_session import LiveSession
 
-BLOCKED = "blocked"
 WORKFLOW = "workflow"
 
 
@@ -55,16 +44,20 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
         for step in definition.steps
     }
     for step in definition.steps:
-        if open_before[step.id] and by_id[step.id].state == READY:
+        if open_before[step.id] and by_id[step.id].state == StepStatus.READY:
             # What it had waited for is tried again.
-            by_id[step.id] = replace(by_id[step.id], state=PENDING, reason="")
+            by_id[step.id] = replace(by_id[step.id], state=StepStatus.PENDING, reason="")
     due = deque(step.id for step in definition.steps if not open_before[step.id])
     while due:
         step_id = due.popleft()
         state = by_id[step_id]
-        if state.state in (PENDING, READY):
+        if state.state in (StepStatus.PENDING, StepStatus.READY):
             blocked = any(_blocks(steps[one].when_skipped, by_id[one]) for one in steps[step_id].depends_on)
-            state = replace(state, state=SKIPPED, reason=BLOCKED) if blocked else replace(state, state=READY)
+            state = (
+                replace(state, state=StepStatus.SKIPPED, reason=Reason.BLOCKED)
+                if blocked
+                else replace(state, state=StepStatus.READY)
+            )
             by_id[step_id] = state
             if blocked:
                 for one in after.get(step_id, ()):
@@ -75,9 +68,11 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
 
 
 def _blocks(when_skipped: str, state: StepState) -> bool:
-    if state.state in (FAILED, CANCELLED):
+    if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
         return True
-    return state.state == SKIPPED and (when_skipped == BLOCKS or state.reason == BLOCKED)
+    return state.state == StepStatus.SKIPPED and (
+        when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
+    )
 
 
 def with_step(
@@ -100,11 +95,15 @@ def reopened(
     by_id: Mapping[str, StepState] = {state.id: state for state in states}
     while due:
         for one in after.get(due.popleft(), ()):
-            if one not in again and by_id[one].state == SKIPPED and by_id[one].reason == BLOCKED:
+            if (
+                one not in again
+                and by_id[one].state == StepStatus.SKIPPED
+                and by_id[one].reason == Reason.BLOCKED
+            ):
                 again.add(one)
                 due.append(one)
     fresh = tuple(
-        replace(state, state=PENDING, reason="", turn_id="", asked_again=False)
+        replace(state, state=StepStatus.PENDING, reason="", turn_id="", asked_again=False)
         if state.id in again
         else state
         for state in states

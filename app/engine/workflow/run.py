@@ -12,44 +12,28 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.events import StepChanged, utc_now
 from app.core.ids import new_id
-from app.core.message import ASSISTANT, TOOL, USER, Author, Message, ToolCall
-from app.core.message import DONE as SAID
-from app.core.message import FAILED as UNSAID
-from app.core.reasons import STEP_FAILED
-from app.core.session import COMPLETED, PAUSED, STOPPED, WAITING, WorkflowSession, WorkflowState
-from app.core.workflow import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    READY,
-    SKIPPED,
-    STEP,
-    STEP_ENDED,
-    StepState,
-    WorkflowStep,
-)
-from app.core.workflow import RUNNING as STEP_RUNS
-from app.core.workflow import WAITING as STEP_WAITS
-from app.engine.availability.policies import MADE_FOR, Waits, role_of
-from app.engine.availability.slots import DEQUEUED, NotFree, SentTo, Work, held_back
+from app.core.message import Author, Message, MessageState, Role, ToolCall
+from app.core.reasons import Reason
+from app.core.session import Status, WorkflowSession, WorkflowState
+from app.core.workflow import STEP, STEP_ENDED, StepState, StepStatus, WorkflowStep
+from app.engine.availability.policies import MADE_FOR, Refusal, Waits, role_of
+from app.engine.availability.slots import NotFree, SentTo, Work, held_back
 from app.engine.chat.request import AgentTurn
-from app.engine.chat.run import QUESTION, ChatRun, ChatTerms, close_turns, tree_turns
+from app.engine.chat.run import ChatRun, ChatTerms, close_turns, tree_turns
 from app.engine.live_session import LiveSession
-from app.engine.runner import BY_USER, Surroundings
+from app.engine.runner import Surroundings
 from app.engine.turns.turn import Tree
-from app.engine.turns.turn_services import BROKEN, FINISHED, HELD, Outcome
+from app.engine.turns.turn_services import Outcome, TurnState
 from app.engine.workflow.director import WORKFLOW, call_id, settled, work_turn
 from app.engine.workflow.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
 
-NO_MARKER = "no_marker"
-BUSY = "busy"
 MAX_RESULT = 6_000
 
 
 class WorkflowRun(ChatRun):
     """A workflow that runs, in a task of its own."""
 
-    stopped_status = STOPPED
+    stopped_status = Status.STOPPED
 
     def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
         super().__init__(live, surroundings, terms)
@@ -60,13 +44,13 @@ class WorkflowRun(ChatRun):
     async def pause(self) -> None:
         """Pause after the steps in flight; one that waits for somebody busy does not begin."""
         for state in self._work.steps:
-            if state.state == STEP_WAITS and state.reason == BUSY:
+            if state.state == StepStatus.WAITING and state.reason == Reason.BUSY:
                 self.leave_out(state.id)
-                self._change_steps(replace(state, state=READY, reason=""))
+                self._change_steps(replace(state, state=StepStatus.READY, reason=""))
         await super().pause()
 
     def _only_waits(self) -> bool:
-        return self._waiting >= sum(state.state == STEP_RUNS for state in self._work.steps)
+        return self._waiting >= sum(state.state == StepStatus.RUNNING for state in self._work.steps)
 
     def go_on(self) -> None:
         """Forget a pause that has not come yet."""
@@ -82,14 +66,17 @@ class WorkflowRun(ChatRun):
 
     def stop_step(self, step_id: str) -> bool:
         """Stop a step that runs or waits for its turn; false where it does neither."""
-        if self._state(step_id).state not in (STEP_RUNS, STEP_WAITS) or not self._cancel_step(step_id):
+        if self._state(step_id).state not in (
+            StepStatus.RUNNING,
+            StepStatus.WAITING,
+        ) or not self._cancel_step(step_id):
             return False
         self._stopped.add(step_id)
         return True
 
     def leave_out(self, step_id: str) -> None:
         """Let a step wait no more for somebody who is free; its state is the caller's to write."""
-        if self._state(step_id).state == STEP_WAITS and self._cancel_step(step_id):
+        if self._state(step_id).state == StepStatus.WAITING and self._cancel_step(step_id):
             self._left_out.add(step_id)
 
     def _cancel_step(self, step_id: str) -> bool:
@@ -99,20 +86,21 @@ class WorkflowRun(ChatRun):
     def _begin(self) -> None:
         super()._begin()
         changed = [
-            replace(state, state=READY, reason="")
+            replace(state, state=StepStatus.READY, reason="")
             for state in self._work.steps
-            if state.state == STEP_RUNS or (state.state == STEP_WAITS and state.reason == BUSY)
+            if state.state == StepStatus.RUNNING
+            or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY)
         ]
         if changed:
             self._change_steps(*changed)
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        if status == STOPPED:
+        if status == Status.STOPPED:
             close_turns(self._live, self._root())
             self._change_steps(
                 *(
-                    replace(state, state=CANCELLED, reason="", ended_at=utc_now())
+                    replace(state, state=StepStatus.CANCELLED, reason="", ended_at=utc_now())
                     for state in self._work.steps
                     if state.state not in STEP_ENDED
                 )
@@ -135,7 +123,11 @@ class WorkflowRun(ChatRun):
                 self._wake(root)
                 self._settle_steps()
                 for state in self._work.steps:
-                    if state.state == READY and state.id not in running and not (self._pausing or held):
+                    if (
+                        state.state == StepStatus.READY
+                        and state.id not in running
+                        and not (self._pausing or held)
+                    ):
                         running[state.id] = asyncio.create_task(self._take_step(tree, root, state.id, held))
                 if not running:
                     break
@@ -159,24 +151,24 @@ class WorkflowRun(ChatRun):
     def _end(self, held: Sequence[str]) -> None:
         states = [state.state for state in self._work.steps]
         if held:
-            self._live.change(status=PAUSED, reason=held[0])
-        elif all(state in (DONE, SKIPPED) for state in states):
-            self._live.change(status=COMPLETED, reason="")
+            self._live.change(status=Status.PAUSED, reason=held[0])
+        elif all(state in (StepStatus.DONE, StepStatus.SKIPPED) for state in states):
+            self._live.change(status=Status.COMPLETED, reason="")
         elif self._pausing:
-            self._live.change(status=PAUSED, reason=BY_USER)
-        elif any(state == STEP_WAITS for state in states):
-            self._live.change(status=WAITING, reason=QUESTION)
+            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+        elif any(state == StepStatus.WAITING for state in states):
+            self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
         else:
-            self._live.change(status=PAUSED, reason=STEP_FAILED)
+            self._live.change(status=Status.PAUSED, reason=Reason.STEP_FAILED)
 
     def _wake(self, root: str) -> None:
         """Let the steps go on whose questions have been answered."""
         for state in self._work.steps:
-            if state.state == STEP_WAITS and state.reason == QUESTION:
+            if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
                 turn_id = self._live.child_turn(root, call_id(state))
                 turns = tree_turns(self._live, turn_id) if turn_id else []
                 if not any(one.asks for turn in turns for one in self._live.turn(turn)):
-                    self._change_steps(replace(state, state=READY, reason=""))
+                    self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
     def _settle_steps(self) -> None:
         work = self._work
@@ -206,17 +198,17 @@ class WorkflowRun(ChatRun):
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
         # It may have been left out since it was found ready.
-        while self._state(step_id).state == READY:
+        while self._state(step_id).state == StepStatus.READY:
             self._begin_attempt(root, step, agent)
             try:
                 await self._attempt(tree, root, step, agent, held)
             except NotFree as refused:
-                state = CANCELLED if refused.reason == DEQUEUED else FAILED
-                reason = BY_USER if state == CANCELLED else refused.reason
+                state = StepStatus.CANCELLED if refused.reason == Refusal.DEQUEUED else StepStatus.FAILED
+                reason = Reason.BY_USER if state == StepStatus.CANCELLED else refused.reason
                 self._finish(root, self._state(step_id), state, reason)
             except SentTo as sent:
                 other = self._terms.cast.agent(sent.agent_id) or agent
-                self._finish(root, self._state(step_id), READY, "", f"Given to {other.name}.")
+                self._finish(root, self._state(step_id), StepStatus.READY, "", f"Given to {other.name}.")
                 agent = other
                 continue
             except asyncio.CancelledError:
@@ -227,7 +219,7 @@ class WorkflowRun(ChatRun):
                 if step_id in self._stopped:
                     if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
                         close_turns(self._live, turn_id)
-                    self._finish(root, self._state(step_id), CANCELLED, BY_USER)
+                    self._finish(root, self._state(step_id), StepStatus.CANCELLED, Reason.BY_USER)
                 self._stopped.discard(step_id)
                 self._left_out.discard(step_id)
             return
@@ -238,13 +230,13 @@ class WorkflowRun(ChatRun):
         step_call = call_id(self._state(step.id))
 
         def waits(effect: Waits) -> None:
-            self._change_steps(replace(self._state(step.id), state=STEP_WAITS, reason=BUSY))
+            self._change_steps(replace(self._state(step.id), state=StepStatus.WAITING, reason=Reason.BUSY))
             held_back(self._live, agent.name, effect)
 
         work = Work(session_id=self._live.id, about=step.name, may_move=True)
         async with self._terms.slots.taken(agent.id, work=work, waits=waits):
             begun = self._around.clock()
-            running = replace(self._state(step.id), state=STEP_RUNS, reason="", started_at=utc_now())
+            running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
             await self._terms.cast.attach(agent)
             turn = AgentTurn(
@@ -261,7 +253,11 @@ class WorkflowRun(ChatRun):
             )
             outcome = await tree.take(turn)
             complete = self._completion(turn, outcome)
-            if outcome.state == FINISHED and complete is None and not self._state(step.id).asked_again:
+            if (
+                outcome.state == TurnState.FINISHED
+                and complete is None
+                and not self._state(step.id).asked_again
+            ):
                 self._ask_again(turn, step.id)
                 outcome = await tree.take(turn)
                 complete = self._completion(turn, outcome)
@@ -279,24 +275,26 @@ class WorkflowRun(ChatRun):
     ) -> None:
         state = replace(self._state(step_id), seconds=seconds)
         text = outcome.message.content if outcome.message else ""
-        if outcome.state == HELD:
+        if outcome.state == TurnState.HELD:
             held.append(outcome.reason)
-            self._change_steps(replace(state, state=READY, reason=outcome.reason))
-        elif outcome.state == BROKEN:
+            self._change_steps(replace(state, state=StepStatus.READY, reason=outcome.reason))
+        elif outcome.state == TurnState.BROKEN:
             error = outcome.message.error if outcome.message else None
-            self._finish(root, state, FAILED, error.kind if error else STEP_FAILED, text)
-        elif outcome.state != FINISHED:
-            self._change_steps(replace(state, state=STEP_WAITS, reason=QUESTION))
+            self._finish(root, state, StepStatus.FAILED, error.kind if error else Reason.STEP_FAILED, text)
+        elif outcome.state != TurnState.FINISHED:
+            self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.QUESTION))
         elif complete is None:
-            self._change_steps(replace(state, state=STEP_WAITS, reason=NO_MARKER, result=text))
+            self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.NO_MARKER, result=text))
         else:
-            self._finish(root, state, DONE, complete.status, complete.before or text, complete.artifacts)
+            self._finish(
+                root, state, StepStatus.DONE, complete.status, complete.before or text, complete.artifacts
+            )
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
         """Return what a step says of its end, by the tool or in its own final text; a model too small to say
         it is taken at its word.
         """
-        if outcome.state != FINISHED or outcome.message is None:
+        if outcome.state != TurnState.FINISHED or outcome.message is None:
             return None
         text = outcome.message.content
         said = from_call(self._live.turn(turn.turn_id)) or step_complete(text)
@@ -307,7 +305,7 @@ class WorkflowRun(ChatRun):
         message = Message(
             id=new_id(),
             turn_id=turn.turn_id,
-            role=USER,
+            role=Role.USER,
             author=self._author(),
             content=self._terms.prompts.line(language, "assistant", "step_again"),
             parent_turn_id=turn.parent_turn_id,
@@ -337,13 +335,13 @@ class WorkflowRun(ChatRun):
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
-        message = self._own(root, role=ASSISTANT, tool_calls=(call,))
+        message = self._own(root, role=Role.ASSISTANT, tool_calls=(call,))
         self._change_steps(state, messages=(message,))
         return state
 
     def _answered(self, root: str, step_call: str) -> bool:
         return any(
-            one.role == TOOL and one.tool_call_id == step_call and one.state in (SAID, UNSAID)
+            one.role == Role.TOOL and one.tool_call_id == step_call and one.ended
             for one in self._live.turn(root)
         )
 
@@ -354,18 +352,18 @@ class WorkflowRun(ChatRun):
         after = replace(
             before,
             state=state,
-            reason=reason if state in (FAILED, CANCELLED) else "",
+            reason=reason if state in (StepStatus.FAILED, StepStatus.CANCELLED) else "",
             result=text[:MAX_RESULT],
             artifacts=artifacts,
-            fresh=state == READY,
-            ended_at="" if state == READY else utc_now(),
+            fresh=state == StepStatus.READY,
+            ended_at="" if state == StepStatus.READY else utc_now(),
         )
         result = self._own(
             root,
-            role=TOOL,
+            role=Role.TOOL,
             tool_call_id=call_id(before),
             content=text[:MAX_RESULT] or reason,
-            state=SAID if state == DONE else UNSAID,
+            state=MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED,
         )
         self._change_steps(after, messages=(result,))
 
@@ -374,7 +372,7 @@ class WorkflowRun(ChatRun):
         message = Message(
             id=new_id(),
             turn_id=root,
-            role=ASSISTANT,
+            role=Role.ASSISTANT,
             author=self._author(),
             follows=self._command().turn_id,
             created_at=utc_now(),
@@ -395,7 +393,7 @@ class WorkflowRun(ChatRun):
             for one in step.depends_on
             if self._state(one).result
         )
-        added = "\n".join(one.content for one in self._live.turn(self._root()) if one.role == USER)
+        added = "\n".join(one.content for one in self._live.turn(self._root()) if one.role == Role.USER)
         if added:
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
         return prompts.text(

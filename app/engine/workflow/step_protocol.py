@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.core.message import DONE, TOOL, Message
+from app.core.message import Message, MessageState, Role
 from app.engine.turns.call_arguments import read_arguments
 
 MARKER = "[STEP_COMPLETE]"
@@ -60,7 +60,7 @@ def read_by_people(text: str, *, ended: bool) -> tuple[str, str]:
 
 def from_call(messages: Sequence[Message]) -> StepComplete | None:
     """Return what the tool was told in a step's turn, None where it was not called with success."""
-    ended = {one.tool_call_id for one in messages if one.role == TOOL and one.state == DONE}
+    ended = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.state == MessageState.DONE}
     for message in reversed(messages):
         for call in message.tool_calls:
             if call.name == STEP_COMPLETE and call.id in ended:

@@ -12,7 +12,7 @@ from app.core.agent import Agent
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.text import exact
-from app.core.tool import ASKING, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.save_queue import SaveQueue
@@ -48,7 +48,9 @@ class AssistantCommands(QObject):
         self._page: AssistantsPage | None = None
         self._editors: list[AssistantEditor] = []
         self._saves = SaveQueue(self._tasks, engine.assistants.save, self.saved.emit, self._on_save_failed)
-        self._asking = {status.server.name for status in engine.servers() if status.state == ASKING}
+        self._asking = {
+            status.server.name for status in engine.servers() if status.state == ServerState.ASKING
+        }
         self._wire(bridge)
         self.refresh()
         self._show_servers()
@@ -246,7 +248,7 @@ class AssistantCommands(QObject):
 
     def _on_servers_changed(self) -> None:
         statuses = self._engine.servers()
-        asking = {status.server.name: status for status in statuses if status.state == ASKING}
+        asking = {status.server.name: status for status in statuses if status.state == ServerState.ASKING}
         # While a dialog is open it is the settings, where the server is seen to ask.
         if QApplication.activeModalWidget() is None:
             for name in sorted(asking.keys() - self._asking):

@@ -14,8 +14,8 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
-from app.core.message import ALLOW, APPROVAL, Attachment
-from app.core.session import DEFAULT_MODE, SETTINGS_MODE, GroupSession, WorkflowSession
+from app.core.message import Attachment, Consent, PromptType
+from app.core.session import AgentMode, GroupSession, WorkflowSession
 from app.engine.chat.branches import versions
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -76,7 +76,7 @@ class ChatController(QObject):
             window, language, look, engine.drafts, page, tasks, toasts, self._takes_images
         )
         self.queue = QueuedMessages(language, engine, bridge, page, toasts, self._start, self._show_draft)
-        self._new_mode = DEFAULT_MODE
+        self._new_mode = AgentMode.DEFAULT
         self._wire()
         self._show_new_draft()
         bridge.session_deleted.connect(lambda _event: self._show_new_draft())
@@ -129,7 +129,7 @@ class ChatController(QObject):
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch the chat shown, or the next new one, to settings mode or back."""
-        mode, session = SETTINGS_MODE if on else DEFAULT_MODE, self._page.session
+        mode, session = AgentMode.SETTINGS if on else AgentMode.DEFAULT, self._page.session
         if session is not None and self._page.isVisible():
             self._start(self._engine.chats.choose_mode(session.id, mode))
             return
@@ -140,7 +140,7 @@ class ChatController(QObject):
     def switch_settings_mode(self) -> None:
         """Switch to settings mode, or back where it is on, and say what that means."""
         session = self._page.session if self._page.isVisible() else None
-        on = (session.chat.mode if session else self._new_mode) != SETTINGS_MODE
+        on = (session.chat.mode if session else self._new_mode) != AgentMode.SETTINGS
         self.choose_settings_mode(on)
         self._toasts.show_toast(self._language("chat.settings_mode" if on else "chat.settings_mode.off"))
 
@@ -148,7 +148,9 @@ class ChatController(QObject):
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
         session = self._page.session if composer is self._page.chat_composer else None
-        composer.settings_mode.setChecked((session.chat.mode if session else self._new_mode) == SETTINGS_MODE)
+        composer.settings_mode.setChecked(
+            (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
+        )
         kind = self._kind_of(chosen)
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
@@ -201,7 +203,7 @@ class ChatController(QObject):
                 for session_id, question in self._engine.chats.needs_you()
                 if session_id == self._page.session_id
                 and question.prompt
-                and question.prompt.type != APPROVAL
+                and question.prompt.type != PromptType.APPROVAL
             ),
             "",
         )
@@ -216,7 +218,7 @@ class ChatController(QObject):
         )
         page.hand_over_requested.connect(
             lambda session_id, message_id, arguments: self._start(
-                chats.answer(session_id, message_id, ALLOW, arguments)
+                chats.answer(session_id, message_id, Consent.ALLOW, arguments)
             )
         )
         page.dismiss_requested.connect(
@@ -347,7 +349,7 @@ class ChatController(QObject):
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             self._begun = await self._engine.chats.start(agent.id, text, attachments, self._new_mode)
-        self._new_mode = DEFAULT_MODE
+        self._new_mode = AgentMode.DEFAULT
         # Whoever writes on does so to the chat that has just begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
-from app.core.session import RUNNING, WAITING, ChatSession
+from app.core.session import ChatSession, Status
 from app.engine.chat.branches import is_shown, root_of
 from app.engine.engine import Engine
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
@@ -108,7 +108,7 @@ class PaletteController(QObject):
         live = await self._engine.open(session_id)
         turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
         if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
-            if live.session.status in (RUNNING, WAITING) and not stops:
+            if live.session.status in (Status.RUNNING, Status.WAITING) and not stops:
                 self._window.toasts.show_toast(
                     self._language("palette.other_version"),
                     self._language("palette.stop_and_show"),

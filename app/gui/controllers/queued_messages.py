@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from app.core.draft import Draft
 from app.core.errors import MootError
 from app.core.events import SessionChanged
-from app.core.message import USER
+from app.core.message import Role
 from app.core.session import ChatSession, QueuedMessage
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -113,7 +113,7 @@ class QueuedMessages(QObject):
         gone = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
         if gone:
             live = self._engine.live(event.session_id)
-            said = {one.content for one in live.messages if one.role == USER} if live else set()
+            said = {one.content for one in live.messages if one.role == Role.USER} if live else set()
             late = [text for text in gone if text.strip() not in said]
             rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
             self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))

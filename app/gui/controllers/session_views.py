@@ -23,7 +23,6 @@ from app.core.events import (
 )
 from app.core.message import Message
 from app.core.session import (
-    RUNNING,
     Chat,
     ChatSession,
     Debate,
@@ -33,6 +32,7 @@ from app.core.session import (
     Participant,
     Session,
     SessionSummary,
+    Status,
 )
 from app.engine.chat.branches import shown, versions_shown
 from app.engine.engine import Engine
@@ -142,7 +142,7 @@ class SessionViews(QObject):
         return [view for view in self._showing(event.session_id) if isinstance(view, ChatPage)]
 
     def _on_session_changed(self, event: SessionChanged) -> None:
-        if event.session.status != RUNNING:
+        if event.session.status != Status.RUNNING:
             self._waiting.pop(event.session_id, None)
             self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):

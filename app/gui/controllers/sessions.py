@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.session import PAUSED, RUNNING, Session, SessionSummary
+from app.core.session import Session, SessionSummary, Status
 from app.engine.engine import Engine
 from app.gui.controllers.waiting import with_note
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
@@ -42,10 +42,10 @@ class SessionCommands:
 
     def pause_or_resume(self, session: Session | None) -> None:
         """Pause what runs, and say that asking again does so at once; let go on what is paused."""
-        if session is not None and session.status == RUNNING:
+        if session is not None and session.status == Status.RUNNING:
             self.pause(session.id)
             self._toasts.show_toast(self._language("session.pausing"))
-        elif session is not None and session.status == PAUSED:
+        elif session is not None and session.status == Status.PAUSED:
             self.resume(session.id)
 
     def resume(self, session_id: str) -> None:

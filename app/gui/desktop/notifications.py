@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from app.core.events import PromptAsked, SessionChanged
-from app.core.session import COMPLETED, ERROR, IDLE, PAUSED, RUNNING, WAITING, Session
+from app.core.session import Session, Status
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -48,7 +48,10 @@ class Attention(QObject):
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         session = event.session
-        wanted = session.status in (COMPLETED, ERROR, WAITING, PAUSED, IDLE) and event.status_changed
+        wanted = (
+            session.status in (Status.COMPLETED, Status.ERROR, Status.WAITING, Status.PAUSED, Status.IDLE)
+            and event.status_changed
+        )
         if wanted and session.reason not in THE_USERS_DOING:
             self._call(event.session_id)
 
@@ -164,13 +167,13 @@ class Notifications(QObject):
         for session_id, message in self._engine.chats.needs_you():
             if session_id == session.id:
                 return question_text(message, words)
-        if session.status == PAUSED:
+        if session.status == Status.PAUSED:
             return words("note.paused", reason=words.reason(session.reason))
-        if session.status == ERROR:
+        if session.status == Status.ERROR:
             return words("note.failed")
-        if session.status == RUNNING:
+        if session.status == Status.RUNNING:
             return words("note.needs_you")
-        return words("note.finished" if session.status == COMPLETED else "note.answered")
+        return words("note.finished" if session.status == Status.COMPLETED else "note.answered")
 
     def _on_clicked(self, session_id: str) -> None:
         self._window.come_forward()

@@ -9,16 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
 from app.core.catalog import kind_of_key, provider_kind
-from app.core.errors import (
-    AUTHENTICATION,
-    BAD_REQUEST,
-    BAD_RESPONSE,
-    NO_KEY,
-    PERMISSION,
-    REDIRECTED,
-    MootError,
-    ProviderError,
-)
+from app.core.errors import FailureKind, MootError, ProviderError
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
@@ -34,9 +25,16 @@ OTHER = "openai-compatible"
 COLUMNS = 3
 MODELS_SHOWN = 8
 # After these there is no sense in keeping what was tried; after all others it may work later.
-HOPELESS = (AUTHENTICATION, PERMISSION, BAD_REQUEST, BAD_RESPONSE, NO_KEY, REDIRECTED)
+HOPELESS = (
+    FailureKind.AUTHENTICATION,
+    FailureKind.PERMISSION,
+    FailureKind.BAD_REQUEST,
+    FailureKind.BAD_RESPONSE,
+    FailureKind.NO_KEY,
+    FailureKind.REDIRECTED,
+)
 # After these another key helps; after the others another address may, or the same once more.
-KEY_FAILURES = (AUTHENTICATION, PERMISSION, NO_KEY)
+KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY)
 
 
 class ConnectDialog(QDialog):

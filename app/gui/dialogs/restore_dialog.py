@@ -5,7 +5,7 @@ from collections import Counter
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.stored_data import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
+from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.gui.dialogs.selection_dialog import ChoosingDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -59,7 +59,9 @@ class RestoreDialog(ChoosingDialog):
 
     def _fill(self) -> None:
         words = self._words
-        wanted = [one for one in self._contents.sessions if one.state in (MISSING, CHANGED)]
+        wanted = [
+            one for one in self._contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)
+        ]
         self.list.show_rows(
             [
                 (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
@@ -67,11 +69,11 @@ class RestoreDialog(ChoosingDialog):
             ]
         )
         self.list.setVisible(bool(wanted))
-        for box, state in ((self._missing, MISSING), (self._changed, CHANGED)):
+        for box, state in ((self._missing, Difference.MISSING), (self._changed, Difference.CHANGED)):
             some = self._of(state)
             box.setText(words(f"restore.documents.{state}", what=self._counted(some)))
             box.setVisible(bool(some))
-        self._missing.setChecked(bool(self._of(MISSING)))
+        self._missing.setChecked(bool(self._of(Difference.MISSING)))
 
     def _of(self, state: str) -> list[PackedDocument]:
         """Return the documents of a state that a person knows of."""
@@ -96,7 +98,7 @@ class RestoreDialog(ChoosingDialog):
         states = Counter(one.state for one in sessions)
         counted = [
             words(f"restore.count.{state}", count=states[state])
-            for state in (MISSING, CHANGED, SAME, UNREADABLE)
+            for state in (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
             if states[state]
         ]
         if counted:

@@ -103,7 +103,7 @@ class Language(QObject):
         return code
 
     def failure(self, kind: str) -> str:
-        """Return why a provider could not be asked, outside of any session; see PROVIDER_FAILURES."""
+        """Return why a provider could not be asked, outside of any session; see FailureKind."""
         return self(f"failure.{kind}")
 
     def file_problem(self, problem: Problem) -> str:

@@ -2,15 +2,21 @@
 
 from app.core.server_secrets import shown_line
 from app.core.text import exact
-from app.core.tool import ASKING, CONNECTED, CONNECTING, DOWN, OFF, McpServer, ServerStatus
+from app.core.tool import McpServer, ServerState, ServerStatus
 from app.gui.display.i18n import Language
 
-TONES = {CONNECTED: "ok", CONNECTING: "neutral", DOWN: "error", ASKING: "warn", OFF: "neutral"}
+TONES: dict[str, str] = {
+    ServerState.CONNECTED: "ok",
+    ServerState.CONNECTING: "neutral",
+    ServerState.DOWN: "error",
+    ServerState.ASKING: "warn",
+    ServerState.OFF: "neutral",
+}
 
 
 def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
     """Return a server's state in a word or two and the tone of its chip."""
-    if status.state == OFF and not status.server.disabled:
+    if status.state == ServerState.OFF and not status.server.disabled:
         return words("server.state.ready"), "neutral"
     if status.state not in TONES:
         return status.state, "neutral"

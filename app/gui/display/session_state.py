@@ -1,7 +1,7 @@
 """A session's state as people read it: the same words and tone in side bar, top bar, controls and History."""
 
 from app.core.reasons import main_code
-from app.core.session import COMPLETED, IDLE, RUNNING, Debate, DebateSession, Session, SessionSummary
+from app.core.session import Debate, DebateSession, Session, SessionSummary, Status
 from app.gui.display.i18n import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
@@ -12,12 +12,12 @@ WITH_THE_USER = ("chat", "group")
 
 def failed(status: str, reason: str) -> bool:
     """Say whether a session came to nothing: also a debate that ended for want of speakers."""
-    return status == "error" or (status == COMPLETED and main_code(reason) == TOO_FEW)
+    return status == "error" or (status == Status.COMPLETED and main_code(reason) == TOO_FEW)
 
 
 def waits_its_turn(session: Session | SessionSummary) -> bool:
     """Say whether a session that runs waits for a busy assistant; of a workflow each step says so itself."""
-    return session.status == RUNNING and session.reason == BUSY and session.kind != "workflow"
+    return session.status == Status.RUNNING and session.reason == BUSY and session.kind != "workflow"
 
 
 def modes_of(language: Language, *, group: bool, settings: bool) -> str:
@@ -32,7 +32,7 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     if failed(status, reason):
         key = f"status.failed.{main_code(reason)}"
         return language(key if key in language.texts else "status.error"), "error"
-    if status == IDLE and not isinstance(session, DebateSession) and session.kind in WITH_THE_USER:
+    if status == Status.IDLE and not isinstance(session, DebateSession) and session.kind in WITH_THE_USER:
         return language("status.your_turn"), "neutral"
     if waits_its_turn(session):
         return language("status.busy"), "warn"

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from app.core.message import APPROVAL, Message
+from app.core.message import Message, PromptType
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
@@ -163,7 +163,7 @@ def question_text(message: Message, words: Language) -> str:
     assert prompt is not None
     if is_hand_over(message):
         text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
-    elif prompt.type == APPROVAL:
+    elif prompt.type == PromptType.APPROVAL:
         text = words("approval.question", tool=exact(prompt.tool))
     else:
         text = visible(prompt.question)

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.core.session import RUNNING, WAITING, SessionSummary
+from app.core.session import SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_state import failed, state_of, waits_its_turn
 from app.gui.display.style import Look, sized, tall
@@ -51,8 +51,10 @@ class SessionRows(QAbstractListModel):
         self.beginResetModel()
         self._rows = []
         day = ""
-        running = sorted((one for one in summaries if one.status == RUNNING), key=attrgetter("created_at"))
-        for summary in [*reversed(running), *(one for one in summaries if one.status != RUNNING)]:
+        running = sorted(
+            (one for one in summaries if one.status == Status.RUNNING), key=attrgetter("created_at")
+        )
+        for summary in [*reversed(running), *(one for one in summaries if one.status != Status.RUNNING)]:
             its_day = self._language.day(summary.updated_at)
             if its_day != day:
                 day = its_day
@@ -80,7 +82,7 @@ class SessionRows(QAbstractListModel):
         if role == SUMMARY:
             return content
         if role == ASKS and isinstance(content, SessionSummary):
-            return content.status == WAITING or content.id in self._asking
+            return content.status == Status.WAITING or content.id in self._asking
         if role == Qt.ItemDataRole.DisplayRole:
             return content if isinstance(content, str) else content.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):

@@ -7,13 +7,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.session import (
-    IDLE,
-    RUNNING,
-    SETTINGS_MODE,
+    AgentMode,
     ChatSession,
     DebateSession,
     GroupSession,
     Session,
+    Status,
     WorkflowSession,
 )
 from app.gui.display.i18n import Language
@@ -126,12 +125,12 @@ class TopBar(QFrame):
         if isinstance(session, DebateSession):
             debate = session.debate
             mode = words.mode(debate.mode)
-            if session.status == RUNNING:
+            if session.status == Status.RUNNING:
                 text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
-        elif session.status == IDLE:
+        elif session.status == Status.IDLE:
             text = ""
         if isinstance(session, ChatSession):
-            settings = session.chat.mode == SETTINGS_MODE
+            settings = session.chat.mode == AgentMode.SETTINGS
             mode = modes_of(words, group=isinstance(session, GroupSession), settings=settings)
             self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
         if isinstance(session, WorkflowSession):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.session import Session
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
@@ -92,7 +92,7 @@ class ConversationView(QWidget):
         self.spending.add_session(session)
         self.transcript.show_session(session, messages)
         for message in messages:
-            if message.state == STREAMING:
+            if message.state == MessageState.STREAMING:
                 self.transcript.append_text(message.id, "")
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:

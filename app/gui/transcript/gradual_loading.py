@@ -6,7 +6,7 @@ of the slices are those of the whole.
 
 from collections.abc import Sequence
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 
 
 class Backlog:
@@ -34,7 +34,7 @@ class Backlog:
 
     def growing(self) -> int:
         """Return how many messages there are from the first that still streams to the end."""
-        places = (place for place, each in enumerate(self._messages) if each.state == STREAMING)
+        places = (place for place, each in enumerate(self._messages) if each.state == MessageState.STREAMING)
         return self._end - next(places, self._end)
 
     def take_to(self, message_id: str) -> Sequence[Message]:

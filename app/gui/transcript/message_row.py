@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from app.core.errors import (
-    AUTHENTICATION,
-    MODEL_NOT_FOUND,
-    NO_KEY,
-    NOT_INSTALLED,
-    PERMISSION,
-    QUOTA,
-    REDIRECTED,
-)
-from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
+from app.core.errors import FailureKind
+from app.core.message import Message, MessageState, Role
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
 from app.gui.markdown.literal import blocks_of
 from app.gui.markdown.streaming import StreamingBlocks
@@ -38,7 +30,15 @@ UNFOLD = "unfold"
 
 EARLIER = "earlier_version"
 LATER = "later_version"
-_SETTINGS_HELP = (AUTHENTICATION, PERMISSION, NO_KEY, QUOTA, MODEL_NOT_FOUND, NOT_INSTALLED, REDIRECTED)
+_SETTINGS_HELP = (
+    FailureKind.AUTHENTICATION,
+    FailureKind.PERMISSION,
+    FailureKind.NO_KEY,
+    FailureKind.QUOTA,
+    FailureKind.MODEL_NOT_FOUND,
+    FailureKind.NOT_INSTALLED,
+    FailureKind.REDIRECTED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class MessageRow(PaintedRow):
         self._chips: AttachmentChips | None = None
         self._fed = 0
         self._content = QRect()
-        if message.state == STREAMING:
+        if message.state == MessageState.STREAMING:
             self._stream = StreamingBlocks()
             self.feed(text)
         else:
@@ -107,7 +107,7 @@ class MessageRow(PaintedRow):
         self.message = message
         self.context = context
         self.frame = context.frame
-        if self._stream is not None and message.state != STREAMING:
+        if self._stream is not None and message.state != MessageState.STREAMING:
             if text.startswith(self._stream.source):
                 self.feed(text)
                 first = self._stream.finish()
@@ -143,14 +143,16 @@ class MessageRow(PaintedRow):
         if context.headed:
             self._place_header(top)
             y += style.header + 3
-        bubble = style.wide and message.role == USER
+        bubble = style.wide and message.role == Role.USER
         inset = 12 if bubble else 0
         width = max(40, right - text_left - 2 * inset)
         y = self._place_thought(text_left, y, width)
         y += 9 if bubble else 0
         bottom = self._stack.place(text_left + inset, y, width)
         if not self.segments and not (bubble and message.attachments):
-            waits = message.state == STREAMING and not message.tool_calls and self._thought is None
+            waits = (
+                message.state == MessageState.STREAMING and not message.tool_calls and self._thought is None
+            )
             bottom = y + style.text.line_height if waits else y - (9 if bubble else 0)
         self._chips = None
         if message.attachments:
@@ -205,29 +207,33 @@ class MessageRow(PaintedRow):
             return y
         if self._thought is None:
             self._thought = ThoughtLine(self.style)
-        going = message.state == STREAMING and not self.blocks
+        going = message.state == MessageState.STREAMING and not self.blocks
         words = thought_of(self.style.texts, going=going, seconds=context.thought_s)
         self._thought.set_text(words, message.thinking if context.thought_open else "")
         bottom = self._thought.place(left, y, width)
         self._links.append(Link(THOUGHT, "", self._thought.line))
-        return bottom + (6 if self.segments or message.state != STREAMING else 0)
+        return bottom + (6 if self.segments or message.state != MessageState.STREAMING else 0)
 
     def _place_end(self, left: int, y: int, width: int) -> int:
         """Place what stands under the text: the error, and the words that ask for an action."""
         style, message = self.style, self.message
         self._error = None
         wanted: list[tuple[str, str]] = []
-        if message.state != STREAMING and not self.context.unfolded and self._folded:
+        if message.state != MessageState.STREAMING and not self.context.unfolded and self._folded:
             size = f"{len(message.content) / 1_000_000:.1f} MB" if len(message.content) >= 1_000_000 else ""
             size = size or f"{len(message.content) // 1000} kB"
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
-        cut = message.state == STOPPED or is_cut(message)
+        cut = message.state == MessageState.STOPPED or is_cut(message)
         if not self.context.headed and cut:
-            key = "transcript.stopped" if message.state == STOPPED else f"transcript.note.{message.note}"
+            key = (
+                "transcript.stopped"
+                if message.state == MessageState.STOPPED
+                else f"transcript.note.{message.note}"
+            )
             wanted.append(("", style.texts(key)))
-        if self.context.can_continue and cut and message.role != USER:
+        if self.context.can_continue and cut and message.role != Role.USER:
             wanted.append((CONTINUE, style.texts("transcript.continue")))
-        if message.state == FAILED:
+        if message.state == MessageState.FAILED:
             self._error = Segment(style, [Block(PARAGRAPH, (Span(self.error_text),))], 0, 0)
             self._error.place(left, y + 2, width)
             y = self._error.rect.bottom() + 3
@@ -283,7 +289,7 @@ class MessageRow(PaintedRow):
     @property
     def settled(self) -> bool:
         """Whether the row stands as it is and is small enough to be kept as a picture."""
-        return self.message.state != STREAMING and super().settled
+        return self.message.state != MessageState.STREAMING and super().settled
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint in the row's coordinates what lies inside `clip`."""
@@ -293,7 +299,7 @@ class MessageRow(PaintedRow):
         if self.context.separator:
             self._paint_separator(painter)
         content = self._content
-        user = self.message.role == USER
+        user = self.message.role == Role.USER
         if not style.wide and self.context.headed:
             colour = speaker.background if user else speaker.colour
             painter.fillRect(content.left(), content.top(), 3, content.height(), QColor(colour))
@@ -311,7 +317,7 @@ class MessageRow(PaintedRow):
         self._stack.paint(painter, clip, [each for each in ranges if not each.thought])
         if self._chips is not None:
             self._chips.paint(painter)
-        if self.message.state == STREAMING:
+        if self.message.state == MessageState.STREAMING:
             self._paint_caret(painter)
         if self._error is not None:
             everything = Range(0, self._error.length, "transparent", tokens.error)
@@ -367,6 +373,6 @@ class MessageRow(PaintedRow):
         if self.depth:
             chips.append(self.style.texts("transcript.card.depth", depth=self.depth))
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
-        text = self.error_text if self.message.state == FAILED else self.plain_text
+        text = self.error_text if self.message.state == MessageState.FAILED else self.plain_text
         files = f" [{self._chips.words}]" if self._chips is not None else ""
         return f"{head}: {text}{files}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from app.core.message import ALLOW, ALWAYS, APPROVAL, DENY, YESNO, Message
+from app.core.message import Consent, Message, PromptType
 from app.core.text import visible
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import PaintedRow, RowFrame
@@ -18,12 +18,12 @@ PADDING = 14
 ROOM = 120
 """Height kept for a widget that is not made, in pixels."""
 
-_ANSWERS = {
-    (APPROVAL, ALLOW): "transcript.question.allowed",
-    (APPROVAL, ALWAYS): "transcript.question.allowed_always",
-    (APPROVAL, DENY): "transcript.question.denied",
-    (YESNO, "yes"): "transcript.question.yes",
-    (YESNO, "no"): "transcript.question.no",
+_ANSWERS: dict[tuple[str, str], str] = {
+    (PromptType.APPROVAL, Consent.ALLOW): "transcript.question.allowed",
+    (PromptType.APPROVAL, Consent.ALWAYS): "transcript.question.allowed_always",
+    (PromptType.APPROVAL, Consent.DENY): "transcript.question.denied",
+    (PromptType.YESNO, "yes"): "transcript.question.yes",
+    (PromptType.YESNO, "no"): "transcript.question.no",
 }
 
 HeightOf = Callable[[Message, int], int]
@@ -72,7 +72,7 @@ class QuestionRow(PaintedRow):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        if prompt.type == APPROVAL and key is None:
+        if prompt.type == PromptType.APPROVAL and key is None:
             return texts("unknown")
         return texts(key) if key else visible(prompt.answer)
 
@@ -81,7 +81,7 @@ class QuestionRow(PaintedRow):
         prompt = self.message.prompt
         if prompt is None:
             return ""
-        if prompt.type == APPROVAL and not prompt.question:
+        if prompt.type == PromptType.APPROVAL and not prompt.question:
             return self.style.texts("transcript.question.approval", tool=visible(prompt.tool))
         return visible(prompt.question)
 

@@ -1,6 +1,6 @@
 """What can be done with a message of a conversation; the menu and the bar over a row offer the same."""
 
-from app.core.message import FAILED, STOPPED, STREAMING, USER, Message
+from app.core.message import Message, MessageState, Role
 from app.gui.transcript.message_row import CONTINUE, RETRY
 from app.gui.transcript.row_words import is_cut
 
@@ -26,11 +26,16 @@ ICONS = {
 
 def offered(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
     """Return the actions of a message; those of a sub-agent belong to a turn above and are only copied."""
-    if not chat or not writable or message.parent_turn_id is not None or message.state == STREAMING:
+    if (
+        not chat
+        or not writable
+        or message.parent_turn_id is not None
+        or message.state == MessageState.STREAMING
+    ):
         return (COPY,)
-    if message.role == USER:
+    if message.role == Role.USER:
         return (COPY, EDIT, RETRY, CONTINUE_FROM)
-    cut = message.state == STOPPED or is_cut(message)
-    if message.state == FAILED:
+    cut = message.state == MessageState.STOPPED or is_cut(message)
+    if message.state == MessageState.FAILED:
         return (COPY, RETRY)
     return (COPY, RETRY, CONTINUE if cut else CONTINUE_FROM)

@@ -1,7 +1,7 @@
 """Makes the rows of a transcript and says what each shows besides its message."""
 
 from app.core.amounts import tokens_text
-from app.core.message import FAILED, STOPPED, STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.text import visible
 from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
@@ -18,6 +18,11 @@ from app.gui.transcript.row_words import GUIDED
 from app.gui.transcript.transcript_model import TranscriptModel
 
 Context = RowContext | CardContext | GroupContext | QuestionContext
+
+_FAILED_CHIPS: dict[str, str] = {
+    MessageState.FAILED: "transcript.failed_chip",
+    MessageState.STOPPED: "transcript.stopped",
+}
 
 
 class RowMaker:
@@ -43,7 +48,7 @@ class RowMaker:
         """Bring a row that is held up to date with the model."""
         message, context = self._model.message(index), self.context(index, row.style)
         if isinstance(row, MessageRow) and isinstance(context, RowContext):
-            if message.state != STREAMING:
+            if message.state != MessageState.STREAMING:
                 row.finish(message, self._text(index, row.style), context)
             else:
                 row.think(message, context)
@@ -110,7 +115,7 @@ class RowMaker:
             folded=folded,
             runs=runs,
             waiting=waiting,
-            failed={FAILED: "transcript.failed_chip", STOPPED: "transcript.stopped"}.get(failure, ""),
+            failed=_FAILED_CHIPS.get(failure, ""),
             guided=any(each.why == GUIDED for each in book.said(turn_id)),
             doing=doing,
             elapsed_s=book.elapsed(turn_id) if runs and folded else 0,
@@ -130,7 +135,7 @@ def shown_text(message: Message, text: str, texts: Texts) -> str:
     """Return what is shown of a message's text: of a step's, without the lines that say it is done."""
     if not _of_step(message):
         return text
-    shown, artifacts = read_by_people(text, ended=message.state != STREAMING)
+    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
     # A list begins on a line of its own.
     made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
     return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from app.core.message import STREAMING
+from app.core.message import MessageState
 from app.gui.markdown.blocks import CODE
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.painted_row import PaintedRow
@@ -85,7 +85,7 @@ class RowStore:
 
 
 def _plain_code(row: PaintedRow) -> list[Segment]:
-    growing = row.segments[-1] if row.segments and row.message.state == STREAMING else None
+    growing = row.segments[-1] if row.segments and row.message.state == MessageState.STREAMING else None
     return [
         segment
         for segment in row.segments

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from app.core.message import ASSISTANT, STREAMING, SYSTEM, TOOL, Message
+from app.core.message import Message, MessageState, Role
 
 MESSAGE = "message"
 CARD = "card"
@@ -123,9 +123,9 @@ class _Tree:
         results: dict[str, deque[Message]] = defaultdict(deque)
         questions: dict[str, deque[Message]] = defaultdict(deque)
         for message in said:
-            if message.role == TOOL:
+            if message.role == Role.TOOL:
                 results[message.tool_call_id or ""].append(message)
-            elif message.role == SYSTEM and message.prompt is not None:
+            elif message.role == Role.SYSTEM and message.prompt is not None:
                 questions[message.tool_call_id or ""].append(message)
         calls = Counter([call.id for message in said for call in message.tool_calls])
         asked = {message.id for message in said if message.prompt is not None}
@@ -133,11 +133,11 @@ class _Tree:
             of_call = message.tool_call_id in calls
             if message.prompt is not None and not of_call:
                 yield Entry(message.id, QUESTION, message.id, groups)
-            elif message.role in (TOOL, SYSTEM) or (message.answers and message.answers in asked):
+            elif message.role in (Role.TOOL, Role.SYSTEM) or (message.answers and message.answers in asked):
                 continue
             else:
-                headed = message.author.id != speaker or message.role != ASSISTANT
-                speaker = message.author.id if message.role == ASSISTANT else ""
+                headed = message.author.id != speaker or message.role != Role.ASSISTANT
+                speaker = message.author.id if message.role == Role.ASSISTANT else ""
                 if headed or not _is_empty(message):
                     yield Entry(message.id, MESSAGE, message.id, groups, headed=headed)
             for place, call in enumerate(message.tool_calls):
@@ -193,7 +193,7 @@ def _shape(message: Message) -> tuple[object, ...]:
 
 def _is_plain(message: Message) -> bool:
     """Whether a message that is a turn of its own has nothing but its row."""
-    if message.role in (TOOL, SYSTEM) or message.parent_turn_id is not None:
+    if message.role in (Role.TOOL, Role.SYSTEM) or message.parent_turn_id is not None:
         return False
     return not message.tool_calls and message.prompt is None
 
@@ -202,7 +202,7 @@ def _is_empty(message: Message) -> bool:
     """Whether a message has nothing to show but its calls."""
     if message.content or message.thinking:
         return False
-    if message.state == STREAMING:
+    if message.state == MessageState.STREAMING:
         return bool(message.tool_calls)
     return message.error is None
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from app.core.amounts import money_text, used_text
-from app.core.message import DONE, FAILED, STOPPED, STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.texts import Texts
 from app.core.usage import Total
 from app.gui.markdown.blocks import clean
@@ -36,16 +36,16 @@ def chips_of(
         chips.append(Chip(name))
     if message.why == GUIDED:
         chips.append(Chip(texts("why.guided")))
-    if message.state == STREAMING and chat:
+    if message.state == MessageState.STREAMING and chat:
         return chips
-    if message.state == STREAMING:
+    if message.state == MessageState.STREAMING:
         thinking = bool(message.thinking) and not begun
         chips.append(Chip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent"))
-    elif message.state == STOPPED:
+    elif message.state == MessageState.STOPPED:
         chips.append(Chip(texts("transcript.stopped"), "warn"))
-    elif message.state == FAILED:
+    elif message.state == MessageState.FAILED:
         chips.append(Chip(texts("transcript.failed_chip"), "error"))
-    elif message.state != DONE:
+    elif message.state != MessageState.DONE:
         chips.append(Chip(texts("unknown"), "warn"))
     if message.note and (is_cut(message) or message.note not in CUT):
         text = texts.named("transcript.note", message.note)

@@ -12,8 +12,8 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
-from app.core.message import ASSISTANT, STREAMING, TOOL, Author, Message
-from app.core.session import RUNNING, Session
+from app.core.message import Author, Message, MessageState, Role
+from app.core.session import Session, Status
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
 from app.gui.transcript.card_host import CardHost, Factory
@@ -84,7 +84,7 @@ class TranscriptFeed(TranscriptCanvas):
 
     def session_changed(self, session: Session) -> None:
         """Take the session as it is now: whether it runs decides what ticks and what is left undone."""
-        runs = session.status == RUNNING
+        runs = session.status == Status.RUNNING
         if runs != self._model.runs:
             self._model.runs = runs
             self._rows.clear()
@@ -129,7 +129,7 @@ class TranscriptFeed(TranscriptCanvas):
         live = self._model.live
         self._model.live = {key: live[key] for key in live if self._model.knows(key)}
         for message in messages:
-            if message.state == STREAMING and message.id not in self._model.live:
+            if message.state == MessageState.STREAMING and message.id not in self._model.live:
                 self._model.begin_live(message)
         heights = RowHeights(self._style.estimate(self.viewport().width()))
         heights.prepend([self._model.size(index) for index in range(len(self._model.entries))])
@@ -198,7 +198,7 @@ class TranscriptFeed(TranscriptCanvas):
         if self._model.knows(message.id):
             return
         splice = self._model.put(message)
-        if message.state == STREAMING:
+        if message.state == MessageState.STREAMING:
             self._model.begin_live(message)
         changed = self._apply(splice)
         if self._typing.active:
@@ -249,7 +249,7 @@ class TranscriptFeed(TranscriptCanvas):
     def calls_streamed(self, event: CallsStreamed) -> None:
         """Show the calls of a message while their arguments still grow."""
         message = self._model.book.messages.get(event.message_id)
-        if message is None or message.state != STREAMING:
+        if message is None or message.state != MessageState.STREAMING:
             return
         live = self._model.live.get(message.id)
         content = live.text if live else message.content
@@ -293,7 +293,7 @@ class TranscriptFeed(TranscriptCanvas):
     def _about(self, message: Message) -> list[str]:
         """Return the rows that say something of a message besides its own."""
         rows = self._model.group_rows(message.turn_id)
-        if message.tool_call_id is not None and (message.role == TOOL or message.prompt is not None):
+        if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
             rows += self._model.caller_rows(message.turn_id, message.tool_call_id)
         if message.parent_turn_id and message.parent_call_id:
             rows += self._model.caller_rows(message.parent_turn_id, message.parent_call_id)
@@ -403,7 +403,7 @@ class TranscriptFeed(TranscriptCanvas):
 
     def set_speaking(self, author: Author, role_label: str = "", words: str = "") -> None:
         """Show under the last row that somebody is about to speak; `words` say what is waited for."""
-        speaker = self._model.speaker(author, ASSISTANT, self._style.tokens, self._style.texts)
+        speaker = self._model.speaker(author, Role.ASSISTANT, self._style.tokens, self._style.texts)
         self._typing.start(speaker, role_label, words)
         self._set_footer(self._tail + self._typing.height)
 

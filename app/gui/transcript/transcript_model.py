@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
 
-from app.core.message import USER, Author, Message
-from app.core.session import RUNNING, ChatSession, DebateSession, GroupSession, Session
+from app.core.message import Author, Message, Role
+from app.core.session import ChatSession, DebateSession, GroupSession, Session, Status
 from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
 from app.gui.display.theme import Tokens
@@ -83,7 +83,7 @@ class TranscriptModel:
         self.versions, self.thought_s = {}, {}
         self._debate = isinstance(session, DebateSession)
         self.chat = isinstance(session, ChatSession)
-        self.runs = session.status == RUNNING
+        self.runs = session.status == Status.RUNNING
         self._group = session.group.name if isinstance(session, GroupSession) else ""
         participants = session.debate.participants if isinstance(session, DebateSession) else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
@@ -307,7 +307,7 @@ class TranscriptModel:
 
     def role(self, message: Message, texts: Texts) -> str:
         """Return the role as words; for the user, whom it was said to."""
-        if message.role == USER:
+        if message.role == Role.USER:
             return texts("transcript.to_everyone") if self._debate else ""
         if message.author.kind == ORCHESTRATOR:
             return " ".join(clean(self._group).split())
@@ -319,8 +319,8 @@ class TranscriptModel:
         if author.kind == ORCHESTRATOR:
             name = shown_name(author, texts)
             return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
-        name = texts("transcript.you") if role == USER else shown_name(author, texts)
-        if role == USER:
+        name = texts("transcript.you") if role == Role.USER else shown_name(author, texts)
+        if role == Role.USER:
             return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
         colour, background = tokens.speaker(self._see(author))
         return Speaker(name, name[:1].upper(), colour, background)

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from app.core.message import STREAMING, Message
+from app.core.message import Message, MessageState
 from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
@@ -124,7 +124,7 @@ class TranscriptView(TranscriptSelecting):
 
     def message_finished(self, message: Message) -> None:
         super().message_finished(message)
-        if message.state != STREAMING and message.id in self._model:
+        if message.state != MessageState.STREAMING and message.id in self._model:
             accessible.announce(self, message.id)
 
     # Mouse
@@ -393,7 +393,7 @@ class TranscriptView(TranscriptSelecting):
         """Put the bar over the message under the mouse, in a conversation with an assistant."""
         under = [each for each in self._placed if each.top <= point.y() < each.top + each.height]
         row = self._row(under[0].row) if under and self._model.chat else None
-        if not isinstance(row, MessageRow) or row.message.state == STREAMING:
+        if not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
             self._actions.hide()
             return
         room = 80 if row.context.versions[1] > 1 else 0

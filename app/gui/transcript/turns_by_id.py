@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
-from app.core.message import ASSISTANT, DONE, FAILED, STOPPED, STREAMING, TOOL, Message, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.gui.transcript import card_row
 from app.gui.transcript.call_words import SUB_AGENT
 
 WAITING = "waiting"
+
+_CALL_STATES: dict[str, str] = {MessageState.DONE: card_row.DONE, MessageState.FAILED: card_row.FAILED}
 
 
 class TurnBook:
@@ -114,11 +116,11 @@ class TurnBook:
         key = (message.turn_id, call.id)
         if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
             return card_row.WAITING
-        if result is not None and result.state != STREAMING:
-            return {DONE: card_row.DONE, FAILED: card_row.FAILED}.get(result.state, card_row.STOPPED)
+        if result is not None and result.state != MessageState.STREAMING:
+            return _CALL_STATES.get(result.state, card_row.STOPPED)
         if key in self._ended:
             return card_row.DONE if self._ended[key] else card_row.FAILED
-        if message.state == STREAMING:
+        if message.state == MessageState.STREAMING:
             return card_row.GROWING
         if not runs and not (result is not None or key in self._started):
             return card_row.LEFT
@@ -166,17 +168,17 @@ class TurnBook:
             return False
         first, last = said[0], said[-1]
         if first.parent_turn_id and any(
-            each.role == TOOL and each.tool_call_id == first.parent_call_id and each.state in (DONE, FAILED)
+            each.role == Role.TOOL and each.tool_call_id == first.parent_call_id and each.ended
             for each in self.said(first.parent_turn_id)
         ):
             return False
-        if last.role != ASSISTANT or last.state == STREAMING:
+        if last.role != Role.ASSISTANT or last.state == MessageState.STREAMING:
             return True
-        return last.state == DONE and bool(last.tool_calls)
+        return last.state == MessageState.DONE and bool(last.tool_calls)
 
     def steps(self, turn_id: str) -> int:
         """Return how often the turn's model was called."""
-        return sum([each.role == ASSISTANT for each in self.said(turn_id)])
+        return sum([each.role == Role.ASSISTANT for each in self.said(turn_id)])
 
     def tokens(self, turn_id: str) -> int:
         """Return the tokens of a turn and of all that were called in it."""
@@ -187,15 +189,19 @@ class TurnBook:
         """Return the name of the tool that runs now; nothing while the model writes."""
         said = self.said(turn_id)
         last = said[-1] if said else None
-        if last is not None and last.role == TOOL:
+        if last is not None and last.role == Role.TOOL:
             calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
             return calls[-1].name if calls else ""
         return last.tool_calls[-1].name if last is not None and last.tool_calls else ""
 
     def failure(self, turn_id: str) -> str:
         """Return the state a turn ended in where it did not end well: failed or stopped, else nothing."""
-        spoken = [each for each in self.said(turn_id) if each.role == ASSISTANT]
-        return spoken[-1].state if spoken and spoken[-1].state in (FAILED, STOPPED) else ""
+        spoken = [each for each in self.said(turn_id) if each.role == Role.ASSISTANT]
+        return (
+            spoken[-1].state
+            if spoken and spoken[-1].state in (MessageState.FAILED, MessageState.STOPPED)
+            else ""
+        )
 
     def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
         """Return the whole seconds since a turn began."""

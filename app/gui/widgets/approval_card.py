@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
 
-from app.core.message import ALLOW, ALWAYS, DENY, Message
+from app.core.message import Consent, Message
 from app.core.text import exact
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -77,7 +77,11 @@ class ApprovalCard(PromptCard):
         self._set_alive(False)
         language.changed.connect(self._retranslate)
         self._retranslate()
-        for widget, answer in ((self.deny, DENY), (self.allow, ALLOW), (self.always, ALWAYS)):
+        for widget, answer in (
+            (self.deny, Consent.DENY),
+            (self.allow, Consent.ALLOW),
+            (self.always, Consent.ALWAYS),
+        ):
             widget.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
 
     def _retranslate(self) -> None:
@@ -99,7 +103,7 @@ class ApprovalCard(PromptCard):
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER:
-            self._on_answer(DENY)
+            self._on_answer(Consent.DENY)
             return True
         return False
 

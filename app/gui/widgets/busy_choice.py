@@ -10,10 +10,7 @@ from app.engine.availability.policies import (
     DEFAULT_DEPTH,
     DEFAULT_LIMIT,
     DEFAULT_TIMEOUT_S,
-    PARALLEL,
-    QUEUE,
-    REJECT,
-    WAIT,
+    Strategy,
     policy_of,
 )
 from app.gui.display.i18n import Language
@@ -21,7 +18,7 @@ from app.gui.display.style import Look
 from app.gui.widgets.controls import Choice, NumberBox
 from app.gui.widgets.label import plain_label
 
-STRATEGIES = (WAIT, QUEUE, PARALLEL, REJECT)
+STRATEGIES = (Strategy.WAIT, Strategy.QUEUE, Strategy.PARALLEL, Strategy.REJECT)
 MOST = 3_600
 
 
@@ -83,11 +80,11 @@ class BusyChoice(QWidget):
 
     def _on_strategy(self, _place: int) -> None:
         name = str(self.strategy.currentData() or "")
-        defaults = {
-            WAIT: Busy(strategy=WAIT, timeout_s=DEFAULT_TIMEOUT_S),
-            QUEUE: Busy(strategy=QUEUE, depth=DEFAULT_DEPTH),
-            PARALLEL: Busy(strategy=PARALLEL, limit=DEFAULT_LIMIT, depth=DEFAULT_DEPTH),
-            REJECT: Busy(strategy=REJECT),
+        defaults: dict[str, Busy] = {
+            Strategy.WAIT: Busy(strategy=Strategy.WAIT, timeout_s=DEFAULT_TIMEOUT_S),
+            Strategy.QUEUE: Busy(strategy=Strategy.QUEUE, depth=DEFAULT_DEPTH),
+            Strategy.PARALLEL: Busy(strategy=Strategy.PARALLEL, limit=DEFAULT_LIMIT, depth=DEFAULT_DEPTH),
+            Strategy.REJECT: Busy(strategy=Strategy.REJECT),
         }
         self._busy = defaults.get(name)
         self._show_numbers()
@@ -105,8 +102,8 @@ class BusyChoice(QWidget):
 
     def _show_numbers(self) -> None:
         policy = self._busy
-        shown = policy is not None and policy.strategy != REJECT
-        parallel = policy is not None and policy.strategy == PARALLEL
+        shown = policy is not None and policy.strategy != Strategy.REJECT
+        parallel = policy is not None and policy.strategy == Strategy.PARALLEL
         self.number.setVisible(shown)
         self.places.setVisible(parallel)
         for label in (*self._number_labels, *self._places_labels):
@@ -115,11 +112,11 @@ class BusyChoice(QWidget):
             return
         for box, labels, value, key in (
             (self.number, self._number_labels, _number(policy), policy.strategy),
-            (self.places, self._places_labels, _depth(policy), QUEUE),
+            (self.places, self._places_labels, _depth(policy), Strategy.QUEUE),
         ):
             box.blockSignals(True)
             # Nobody does none at once; none may wait, and for no second.
-            box.setMinimum(1 if key == PARALLEL else 0)
+            box.setMinimum(1 if key == Strategy.PARALLEL else 0)
             box.setValue(value)
             box.blockSignals(False)
             text = self._language(f"busy.unit.{key}")
@@ -143,9 +140,9 @@ class BusyChoice(QWidget):
 
 def _number(busy: Busy) -> int:
     """Return the number that goes with a strategy: seconds, places in the queue, or how many at once."""
-    if busy.strategy == WAIT:
+    if busy.strategy == Strategy.WAIT:
         return round(DEFAULT_TIMEOUT_S if busy.timeout_s is None else busy.timeout_s)
-    if busy.strategy == PARALLEL:
+    if busy.strategy == Strategy.PARALLEL:
         return busy.limit or DEFAULT_LIMIT
     return _depth(busy)
 
@@ -156,6 +153,6 @@ def _depth(busy: Busy) -> int:
 
 def _with_number(busy: Busy, value: int) -> Busy:
     """Return a policy with another number; what else it says stays."""
-    if busy.strategy == WAIT:
+    if busy.strategy == Strategy.WAIT:
         return replace(busy, timeout_s=float(value))
-    return replace(busy, limit=value) if busy.strategy == PARALLEL else replace(busy, depth=value)
+    return replace(busy, limit=value) if busy.strategy == Strategy.PARALLEL else replace(busy, depth=value)

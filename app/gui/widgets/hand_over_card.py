@@ -6,7 +6,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.core.message import ALLOW, DENY, Message
+from app.core.message import Consent, Message
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -60,8 +60,8 @@ class HandOverCard(PromptCard):
         self._wait.timeout.connect(self._on_text_changed)
         self.allow.setEnabled(False)
         self.box.textChanged.connect(self._on_text_changed)
-        self.deny.clicked.connect(lambda: self._answer(DENY))
-        self.allow.clicked.connect(lambda: self._answer(ALLOW))
+        self.deny.clicked.connect(lambda: self._answer(Consent.DENY))
+        self.allow.clicked.connect(lambda: self._answer(Consent.ALLOW))
 
     def showEvent(self, event: QShowEvent) -> None:
         # Anew each time it comes on the screen: a click meant for what was there hits nothing.
@@ -71,7 +71,7 @@ class HandOverCard(PromptCard):
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER and not self.box.hasFocus():
-            self._answer(DENY)
+            self._answer(Consent.DENY)
             return True
         return False
 
@@ -83,7 +83,7 @@ class HandOverCard(PromptCard):
         text = self.box.text()
         for widget in (self.deny, self.allow, self.box):
             widget.setEnabled(False)
-        if answer == ALLOW and text != self._instruction.strip():
+        if answer == Consent.ALLOW and text != self._instruction.strip():
             arguments = {**self._arguments, "instruction": text}
             self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
         else:

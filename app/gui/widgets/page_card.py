@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.ids import new_id
-from app.core.message import ALLOW, APPROVAL, Message, Prompt
+from app.core.message import Consent, Message, Prompt, PromptType
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -189,7 +189,7 @@ class PageCard(QuestionCard):
             return
         question = Prompt(
             question=self._words("page.wants_tool", server=self._prompt.server),
-            type=APPROVAL,
+            type=PromptType.APPROVAL,
             tool=action.text,
             arguments=action.arguments,
         )
@@ -205,7 +205,7 @@ class PageCard(QuestionCard):
 
     def _on_tool_answered(self, action: PageAction, answer: str) -> None:
         self._forget_tool()
-        if answer == ALLOW:
+        if answer == Consent.ALLOW:
             call = self._words("page.run_tool", tool=action.text, arguments=action.arguments)
             self._propose(call, at_once=True)
         else:

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.core.message import OPTIONS, YESNO, Message
+from app.core.message import Message, PromptType
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -31,10 +31,10 @@ class QuestionCard(PromptCard):
         self._box = TextBox(lines=1, most=6)
         self._box.setObjectName("prompt_text")
         self._box.setAccessibleName(visible(prompt.question))
-        if prompt.type == YESNO:
+        if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")
             self._add("", NO, "prompt.no")
-        elif prompt.type == OPTIONS and prompt.options:
+        elif prompt.type == PromptType.OPTIONS and prompt.options:
             for option in prompt.options:
                 self._add(visible(option), option)
             self._add("", "", "prompt.other")

@@ -9,7 +9,7 @@ import httpx
 import litellm
 
 from app.core import errors
-from app.core.provider import CONTENT_FILTER, LENGTH, STOP, TOOL_CALLS, TRUNCATED
+from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
@@ -35,11 +35,11 @@ _YIELD_SECONDS = 0.004
 _MOST_ADAPTATIONS = 3
 
 _REASONS = {
-    "stop": STOP,
-    "length": LENGTH,
-    "tool_calls": TOOL_CALLS,
-    "function_call": TOOL_CALLS,
-    "content_filter": CONTENT_FILTER,
+    "stop": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "content_filter": FinishReason.CONTENT_FILTER,
 }
 
 
@@ -162,21 +162,23 @@ class _Stream:
     def _finished(self) -> dict[str, Any]:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
-        reason = _REASONS.get(native, STOP) if self._whole else TRUNCATED
+        reason = _REASONS.get(native, FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
         if self._full:
-            reason = LENGTH
+            reason = FinishReason.LENGTH
         if rest := self._calls.rest():
             self._buffer.add_calls(rest)
-        if self._calls and reason == STOP:
+        if self._calls and reason == FinishReason.STOP:
             # Gemini and some local servers end a tool call like any other answer.
-            reason = TOOL_CALLS
+            reason = FinishReason.TOOL_CALLS
         if not self._buffer.characters and not self._calls:
-            if reason == TRUNCATED and not self._buffer.spoke:
+            if reason == FinishReason.TRUNCATED and not self._buffer.spoke:
                 raise CallFailed(
-                    Classified(kind=errors.BAD_RESPONSE, detail="this is not an answer of a model")
+                    Classified(
+                        kind=errors.FailureKind.BAD_RESPONSE, detail="this is not an answer of a model"
+                    )
                 )
-            if reason in (STOP, TOOL_CALLS, TRUNCATED):
-                raise CallFailed(Classified(kind=errors.EMPTY))
+            if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.TRUNCATED):
+                raise CallFailed(Classified(kind=errors.FailureKind.EMPTY))
         estimated = self._full or not named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
@@ -201,13 +203,17 @@ class _Stream:
 
     def _failure(self, error: BaseException) -> Classified:
         failure = classify(error, self._call.secrets)
-        if self._buffer.spoke and failure.kind != errors.CONTENT_FILTER:
-            return Classified(kind=errors.INTERRUPTED, detail=failure.detail, retry_after=failure.retry_after)
+        if self._buffer.spoke and failure.kind != errors.FailureKind.CONTENT_FILTER:
+            return Classified(
+                kind=errors.FailureKind.INTERRUPTED, detail=failure.detail, retry_after=failure.retry_after
+            )
         return failure
 
     def _too_slow(self) -> Classified:
         if self._loop.time() >= self._deadline:
-            return Classified(kind=errors.STALL, detail=f"longer than {self._limits.total:g} s")
+            return Classified(kind=errors.FailureKind.STALL, detail=f"longer than {self._limits.total:g} s")
         if self._buffer.spoke:
-            return Classified(kind=errors.STALL, detail=f"silent for {self._limits.idle:g} s")
-        return Classified(kind=errors.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s")
+            return Classified(kind=errors.FailureKind.STALL, detail=f"silent for {self._limits.idle:g} s")
+        return Classified(
+            kind=errors.FailureKind.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s"
+        )

@@ -68,7 +68,9 @@ class ModelHost(HostServer):
             self._fail(call, Classified(kind=error.kind, detail=error.detail, retry_after=error.retry_after))
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            self._fail(call, Classified(kind=errors.HOST, detail=classify(error, call.secrets).detail))
+            self._fail(
+                call, Classified(kind=errors.FailureKind.HOST, detail=classify(error, call.secrets).detail)
+            )
 
     async def _close(self) -> None:
         await self._embedded.close()

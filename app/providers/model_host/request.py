@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.catalog import EMBEDDED, TRANSCRIPT, ProviderKind, provider_kind
-from app.core.errors import BAD_REQUEST, MODEL_NOT_FOUND, SERVER
+from app.core.catalog import EMBEDDED, ProviderKind, RequestForm, provider_kind
+from app.core.errors import FailureKind
 from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
 from app.providers.model_host.messages import (
@@ -87,7 +87,7 @@ class Quirks:
 
     def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
         """Remember a refusal; return whether to ask again with other arguments."""
-        if failure.kind not in (BAD_REQUEST, SERVER):
+        if failure.kind not in (FailureKind.BAD_REQUEST, FailureKind.SERVER):
             return False
         refused = failure.detail.lower()
         messages = sent.get("messages")
@@ -98,7 +98,7 @@ class Quirks:
         if not self.strict_turns and _STRICT_TURNS.search(refused):
             self.strict_turns = True
             return True
-        if failure.kind != BAD_REQUEST:
+        if failure.kind != FailureKind.BAD_REQUEST:
             return False
         if "max_tokens" in sent and "max_completion_tokens" in refused:
             self.new_name_of_max_tokens = True
@@ -120,10 +120,14 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
     It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
     and acted.
     """
-    refused = failure.kind in (BAD_REQUEST, SERVER, MODEL_NOT_FOUND) and _NO_TOOLS.search(failure.detail)
+    refused = failure.kind in (
+        FailureKind.BAD_REQUEST,
+        FailureKind.SERVER,
+        FailureKind.MODEL_NOT_FOUND,
+    ) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
         return failure
-    return Classified(kind=BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
+    return Classified(kind=FailureKind.BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
 
 
 def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
@@ -133,7 +137,7 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         messages = fold_system(messages)
     if quirks.strict_turns:
         messages = join_turns(messages)
-    if call.opener and call.row.form == TRANSCRIPT:
+    if call.opener and call.row.form == RequestForm.TRANSCRIPT:
         messages.append({"role": "assistant", "content": call.opener})
     max_tokens = call.max_tokens
     if max_tokens is None and call.kind == "anthropic":

@@ -78,7 +78,7 @@ async def list_models(call: ModelCall) -> list[str]:
         return _names(response.json())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         failure = classify_status(502, response.text, {}, call.secrets)
-        raise CallFailed(dataclasses.replace(failure, kind=errors.BAD_RESPONSE)) from error
+        raise CallFailed(dataclasses.replace(failure, kind=errors.FailureKind.BAD_RESPONSE)) from error
 
 
 def _names(body: dict[str, Any]) -> list[str]:

@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.children.processes import system_environment
 from app.core.text import visible
-from app.core.tool import ENDED, FAILED, NO_ANSWER, REFUSED
+from app.core.tool import ServerProblem
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_log import ServerLog
@@ -146,7 +146,8 @@ class Server:
 
     async def _own(self) -> None:
         # A cancel scope of the MCP library must be left by the task that entered it.
-        reason, problem = "", ENDED
+        reason = ""
+        problem: str = ServerProblem.ENDED
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._limits["connect"]):
@@ -157,7 +158,7 @@ class Server:
                 self._ready.set_result(None)
                 await self._stay(client)
         except TimeoutError:
-            problem = NO_ANSWER
+            problem = ServerProblem.NO_ANSWER
             reason = self._guard.reason or f"It gave no answer within {self._limits['connect']:.0f} seconds."
         except RequestError as error:
             reason, problem = str(error), error.problem
@@ -328,10 +329,10 @@ class Server:
 
     def _problem(self, error: BaseException) -> str:
         if self._guard.http_status:
-            return REFUSED
+            return ServerProblem.REFUSED
         if _connection_lost(error):
-            return ENDED if self._log.last_words else NO_ANSWER
-        return FAILED
+            return ServerProblem.ENDED if self._log.last_words else ServerProblem.NO_ANSWER
+        return ServerProblem.FAILED
 
     def _words(self, error: BaseException) -> str:
         if self._guard.reason:

@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
 from app.children.pipes import Lines
-from app.core.tool import ENDED, TOO_MUCH
+from app.core.tool import ServerProblem
 from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.server_processes import add_group, end_group, kill_group, remove_group
 
@@ -47,7 +47,7 @@ class Guard:
 
     def __init__(self, on_end: Callable[[], None]) -> None:
         self.reason = ""
-        self.problem = ENDED
+        self.problem: str = ServerProblem.ENDED
         self.ended = False
         self.http_status = ""
         self._on_end = on_end
@@ -55,7 +55,7 @@ class Guard:
         self._garbage = 0
         self.garbage_lines = 0
 
-    def end(self, reason: str = "", problem: str = ENDED) -> None:
+    def end(self, reason: str = "", problem: str = ServerProblem.ENDED) -> None:
         """Record that the connection ended; the first reason counts."""
         if not self.ended:
             self.ended = True
@@ -73,7 +73,7 @@ class Guard:
         if full and now - self._unasked[0] < _WINDOW_SECONDS:
             self.end(
                 f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.",
-                TOO_MUCH,
+                ServerProblem.TOO_MUCH,
             )
             return False
         self._unasked.append(now)
@@ -85,7 +85,8 @@ class Guard:
         self.garbage_lines += 1
         if self._garbage > _GARBAGE_BYTES:
             self.end(
-                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.", TOO_MUCH
+                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.",
+                ServerProblem.TOO_MUCH,
             )
             return False
         return True
@@ -142,7 +143,9 @@ async def _read(
                     if not await _pass_on(line, to_session, guard, log):
                         return
                 if lines.cut:
-                    guard.end(f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
+                    guard.end(
+                        f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", ServerProblem.TOO_MUCH
+                    )
                     return
         guard.end()
 
@@ -220,7 +223,7 @@ async def http_transport(
             guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small compressed answer may have any size when decompressed.
-            guard.end("It sent a packed answer, though it was asked not to.", TOO_MUCH)
+            guard.end("It sent a packed answer, though it was asked not to.", ServerProblem.TOO_MUCH)
             raise httpx2.RemoteProtocolError("packed answer")
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             # The MCP library limits the events of a stream, but reads any other answer whole.
@@ -249,7 +252,9 @@ class _LimitedBody(httpx2.AsyncByteStream):
         async for data in self._body:
             size += len(data)
             if size > LINE_BYTES:
-                self._guard.end(f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.", TOO_MUCH)
+                self._guard.end(
+                    f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.", ServerProblem.TOO_MUCH
+                )
                 raise httpx2.RemoteProtocolError("answer too long")
             yield data
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from app.children.processes import system_environment
-from app.core.tool import NOT_FOUND
+from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
 
 _SHELL_SECONDS = 5.0
@@ -30,7 +30,9 @@ async def resolve(command: str, cwd: str | None, path: str) -> str:
     found = await asyncio.to_thread(_find, command, cwd, path)
     if found is None:
         where = path.replace(os.pathsep, ", ")
-        raise RequestError(f"The command {command!r} was not found. Looked in: {where}", NOT_FOUND)
+        raise RequestError(
+            f"The command {command!r} was not found. Looked in: {where}", ServerProblem.NOT_FOUND
+        )
     return found
 
 

@@ -10,7 +10,7 @@ from app.core.agent import Agent
 from app.core.message import Attachment
 from app.core.text import exact
 from app.core.texts import has_hangul
-from app.core.tool import ASKING, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
@@ -159,7 +159,7 @@ class ChatComposer(Composer):
         words = self._language
         count = len(tools) + sum(len(one.tools) for one in servers)
         self.tools.show_words(words("chat.tools", count=count))
-        asks = any(one.state == ASKING for one in servers)
+        asks = any(one.state == ServerState.ASKING for one in servers)
         self.tools.setProperty("tone", "warn" if asks else "")
         self.tools.style().polish(self.tools)
         menu = self.tools.choices

@@ -17,8 +17,8 @@ from app.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from app.core.message import APPROVAL, PAGE, USER, Attachment, Author, Message
-from app.core.session import RUNNING, WAITING, Chat, ChatSession
+from app.core.message import Attachment, Author, Message, PromptReason, PromptType, Role
+from app.core.session import Chat, ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer
@@ -147,7 +147,7 @@ class ChatPage(ConversationView):
         super().show_change(session)
         self.transcript.session_changed(session)
         self.state_line.show_change(session)
-        if session.status != RUNNING:
+        if session.status != Status.RUNNING:
             self._quiet()
         self._show_state()
 
@@ -187,7 +187,7 @@ class ChatPage(ConversationView):
         """Show how a tool ended; once none runs any more, the model is at work again."""
         self.transcript.tool_finished(event)
         self._running_calls.discard(event.tool_call_id)
-        running = self._session is not None and self._session.status == RUNNING
+        running = self._session is not None and self._session.status == Status.RUNNING
         if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
             self.transcript.set_speaking(self._speaker, "", "")
 
@@ -313,7 +313,7 @@ class ChatPage(ConversationView):
         if self._read_only and composer.box.hasFocus():
             self.transcript.setFocus()
         composer.setVisible(not self._read_only)
-        composer.set_busy(status in (RUNNING, WAITING))
+        composer.set_busy(status in (Status.RUNNING, Status.WAITING))
         self.queue.show_queue(session.chat.queue if session else ())
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
@@ -362,8 +362,8 @@ class ChatPage(ConversationView):
                 lambda arguments: self.hand_over_requested.emit(self.session_id, message.id, arguments)
             )
             return card
-        asks_leave = message.prompt is not None and message.prompt.type == APPROVAL
-        if message.prompt.reason == PAGE:
+        asks_leave = message.prompt is not None and message.prompt.type == PromptType.APPROVAL
+        if message.prompt.reason == PromptReason.PAGE:
             # Told by who asked, never by what the page looks like.
             page = PageCard(self._language, self._look, message)
             page.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
@@ -444,4 +444,4 @@ class ChatPage(ConversationView):
 
 def _said_in(messages: Sequence[Message]) -> list[str]:
     """Return what the user wrote by themselves; answers to questions are not theirs to say again."""
-    return [one.content for one in messages if one.role == USER and one.content and one.answers is None]
+    return [one.content for one in messages if one.role == Role.USER and one.content and one.answers is None]

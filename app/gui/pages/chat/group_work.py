@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.message import Message
-from app.core.session import RUNNING, WAITING, GroupSession
+from app.core.session import GroupSession, Status
 from app.engine.chat.branches import is_over
 from app.engine.group.director import Member, decide, turns_used
 from app.engine.live_session import LiveSession
@@ -47,12 +47,14 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     """Read who does what; `agents` are all assistants there are."""
     known = {agent.id: agent for agent in agents}
     there = tuple(known[one] for one in session.group.members if one in known and known[one].enabled)
-    nexts = decide(live, session, there) if session.status in (RUNNING, WAITING) else None
+    nexts = decide(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
     busy = nexts.agent_id if isinstance(nexts, Member) else ""
     turn = list(_tree(live, nexts.turn_id)) if isinstance(nexts, Member) else []
     asks = any(message.asks for messages in turn for message in messages)
-    helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == RUNNING else 0
-    doing = ASKING if asks else HELPED if helpers else WORKING if session.status == RUNNING else RESTING
+    helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == Status.RUNNING else 0
+    doing = (
+        ASKING if asks else HELPED if helpers else WORKING if session.status == Status.RUNNING else RESTING
+    )
     members = tuple(
         MemberWork(
             agent_id=agent_id,
@@ -66,7 +68,7 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
         members=members,
         turns_used=turns_used(live),
         turns_limit=session.group.turns_limit,
-        hands_on=busy if session.status == RUNNING and not asks else "",
+        hands_on=busy if session.status == Status.RUNNING and not asks else "",
     )
 
 

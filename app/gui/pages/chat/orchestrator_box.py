@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.core.plan import Plan
-from app.core.session import ERROR, PAUSED, RUNNING, WAITING, GroupSession
+from app.core.session import GroupSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_state import state_of
 from app.gui.display.style import Look
@@ -42,7 +42,12 @@ TIGHT = 340
 BAR_WIDTH = 90
 META = 200
 LEAST_BODY = 84
-_DOTS = {RUNNING: "ok", WAITING: "warn", PAUSED: "warn", ERROR: "error"}
+_DOTS: dict[str, str] = {
+    Status.RUNNING: "ok",
+    Status.WAITING: "warn",
+    Status.PAUSED: "warn",
+    Status.ERROR: "error",
+}
 
 
 class Gauge(QWidget):
@@ -170,9 +175,9 @@ class OrchestratorBox(QFrame):
     ) -> None:
         """Show how a group stands; `colours` are the members' by id."""
         self._editable = editable
-        if session.status != RUNNING or work.hands_on != self._work.hands_on:
+        if session.status != Status.RUNNING or work.hands_on != self._work.hands_on:
             self._silent = False
-        if session.status != RUNNING or self._session is None or session.id != self._session.id:
+        if session.status != Status.RUNNING or self._session is None or session.id != self._session.id:
             self._pausing = False
         self._session, self._work, self._colours = session, work, colours
         self.show()
@@ -287,8 +292,8 @@ class OrchestratorBox(QFrame):
         state = state_of(session, words)[0]
         self._whole.setText(f"{state} · {meta}")
         self._head.setToolTip(plain_tip(f"{state} · {meta}"))
-        active = session.status in (RUNNING, WAITING)
-        runs = session.status == RUNNING and self._editable
+        active = session.status in (Status.RUNNING, Status.WAITING)
+        runs = session.status == Status.RUNNING and self._editable
         if (not active and self.stop.hasFocus()) or (not runs and self.pause.hasFocus()):
             self.toggle.setFocus()
         self.pause.setVisible(runs)

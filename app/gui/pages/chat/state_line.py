@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame
 
 from app.core.events import RetryScheduled
 from app.core.reasons import LIMITS, reason_code
-from app.core.session import ERROR, IDLE, PAUSED, RUNNING, ChatSession
+from app.core.session import ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_state import waits_its_turn
 from app.gui.widgets.boxes import hbox
@@ -53,7 +53,7 @@ class StateLine(QFrame):
 
     def show_change(self, session: ChatSession) -> None:
         """Say how the chat stands now."""
-        if session.status != RUNNING:
+        if session.status != Status.RUNNING:
             self._retry = None
         self._session = session
         self._refresh()
@@ -77,7 +77,7 @@ class StateLine(QFrame):
 
     def _refresh(self) -> None:
         tone, text = self._words()
-        paused = self._session is not None and self._session.status == PAUSED
+        paused = self._session is not None and self._session.status == Status.PAUSED
         self.resume.setText(self._language("queue.go_on" if self._is_held_up else "chat.resume"))
         self.resume.setVisible((paused or self._is_held_up) and not self._read_only)
         self._text.setText(text)
@@ -112,13 +112,13 @@ class StateLine(QFrame):
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)
-        if session.status == PAUSED:
+        if session.status == Status.PAUSED:
             return "warn", words.paused(session.reason) or words("chat.paused")
-        if session.status == IDLE and reason_code(session.reason) in LIMITS:
+        if session.status == Status.IDLE and reason_code(session.reason) in LIMITS:
             return "warn", reason
-        if session.status == ERROR:
+        if session.status == Status.ERROR:
             return "error", reason or words("status.error")
-        if session.status == RUNNING and reason:
+        if session.status == Status.RUNNING and reason:
             return "accent", reason
         if self._damaged:
             return "warn", words("chat.damaged", count=self._damaged)

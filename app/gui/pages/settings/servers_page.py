@@ -16,7 +16,7 @@ from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
 from app.core.server_secrets import parted
 from app.core.text import exact
-from app.core.tool import ASKING, CONNECTED, DOWN, McpServer, ServerStatus
+from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.consent_dialog import ConsentDialog
 from app.gui.dialogs.server_dialog import ServerDialog
@@ -181,8 +181,8 @@ class ServersPage(QWidget):
         plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
         self._say(self._plain, words("server.plain", names=plain) if plain else "")
         self.enabled.setChecked(not server.disabled)
-        self.allow.setVisible(status.state == ASKING or server.disabled)
-        self._restart.setVisible(status.state in (CONNECTED, DOWN))
+        self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
+        self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
 
     def _name_at(self, row: int) -> str:
         return str(self.list.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""

@@ -9,16 +9,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
-from app.core.reasons import FAILED_TURNS, HELD_UP
-from app.core.session import (
-    COMPLETED,
-    ENDED,
-    MIN_PARTICIPANTS,
-    PAUSED,
-    RUNNING,
-    DebateSession,
-    Participant,
-)
+from app.core.reasons import HELD_UP, Reason
+from app.core.session import ENDED, MIN_PARTICIPANTS, DebateSession, Participant, Status
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
@@ -104,7 +96,7 @@ class DebateControls(QFrame):
     def show_change(self, session: DebateSession) -> None:
         """Show the debate as it is now."""
         self._session = session
-        if session.status != RUNNING:
+        if session.status != Status.RUNNING:
             self._retry = None
             self._pausing = False
         self.refresh()
@@ -156,7 +148,7 @@ class DebateControls(QFrame):
             at = words("discussion.round", round=shown_round, rounds=debate.rounds)
             self._round.set_text("" if ended else at, "accent")
             # What runs and what is paused already says so: by its round, by the line below.
-            self._status.set_text("" if session.status in (RUNNING, PAUSED) else status, tone)
+            self._status.set_text("" if session.status in (Status.RUNNING, Status.PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
         # The line below says so while it is pausing, and the button's longer words need the room.
         self._doing.set_text("" if self._pausing else self._doing_of(session))
@@ -168,8 +160,8 @@ class DebateControls(QFrame):
         self.stop.setText(words("discussion.stop"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
         self._side.setAccessibleName(words("verdict.side"))
-        resumable = session.status == PAUSED and not self._read_only
-        self._exchange(self.pause, session.status == RUNNING, self.resume, resumable)
+        resumable = session.status == Status.PAUSED and not self._read_only
+        self._exchange(self.pause, session.status == Status.RUNNING, self.resume, resumable)
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
@@ -194,7 +186,7 @@ class DebateControls(QFrame):
         session = self._session
         if session is None:
             return
-        held = session.status == PAUSED and session.reason in HELD_UP
+        held = session.status == Status.PAUSED and session.reason in HELD_UP
         waits = self._retry if time.monotonic() < self._retry_at else None
         due = not self._read_only and (held or waits is not None)
         names = self._holds_up if held else ()
@@ -237,7 +229,7 @@ class DebateControls(QFrame):
 
     def _doing_of(self, session: DebateSession) -> str:
         """Return what is done while nobody speaks, where ballots are cast or the verdict is made."""
-        if session.status != RUNNING or not session.debate.polls:
+        if session.status != Status.RUNNING or not session.debate.polls:
             return ""
         if round_to_poll(session.debate) is not None:
             return self._language("verdict.voting")
@@ -258,13 +250,13 @@ class DebateControls(QFrame):
         reason = words.reason(session.reason)
         if failed(session.status, session.reason):
             return "error", reason
-        if session.status == PAUSED and reason:
+        if session.status == Status.PAUSED and reason:
             return "warn", words.paused(session.reason)
-        if session.status == COMPLETED and FAILED_TURNS in session.reason:
+        if session.status == Status.COMPLETED and Reason.FAILED_TURNS in session.reason:
             return "warn", reason
-        if session.status == COMPLETED and session.reason == EXHAUSTED:
+        if session.status == Status.COMPLETED and session.reason == EXHAUSTED:
             return "accent", reason
-        if session.status == PAUSED:
+        if session.status == Status.PAUSED:
             return "warn", words("discussion.paused_plain")
         return "warn", ""
 

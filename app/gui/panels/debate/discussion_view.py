@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
-from app.core.session import ENDED, PAUSED, RUNNING, DebateSession
-from app.engine.availability.policies import BUSY
+from app.core.reasons import Reason
+from app.core.session import ENDED, DebateSession, Status
 from app.engine.debate.commands import MAX_SAY
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.i18n import Language
@@ -108,7 +108,7 @@ class DiscussionView(ConversationView):
         before = self._session
         super().show_change(session)
         self.controls.show_change(session)
-        if session.status != RUNNING:
+        if session.status != Status.RUNNING:
             self._turn = None
             self.transcript.clear_speaking()
         elif self._turn is not None and (before is None or before.reason != session.reason):
@@ -152,7 +152,7 @@ class DiscussionView(ConversationView):
 
     def _show_speaking(self, event: TurnStarted) -> None:
         """Show who is about to speak, and whether the assistant has to be free for it first."""
-        busy = self._session is not None and self._session.reason == BUSY
+        busy = self._session is not None and self._session.reason == Reason.BUSY
         words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
         self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
 
@@ -165,7 +165,7 @@ class DiscussionView(ConversationView):
         """Show what came of a debate beside what was said in it, where it has ended or somebody has voted."""
         debate = session.debate
         ended = session.status in ENDED
-        offered = ended or (session.status == PAUSED and bool(debate.ballots))
+        offered = ended or (session.status == Status.PAUSED and bool(debate.ballots))
         self._side = self._side if offered else DISCUSSION
         self.transcript.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))

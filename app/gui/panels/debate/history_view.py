@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import PAUSED, SessionSummary
+from app.core.session import SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_state import state_of
 from app.gui.display.style import Look, sized, tall
@@ -204,7 +204,7 @@ def avatars(summary: SessionSummary, width: int, metrics: QFontMetrics) -> tuple
 
 
 def _continues(summary: SessionSummary) -> bool:
-    return summary.status == PAUSED and not summary.read_only
+    return summary.status == Status.PAUSED and not summary.read_only
 
 
 class HistoryView(QWidget):

@@ -13,13 +13,11 @@ from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.session import (
     DEFAULT_ROUNDS,
-    FREE,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
-    ROLES,
-    ROUND_ROBIN,
+    DebateMode,
 )
 from app.core.texts import has_hangul
 from app.engine.engine import DebateSetup, Engine, Seat
@@ -38,7 +36,7 @@ from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wrapped_tick import WrappedTick
 
-MODES = (ROUND_ROBIN, FREE, ROLES)
+MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
 UNDER_TICK = 28
 
 
@@ -255,7 +253,7 @@ class SetupView(QWidget):
         if self._filling:
             return
         words = self._language
-        roles = self.mode.value() == ROLES
+        roles = self.mode.value() == DebateMode.ROLES
         place = 0
         for card in self._cards:
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
@@ -292,7 +290,7 @@ class SetupView(QWidget):
             return self._language("setup.invalid.topic")
         if len(chosen) < MIN_PARTICIPANTS:
             return self._language("setup.invalid.participants")
-        if self.mode.value() == ROLES:
+        if self.mode.value() == DebateMode.ROLES:
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)

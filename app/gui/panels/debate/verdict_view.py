@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.message import USER, Message
+from app.core.message import Message, Role
 from app.core.session import ENDED, DebateSession
 from app.core.verdict import Point, Verdict
 from app.engine.debate.verdict import Judge
@@ -234,7 +234,7 @@ class VerdictView(QWidget):
         if message is None:
             return None
         words = self._language
-        name = words("transcript.you") if message.role == USER else " ".join(message.author.name.split())
+        name = words("transcript.you") if message.role == Role.USER else " ".join(message.author.name.split())
         short = words("verdict.cite", name=name, round=message.round)
         return short, words("verdict.cite.go", name=name, round=message.round)
 

@@ -5,33 +5,25 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.core.agent import Agent
-from app.core.session import ENDED, WorkflowSession
-from app.core.session import RUNNING as SESSION_RUNS
-from app.core.workflow import (
-    DONE,
-    FAILED,
-    PENDING,
-    READY,
-    RUNNING,
-    SKIPPED,
-    WAITING,
-    StepState,
-    WorkflowDefinition,
-    WorkflowStep,
-    dependents,
-)
+from app.core.session import ENDED, Status, WorkflowSession
+from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.i18n import Language
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import plain_of
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 BLOCKED, BUSY, CUT = "blocked", "busy", "cut"
-TONES = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
+TONES: dict[str, str] = {
+    StepStatus.DONE: "ok",
+    StepStatus.RUNNING: "accent",
+    StepStatus.WAITING: "warn",
+    StepStatus.FAILED: "error",
+}
 # A longer name does not fit into a chip.
 SHORT_NAME = 8
 # What a row has room for of what a step made; the whole of it is in the transcript.
 MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
-CHANGED = (RUNNING, WAITING, READY, FAILED)
+CHANGED = (StepStatus.RUNNING, StepStatus.WAITING, StepStatus.READY, StepStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +83,7 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
     if not state.started_at:
         return None
     try:
-        if state.state != RUNNING and state.seconds:
+        if state.state != StepStatus.RUNNING and state.seconds:
             return int(state.seconds)
         begun = datetime.fromisoformat(state.started_at)
         ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
@@ -118,23 +110,23 @@ def looks_of(
     looks = []
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
-        if state.state == RUNNING and not any_runs(session):
+        if state.state == StepStatus.RUNNING and not any_runs(session):
             # It was cut, by a pause or by the end of Moot, and goes on with the rest.
-            state = replace(state, state=WAITING, reason=CUT)
-        elif (state.state, state.reason) == (WAITING, BUSY) and session.status != SESSION_RUNS:
+            state = replace(state, state=StepStatus.WAITING, reason=CUT)
+        elif (state.state, state.reason) == (StepStatus.WAITING, BUSY) and session.status != Status.RUNNING:
             # Nobody is waited for any more.
-            state = replace(state, state=READY, reason="")
+            state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
         took = seconds_of(state, now)
-        if state.state == DONE and took is not None:
+        if state.state == StepStatus.DONE and took is not None:
             text = time_text(took, words)
-        elif state.state == RUNNING and took is not None:
+        elif state.state == StepStatus.RUNNING and took is not None:
             text = words("step.working_for", time=time_text(took, words))
         why = _why(state, who, words)
         before = next((one for one in step.depends_on if _changes(states.get(one))), "")
-        if state.state == PENDING and before:
+        if state.state == StepStatus.PENDING and before:
             awaited = names.get(before, before)
             text, tone = words("step.waits_for", name=awaited), "warn"
             if len(awaited) > SHORT_NAME:
@@ -181,7 +173,7 @@ def _changes(state: StepState | None) -> bool:
 def _why(state: StepState, who: str, words: Language) -> str:
     """Return why a step waits, failed or was left out, in words; "" where nothing is to be said."""
     key = f"step_reason.{state.reason}"
-    if not state.reason or state.state == DONE:
+    if not state.reason or state.state == StepStatus.DONE:
         return ""
     return words(key, name=who) if key in words.texts else words.problem(state.reason)
 
@@ -213,11 +205,13 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or left out by the user; what a failure blocks is neither."""
     return sum(
-        state.state == DONE or (state.state == SKIPPED and state.reason != BLOCKED)
+        state.state == StepStatus.DONE or (state.state == StepStatus.SKIPPED and state.reason != BLOCKED)
         for state in session.workflow.steps
     )
 
 
 def any_runs(session: WorkflowSession) -> bool:
     """Say whether a step is at work."""
-    return session.status == SESSION_RUNS and any(state.state == RUNNING for state in session.workflow.steps)
+    return session.status == Status.RUNNING and any(
+        state.state == StepStatus.RUNNING for state in session.workflow.steps
+    )

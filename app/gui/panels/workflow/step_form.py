@@ -6,7 +6,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.workflow import BLOCKS, SATISFIES, WorkflowStep
+from app.core.workflow import WhenSkipped, WorkflowStep
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import hbox, vbox
@@ -93,7 +93,7 @@ class StepForm(QFrame):
             role=self.role.text().strip(),
             prompt=self.prompt.text(),
             depends_on=self.after.chosen(),
-            when_skipped=str(self.skipped.currentData() or SATISFIES),
+            when_skipped=str(self.skipped.currentData() or WhenSkipped.SATISFIES),
         )
 
     def show_error(self, text: str) -> None:
@@ -106,7 +106,7 @@ class StepForm(QFrame):
         words, number = self._language, self._place + 1
         kept = self.skipped.currentData() or self._step.when_skipped
         self.skipped.clear()
-        for one in (SATISFIES, BLOCKS):
+        for one in (WhenSkipped.SATISFIES, WhenSkipped.BLOCKS):
             self.skipped.addItem(words(f"step.skip.{one}"), one)
         self.skipped.setCurrentIndex(self.skipped.findData(kept))
         self._after_label.setText(words("step.after"))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.text import visible
-from app.core.workflow import CANCELLED, DONE, FAILED, RUNNING, SKIPPED, WAITING
+from app.core.workflow import StepStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook
@@ -21,7 +21,12 @@ MARK = 14
 INDENT = 20
 MOST_INDENT = 5
 COPY = "copy"
-COLOURS = {DONE: "ok", RUNNING: "accent", WAITING: "warn", FAILED: "error"}
+COLOURS: dict[str, str] = {
+    StepStatus.DONE: "ok",
+    StepStatus.RUNNING: "accent",
+    StepStatus.WAITING: "warn",
+    StepStatus.FAILED: "error",
+}
 
 
 class StepMark(QWidget):
@@ -47,18 +52,18 @@ class StepMark(QWidget):
         centre = ring.center()
         painter.setPen(QPen(colour, 1.4))
         painter.drawEllipse(ring)
-        if self._state == DONE:
+        if self._state == StepStatus.DONE:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((-3.0, 0.2), (-0.8, 2.4), (3.2, -2.1))])
-        elif self._state == RUNNING:
+        elif self._state == StepStatus.RUNNING:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawPie(ring, -90 * 16, -180 * 16)
-        elif self._state == WAITING:
+        elif self._state == StepStatus.WAITING:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((0, -3.6), (0, 0), (2.6, 1.6))])
-        elif self._state == FAILED:
+        elif self._state == StepStatus.FAILED:
             for x in (-2.4, 2.4):
                 painter.drawLine(centre + QPointF(x, -2.4), centre + QPointF(-x, 2.4))
-        elif self._state in (SKIPPED, CANCELLED):
+        elif self._state in (StepStatus.SKIPPED, StepStatus.CANCELLED):
             painter.drawLine(centre + QPointF(-3, 0), centre + QPointF(3, 0))
 
 

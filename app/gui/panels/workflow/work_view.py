@@ -6,7 +6,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import PAUSED, RUNNING, WAITING, WorkflowSession
+from app.core.session import Status, WorkflowSession
 from app.core.text import visible
 from app.core.workflow import STEP_ENDED
 from app.engine.workflow.classifier import by_keyword
@@ -122,15 +122,17 @@ class WorkView(QWidget):
         )
         self._matched.set_text(words("workflow.matched", word=word) if word else "")
         text, tone = state_of(session, words)
-        self._state.set_text("" if status == RUNNING else text, tone)
+        self._state.set_text("" if status == Status.RUNNING else text, tone)
         done = words("workflow.done", done=done_count(session), count=len(work.steps))
         self._done.set_text(done, "accent")
-        reason = words.reason(session.reason) if session.reason and status == PAUSED else ""
+        reason = words.reason(session.reason) if session.reason and status == Status.PAUSED else ""
         self._reason.setText(reason)
         self._reason.setVisible(bool(reason))
         editable = not self._read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
-        self.pause.setVisible(editable and status == RUNNING)
-        self.resume.setVisible(editable and status == PAUSED)
-        self.cancel.setVisible(editable and status in (RUNNING, WAITING, PAUSED) and left)
+        self.pause.setVisible(editable and status == Status.RUNNING)
+        self.resume.setVisible(editable and status == Status.PAUSED)
+        self.cancel.setVisible(
+            editable and status in (Status.RUNNING, Status.WAITING, Status.PAUSED) and left
+        )
         self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))
