@@ -57,10 +57,9 @@ class WindowFrame(QMainWindow):
         from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
 
         from app.gui.commands import written_keys
-        from app.gui.navigation.side_bar import SideBar
+        from app.gui.navigation.side_bar import SideBar, SideSplitter
         from app.gui.navigation.top_bar import TopBar
         from app.gui.pages.welcome_page import WelcomePage
-        from app.gui.widgets.side_splitter import SideSplitter
         from app.gui.widgets.toast import Banner, Toasts
 
         self.language = language

@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
 from app.core.session import DebateMode, Status
 from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.controls import ShorteningButton
+from app.gui.widgets.controls import ShorteningButton, WrappedTick
 from app.gui.widgets.label import ElidedLabel, Paragraph
-from app.gui.widgets.wrapped_tick import WrappedTick
 from tests.app_driver import Person, at_window
 from tests.gui.every_page import DEBATE, every_page, keep_all, parts_of
 from tests.repeats import slow_after

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
-from app.gui.display.file_sizes import size_text
+from app.gui.display.amounts import size_text
 from tests.app_driver import Person, at_window, until
 from tests.engine import foreign_exports as exports
 

@@ -24,7 +24,7 @@ from app.gui.transcript.action_bar import ActionBar
 from app.gui.transcript.jump_pill import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.chip_list import ChipButton
-from app.gui.widgets.plan_row import PlanRow
+from app.gui.widgets.plan_list import PlanRow
 from app.gui.widgets.queue_strip import QueueRow
 from tests.app_driver import at_window
 from tests.gui.every_page import every_page, keep_all, parts_of

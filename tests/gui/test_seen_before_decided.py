@@ -20,12 +20,10 @@ from app.gui.dialogs.restore_dialog import RestoreDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import question_text
-from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.hand_over_card import HandOverCard
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.label import ElidedLabel, Paragraph
-from app.gui.widgets.option_row import OptionRow
 from app.gui.widgets.page_card import PageCard
-from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.storage.paths import resources_dir
 
 SIGNS = "\u3164\u115f\u2800\u200b\u202e\U000e0041\ufe01\x1b\x9b"

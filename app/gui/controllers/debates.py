@@ -19,7 +19,7 @@ from app.engine.debate.verdict import Judge
 from app.engine.engine import DebateSetup, Engine
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionCommands
-from app.gui.files.context_files import read_context
+from app.gui.files.attachments import read_context
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView

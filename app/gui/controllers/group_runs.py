@@ -11,8 +11,8 @@ from app.core.session import ChatSession, GroupSession, Session
 from app.core.text import visible
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.main_pages import MainPages
 from app.gui.controllers.panel_controller import PanelController
+from app.gui.controllers.session_views import MainPages
 from app.gui.display.assistant_display import colours_of
 from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage

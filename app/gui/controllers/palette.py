@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.core.session import ChatSession, Status
 from app.engine.chat.branches import is_shown, root_of
@@ -16,7 +17,6 @@ from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.tasks import Tasks
-from app.gui.widgets.undo_key import UndoKey
 from app.gui.window_frame import WindowFrame
 
 SEARCH = "search everything"
@@ -130,3 +130,34 @@ class PaletteController(QObject):
                 if page is area.currentWidget():
                     return
         self.session_requested.emit(session_id)
+
+
+class UndoKey(QObject):
+    """Watches the field that has the keyboard, in whatever window."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        if event.matches(QKeySequence.StandardKey.Undo) and not _can_undo(watched):
+            # A field claims the key whether or not it has a use for it.
+            event.ignore()
+            return True
+        return False
+
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None:
+            before.removeEventFilter(self)
+        if isinstance(now, QLineEdit | QPlainTextEdit | QTextEdit):
+            now.installEventFilter(self)
+
+
+def _can_undo(field: QObject) -> bool:
+    if isinstance(field, QLineEdit):
+        return field.isUndoAvailable()
+    return isinstance(field, QPlainTextEdit | QTextEdit) and field.document().isUndoAvailable()

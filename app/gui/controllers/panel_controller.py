@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
 from app.engine.engine import Engine
-from app.gui.controllers.main_pages import MainPages
+from app.gui.controllers.session_views import MainPages
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.plan_panel import PlanPanel
 from app.gui.panels.right_panel import RightPanel

@@ -3,20 +3,20 @@ export, open a link.
 """
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.session import Session, SessionSummary, Status
 from app.engine.engine import Engine
-from app.gui.controllers.waiting import with_note
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.display.i18n import Language
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF
 from app.gui.tasks import Tasks
-from app.gui.widgets.toast import Toasts
+from app.gui.widgets.toast import Toast, Toasts
 
 Listed = Session | SessionSummary
 
@@ -128,3 +128,32 @@ class SessionCommands:
         from app.gui.files.pdf_file import write_pdf
 
         await write_pdf(path, session.title, text, QApplication.font())
+
+
+NOTE_AFTER_S = 0.5
+
+
+async def with_note(
+    toasts: Toasts, words: Language, text: str, work: Coroutine[object, object, object]
+) -> bool:
+    """Await work, under a note where it takes longer; say whether it was done and not cancelled."""
+    task = asyncio.ensure_future(work)
+    notes: list[Toast] = []
+
+    def show_note() -> None:
+        notes.append(toasts.show_toast(text, words("dialog.cancel"), task.cancel, undoes=False, stays=True))
+
+    timer = asyncio.get_running_loop().call_later(NOTE_AFTER_S, show_note)
+    waits = asyncio.current_task()
+    try:
+        await task
+    except asyncio.CancelledError:
+        # Who closes the window cancels the waiting, not the work.
+        if waits is not None and waits.cancelling():
+            raise
+        return False
+    finally:
+        timer.cancel()
+        for note in notes:
+            note.leave()
+    return True

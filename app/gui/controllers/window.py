@@ -21,10 +21,9 @@ from app.gui.controllers.chats import ChatController
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.group_runs import GroupController
 from app.gui.controllers.groups import GroupCommands
-from app.gui.controllers.main_pages import MainPages
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
-from app.gui.controllers.session_views import SessionViews
+from app.gui.controllers.session_views import MainPages, SessionViews
 from app.gui.controllers.sessions import SessionCommands
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.welcome import WelcomeController

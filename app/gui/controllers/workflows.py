@@ -20,9 +20,9 @@ from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
 from app.gui.bridge import Bridge
-from app.gui.controllers.main_pages import MainPages
 from app.gui.controllers.panel_controller import PanelController
 from app.gui.controllers.queues import QueueController
+from app.gui.controllers.session_views import MainPages
 from app.gui.controllers.workflow_definitions import DefinitionCommands
 from app.gui.display.amounts import estimate_text
 from app.gui.display.assistant_display import colours_of

@@ -1,4 +1,4 @@
-"""Tokens and money as people read them, and what a session has cost so far."""
+"""Tokens, money and sizes of files in words, and what a session has cost so far."""
 
 from collections.abc import Iterable
 
@@ -112,3 +112,16 @@ def _sum(language: Language, usages: list[Usage | UsageEntry], part: str = "cost
     for usage in usages:
         total.add(usage)
     return money_text(language, total, part), used_text(total)
+
+
+_UNITS = ("B", "kB", "MB", "GB")
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes in short: `950 B`, `12 kB`, `3.4 MB`."""
+    size = float(count)
+    unit = 0
+    while size >= 1_000 and unit < len(_UNITS) - 1:
+        size /= 1_000
+        unit += 1
+    return f"{size:.1f} {_UNITS[unit]}" if unit and size < 10 else f"{size:.0f} {_UNITS[unit]}"

@@ -11,12 +11,21 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QIcon, QPalette, QPixmap
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPalette,
+    QPixmap,
+)
 from PySide6.QtWidgets import QApplication, QStyle
 
 from app.gui.display.desktop_settings import DesktopSettings
-from app.gui.display.icons import draw_svg
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 
 BODY_PX = 14
@@ -230,3 +239,20 @@ def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
 def tall(pixels: float) -> int:
     """Return a height that holds text, grown as the texts are; never less than it is."""
     return round(pixels * max(1.0, text_scale()))
+
+
+def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) -> QPixmap:
+    """Draw an SVG into a square of `side` points, `currentColor` being `colour` (`#RRGGBB`).
+
+    `room` points are left free at its right, to part it from a button's text.
+    """
+    from PySide6.QtSvg import QSvgRenderer
+
+    picture = QPixmap(QSize(side + room, side) * ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    renderer = QSvgRenderer(path.read_bytes().replace(b"currentColor", colour.encode()))
+    painter = QPainter(picture)
+    renderer.render(painter, QRectF(QPoint(0, 0), QSize(side, side) * ratio))
+    painter.end()
+    picture.setDevicePixelRatio(ratio)
+    return picture

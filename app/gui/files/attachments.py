@@ -1,6 +1,6 @@
-"""What the user gives along with a message: text files as text, pictures made small enough for any model.
+"""Files that go into sessions: attachments of a message, and context files of a debate.
 
-Read off the window's thread; used by the chat's composer.
+They are read in a thread; pictures are made small enough for any model.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
 from app.core.errors import BadInput
 from app.core.message import Attachment
+from app.core.session import ContextFile
 from app.core.text import clean_text
 
 MOST_TEXT_BYTES = 1_000_000
@@ -111,3 +112,31 @@ def _saved(image: QImage, format_name: str) -> bytes:
     writer.write(image)
     buffer.close()
     return bytes(held.data())
+
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def size_in_tokens(paths: tuple[str, ...]) -> int:
+    """Return about how many tokens the files have; one that is gone counts nothing."""
+    total = 0
+    for path in paths:
+        try:
+            total += Path(path).stat().st_size
+        except OSError:
+            continue
+    return total // CHARACTERS_PER_TOKEN
+
+
+async def read_context(paths: tuple[str, ...]) -> tuple[ContextFile, ...]:
+    """Read the files off the window's thread. Raises BadInput naming the one that cannot be read."""
+    return await asyncio.to_thread(lambda: tuple(_read_context_file(Path(path)) for path in paths))
+
+
+def _read_context_file(path: Path) -> ContextFile:
+    try:
+        return ContextFile(name=path.name, text=clean_text(path.read_text(encoding="utf-8")))
+    except UnicodeDecodeError as error:
+        raise BadInput("file_not_text", name=path.name) from error
+    except OSError as error:
+        raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error

@@ -1,18 +1,111 @@
 """The side bar: something new, the search, groups, assistants and sessions, and the settings."""
 
-from PySide6.QtCore import QRect, QSize, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
 
 from app.core.session import SessionSummary
 from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.navigation.partner_list import PartnerList
+from app.gui.display.style import Look, sized
+from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
-from app.gui.navigation.side_section import SideSection
-from app.gui.widgets.controls import FootButton, button, icon_button, name_button, scrolling
+from app.gui.widgets.controls import (
+    ShorteningButton,
+    button,
+    icon_button,
+    name_button,
+    paint_shortcut,
+    scrolling,
+)
 from app.gui.widgets.label import plain_label
-from app.gui.widgets.search_field import SearchField
+from app.gui.widgets.search import SearchField
+
+Action = tuple[str, Callable[[], object]]
+
+
+class SideSection(QWidget):
+    """A list of partners under its title; where it is empty, one sentence and one button."""
+
+    def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
+        super().__init__()
+        self.partners = partners
+        self._title = plain_label("section")
+        self._add = icon_button(look, "plus", f"{name}_add")
+        self._add.setFixedSize(26, 24)
+        self._menu = QMenu(self._add)
+        self._add.setMenu(self._menu)
+        self._add.setPopupMode(self._add.ToolButtonPopupMode.InstantPopup)
+        self._hint = plain_label("hint", wrap=True)
+        self._hint.setContentsMargins(8, 2, 4, 0)
+        self.first = ShorteningButton("link", f"{name}_first")
+        self.first.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._empty = QWidget()
+        first = QHBoxLayout()
+        first.setContentsMargins(4, 0, 0, 0)
+        first.addWidget(self.first)
+        first.addStretch(1)
+        empty = QVBoxLayout(self._empty)
+        empty.setContentsMargins(0, 0, 0, 0)
+        empty.setSpacing(2)
+        empty.addWidget(self._hint)
+        empty.addLayout(first)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 2, 3, 0)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._add)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(head)
+        column.addWidget(partners)
+        column.addWidget(self._empty)
+        self._has_hint = False
+        self.show_partners(())
+
+    def show_partners(self, partners: Sequence[Partner]) -> None:
+        """Show these rows in this order."""
+        self.partners.show_partners(partners)
+        self._empty.setVisible(self._has_hint and not partners)
+
+    def set_words(
+        self, title: str, add: str, actions: Sequence[Action], hint: str = "", first: str = ""
+    ) -> None:
+        """Name everything; `actions` are the lines of the menu, `hint` and `first` for the empty list."""
+        self._title.setText(title.upper())
+        name_button(self._add, add)
+        self._menu.clear()
+        for text, act in actions:
+            self._menu.addAction(text, act)
+        self.partners.setAccessibleName(title)
+        self._hint.setText(hint)
+        self.first.show_words(first)
+        self._has_hint = bool(hint)
+        self._empty.setVisible(self._has_hint and not self.partners.count())
+
+
+class FootButton(ShorteningButton):
+    """A flat line of the side bar's foot: icon, words, and the shortcut at the right."""
+
+    def __init__(self, look: Look, icon: str, name: str) -> None:
+        super().__init__("foot", name)
+        self._look = look
+        self._shortcut = ""
+        self.dress(look, icon)
+
+    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
+        """Say `words`; `tip` are the keys, which stand at the right."""
+        self._shortcut = tip
+        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
+        super().show_words(words, tip, taken=keys)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._shortcut:
+            paint_shortcut(QPainter(self), self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+
 
 WIDTH = 248
 
@@ -179,3 +272,57 @@ class SideBar(QFrame):
         self._foot_settings.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
         self.show_sessions(self._summaries, self._asking)
+
+
+MAIN = 1
+
+
+class SideSplitter(QSplitter):
+    """Gives the part in the middle what is left, and the sides their widths back when the window has grown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._widths: dict[int, int] = {}
+        self.setHandleWidth(1)
+        self.setChildrenCollapsible(False)
+        self.splitterMoved.connect(self._on_moved)
+
+    def widths(self) -> list[int]:
+        """Return how wide each part is to be, in pixels; 0 for the one in the middle."""
+        sizes = self.sizes()
+        return [
+            0 if place == MAIN else self._widths.get(place, sizes[place]) for place in range(self.count())
+        ]
+
+    def set_widths(self, widths: Sequence[int]) -> None:
+        """Make the parts as wide as that, in pixels; the one in the middle has the rest, whatever stands there."""
+        self._widths = {place: width for place, width in enumerate(widths) if place != MAIN and width > 0}
+        rest = max(1, self.width() - sum(self._widths.values()))
+        self.setSizes([self._widths.get(place, rest) for place in range(self.count())])
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._give_back()
+        return done
+
+    def _give_back(self) -> None:
+        sizes = self.sizes()
+        middle = self.widget(MAIN)
+        if middle is None:
+            return
+        spare = sizes[MAIN] - max(middle.minimumWidth(), middle.minimumSizeHint().width())
+        given = 0
+        for place, width in self._widths.items():
+            part = self.widget(place)
+            if part is not None and part.isVisibleTo(self):
+                more = max(0, min(width - sizes[place], spare - given))
+                sizes[place] += more
+                given += more
+        if given:
+            sizes[MAIN] -= given
+            self.setSizes(sizes)
+
+    def _on_moved(self, _position: int, handle: int) -> None:
+        moved = 0 if handle == MAIN else handle
+        self._widths[moved] = self.sizes()[moved]

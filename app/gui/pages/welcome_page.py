@@ -21,8 +21,7 @@ from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ShorteningButton, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
-from app.gui.widgets.offer_line import OfferLine
-from app.gui.widgets.server_offers import MOST_SHOWN, ServerOffers
+from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
 
 CARD_WIDTH = 292
 ANY_WIDTH = (1 << 24) - 1

@@ -18,7 +18,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.find_bar import FindBar
+from app.gui.widgets.search import FindBar
 
 
 class ConversationView(QWidget):

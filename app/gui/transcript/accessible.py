@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 from app.gui.transcript.transcript_canvas import TranscriptCanvas
-from app.gui.widgets.painted_text import keep
+from app.gui.widgets.label import keep
 
 _INSTALLED: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""Small painted marks: the speaker's initial and the chip, as widgets and for delegates to paint."""
+"""Small painted marks, as widgets and for delegates: the initial of a participant, a chip, a bar of what is used."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.display.style import Look, sized, tall
 from app.gui.display.theme import Tokens
-from app.gui.widgets.label import plain_tip
-from app.gui.widgets.painted_text import PaintedText
+from app.gui.widgets.label import PaintedText, plain_tip
 
 CHIP_HEIGHT = 22
 CHIP_PADDING = 9
@@ -153,3 +152,39 @@ class Chip(PaintedText):
 
     def _chip_font(self) -> QFont:
         return sized(self.font(), 12, 500)
+
+
+BAR_HEIGHT = 6
+NEARLY = 0.8
+
+
+class UsedBar(QWidget):
+    """Fills from the left; another colour when nearly all is used, and when all is."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._part = 0.0
+        self.setFixedHeight(BAR_HEIGHT)
+        look.changed.connect(self.update)
+
+    def show_part(self, part: float) -> None:
+        """Show how much is used, as a part of 1."""
+        self._part = min(1.0, max(0.0, part))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens = self._look.tokens
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        room = QRectF(self.rect())
+        painter.setBrush(QColor(tokens.line))
+        painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        if self._part:
+            colour = (
+                tokens.error if self._part >= 1 else tokens.warn if self._part >= NEARLY else tokens.accent
+            )
+            painter.setBrush(QColor(colour))
+            room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
+            painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)

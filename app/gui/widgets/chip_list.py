@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import FlowBox
 from app.gui.widgets.controls import Button, button, name_button
-from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import plain_label, plain_tip
 
 MOST_TEXT = 40

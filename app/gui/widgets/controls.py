@@ -6,7 +6,6 @@ from itertools import pairwise
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFontMetrics,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
+    QMenu,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -38,6 +37,7 @@ from app.gui.widgets.label import plain_tip
 TICK = 16
 ICON = 17
 CHOICE_FRAME = 40
+CHEVRON = 14
 
 
 class Button(QPushButton):
@@ -98,38 +98,6 @@ def icon_button(look: Look, icon: str, name: str = "", *, checkable: bool = Fals
     return result
 
 
-class SearchBox(QLineEdit):
-    """A box to search in, with a magnifying glass and the shortcut that leads to it; Escape empties it."""
-
-    def __init__(self, look: Look, name: str, shortcut: str = "") -> None:
-        super().__init__()
-        self._look = look
-        self.setObjectName(name)
-        self.setProperty("kind", "search")
-        self.setClearButtonEnabled(True)
-        self.setTextMargins(24, 0, 0, 0)
-        self._shortcut = shortcut
-        self.setToolTip(shortcut)
-        look.changed.connect(self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        picture = self._look.picture("search", "text_2", ICON - 1, self.devicePixelRatioF())
-        painter = QPainter(self)
-        painter.drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
-        metrics = self.fontMetrics()
-        words = metrics.horizontalAdvance(self.placeholderText()) + metrics.horizontalAdvance(self._shortcut)
-        room = self.width() - 60
-        if self._shortcut and not self.text() and not self.hasFocus() and words <= room:
-            paint_shortcut(painter, self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
-
-
 class ShorteningButton(Button):
     """A button that shortens its words where they do not fit; the tool tip has the whole of them then."""
 
@@ -178,26 +146,26 @@ class ShorteningButton(Button):
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
 
 
-class FootButton(ShorteningButton):
-    """A flat line of the side bar's foot: icon, words, and the shortcut at the right."""
+class MenuButton(ShorteningButton):
+    """A flat button with an icon, its words, and a chevron where `chevron` asks for one."""
 
-    def __init__(self, look: Look, icon: str, name: str) -> None:
-        super().__init__("foot", name)
+    def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
+        super().__init__("menu" if chevron else "plain", name)
         self._look = look
-        self._shortcut = ""
+        self._chevron = chevron
+        self.choices = QMenu(self)
         self.dress(look, icon)
-
-    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
-        """Say `words`; `tip` are the keys, which stand at the right."""
-        self._shortcut = tip
-        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
-        super().show_words(words, tip, taken=keys)
-        self.update()
+        self.clicked.connect(self._on_clicked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._shortcut:
-            paint_shortcut(QPainter(self), self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+        if self._chevron:
+            picture = self._look.picture("chevron-down", "text_2", CHEVRON, self.devicePixelRatioF())
+            place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
+            QPainter(self).drawPixmap(place, picture)
+
+    def _on_clicked(self) -> None:
+        self.choices.popup(self.mapToGlobal(QPoint(0, -self.choices.sizeHint().height() - 4)))
 
 
 def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
@@ -267,6 +235,29 @@ def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
         left, top = box.left(), box.top()
         points = ((3.8, 7.9), (6.6, 10.6), (11.4, 4.9))
         painter.drawPolyline([QPointF(left + x, top + y) for x, y in points])
+
+
+class WrappedTick(TickBox):
+    """A tick box whose words are wrapped."""
+
+    TEXT = TickBox.TEXT | Qt.TextFlag.TextWordWrap
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(look, parent)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, super().sizeHint().height())
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        room = QRect(0, 0, max(1, width - self.BEFORE), 1 << 16)
+        words = self.fontMetrics().boundingRect(room, self.TEXT, self.text())
+        return max(super().sizeHint().height(), words.height() + 4)
 
 
 class Choice(QComboBox):

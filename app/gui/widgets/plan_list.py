@@ -1,19 +1,240 @@
-"""A plan as a list that a person edits: tick, rewrite, move, strike out, add at the end.
-
-Used by the orchestrator's box and by the plan's panel; one Tab stop, then the arrows.
-"""
+"""A plan as a list of items that can be ticked, rewritten, moved, removed and added."""
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.plan import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.widgets.controls import bring_into_sight
-from app.gui.widgets.plan_row import PlanRow
+from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import IconButton, bring_into_sight, icon_button, name_button
+from app.gui.widgets.label import plain_label, plain_tip
+from app.gui.widgets.queue_strip import EditBox
+
+HEIGHT = 27
+MARK = 13
+TEXT_LEFT = 23
+
+
+class PlanRow(QFrame):
+    """An item of a plan.
+
+    Signals: ticked(), rewritten(item before, text), moved(step), removed(), stepped(step) when the arrows
+    lead to another row, entered() when the focus comes.
+    """
+
+    ticked = Signal()
+    rewritten = Signal(object, str)
+    moved = Signal(int)
+    removed = Signal()
+    stepped = Signal(int)
+    entered = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "plan_row")
+        self.setMinimumHeight(tall(HEIGHT))
+        self._language = language
+        self._look = look
+        self._item = PlanItem(text="")
+        self._before = self._item
+        self._current = self._first = self._last = False
+        self._box = EditBox(lines=1, most=4)
+        self._box.setObjectName("plan_edit_box")
+        self._box.hide()
+        self.edit = icon_button(look, "pencil", "plan_edit")
+        self.up = icon_button(look, "chevron-up", "plan_up")
+        self.down = icon_button(look, "chevron-down", "plan_down")
+        self.remove = icon_button(look, "x", "plan_remove")
+        self._tools = QWidget(self)
+        tools = QHBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(0)
+        for widget in (self.edit, self.up, self.down, self.remove):
+            widget.setFixedSize(24, 24)
+            # The keyboard has keys of its own for each: a Tab stop more would only be in the way.
+            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            tools.addWidget(widget)
+        self._tools.hide()
+        self._problem = plain_label("error", wrap=True)
+        self._problem.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(TEXT_LEFT, 1, 2, 1)
+        column.setSpacing(2)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self._problem)
+        row.addWidget(self._box, 1)
+        row.addStretch(0)
+        row.addWidget(self._tools)
+        self.edit.clicked.connect(self._begin)
+        self.up.clicked.connect(lambda: self.moved.emit(-1))
+        self.down.clicked.connect(lambda: self.moved.emit(1))
+        self.remove.clicked.connect(self.removed)
+        self._box.submitted.connect(self._on_submitted)
+        self._box.cancelled.connect(self._end)
+        look.changed.connect(self.update)
+
+    @property
+    def box(self) -> EditBox:
+        """The box the item is rewritten in."""
+        return self._box
+
+    def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
+        """Show the item at a place, counted from 0, of so many; what is being rewritten stays as it is."""
+        words = self._language
+        self._item, self._current = item, current
+        state = words("plan.done" if item.done else "plan.current" if current else "plan.open")
+        self.setAccessibleName(
+            words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
+        )
+        self.setAccessibleDescription(words("plan.keys"))
+        self.setToolTip(plain_tip(item.text))
+        self._box.setAccessibleName(words("plan.edit"))
+        self.up.setEnabled(place > 0)
+        self.down.setEnabled(place < count - 1)
+        names: tuple[tuple[IconButton, str, str], ...] = (
+            (self.edit, "plan.edit", "Enter"),
+            (self.up, "queue.up", "Alt+Up"),
+            (self.down, "queue.down", "Alt+Down"),
+            (self.remove, "plan.remove", "Del"),
+        )
+        for widget, key, shortcut in names:
+            name_button(widget, words(key), shortcut)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        keys = Qt.Key
+        key = keys(event.key())
+        step = {keys.Key_Up: -1, keys.Key_Down: 1}.get(key, 0)
+        if step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.moved.emit(step)
+        elif step:
+            self.stepped.emit(step)
+        elif key == keys.Key_Space and not event.isAutoRepeat():
+            self.ticked.emit()
+        elif key == keys.Key_Delete:
+            self.removed.emit()
+        elif (key in ENTER or key == keys.Key_F2) and not event.isAutoRepeat():
+            self._begin()
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.position().x() < TEXT_LEFT and self._box.isHidden():
+            self.ticked.emit()
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.position().x() >= TEXT_LEFT:
+            self._begin()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._show_tools()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._show_tools()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.entered.emit()
+        self._show_tools()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._show_tools()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setMinimumHeight(tall(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._box.isHidden():
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tokens = self._look.tokens
+        if not self.isEnabled():
+            painter.setOpacity(0.75)
+        self._paint_mark(painter, QPointF(8, self.height() / 2))
+        current = self._current and not self._item.done
+        font = sized(self.font(), 13, 620 if current else 400)
+        font.setStrikeOut(self._item.done)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.accent if current else tokens.text_2))
+        right = self._tools.width() + 6 if self._tools.isVisible() else 4
+        room = self.rect().adjusted(TEXT_LEFT, 0, -right, 0)
+        shown = QFontMetrics(font).elidedText(self._item.text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+    def _paint_mark(self, painter: QPainter, centre: QPointF) -> None:
+        """Paint a ring: ticked where it is done, half full where work is."""
+        tokens = self._look.tokens
+        current = self._current and not self._item.done
+        colour = QColor(tokens.accent if current else tokens.text_2)
+        ring = QRectF(centre.x() - MARK / 2, centre.y() - MARK / 2, MARK, MARK)
+        painter.setPen(QPen(colour, 1.3))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(ring)
+        if current:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawPie(ring, -90 * 16, -180 * 16)
+        elif self._item.done:
+            points = ((-2.8, 0.2), (-0.8, 2.2), (2.9, -1.9))
+            painter.drawPolyline([centre + QPointF(x, y) for x, y in points])
+
+    def _show_tools(self) -> None:
+        wanted = self.isEnabled() and self._box.isHidden() and (self.hasFocus() or self.underMouse())
+        self._tools.setVisible(wanted)
+        self.update()
+
+    def _begin(self) -> None:
+        self._before = self._item
+        self._box.setPlainText(self._item.text)
+        self._box.show()
+        self._tools.hide()
+        self._box.setFocus()
+        self._box.moveCursor(self._box.textCursor().MoveOperation.End)
+
+    def _end(self) -> None:
+        focused = self._box.hasFocus()
+        self._box.hide()
+        self._problem.hide()
+        if focused:
+            self.setFocus()
+        self.update()
+
+    def _on_submitted(self) -> None:
+        text = " ".join(self._box.text().split())
+        if len(text) > MAX_ITEM:
+            # Nothing is taken away: it can be made shorter, or left with Escape.
+            words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
+            self._box.setAccessibleDescription(words)
+            self._problem.setText(words)
+            self._problem.show()
+            return
+        self._end()
+        self.rewritten.emit(self._before, text)
 
 
 class PlanList(QWidget):

@@ -18,9 +18,8 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.chat.reading_strip import ReadingStrip
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import button, icon_button, name_button
+from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph
-from app.gui.widgets.menu_button import MenuButton
 
 MARGINS = 40
 LONGEST_NAME = 24

@@ -26,9 +26,8 @@ from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
-from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.prompt_card import PromptCard

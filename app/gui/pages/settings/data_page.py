@@ -17,7 +17,7 @@ from app.engine.importing.sessions import Arrival
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.import_dialog import ImportDialog
 from app.gui.dialogs.restore_dialog import RestoreDialog
-from app.gui.display.file_sizes import size_text
+from app.gui.display.amounts import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.shared_files import ask_for_file, ask_where

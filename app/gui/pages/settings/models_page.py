@@ -15,8 +15,9 @@ from app.gui.display.style import Look
 from app.gui.pages.settings.model_rows import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import Choice, SearchBox, button
+from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.search import SearchBox
 
 
 class ModelsPage(QWidget):

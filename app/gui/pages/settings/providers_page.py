@@ -14,7 +14,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
-from app.gui.widgets.server_offers import ServerOffers
+from app.gui.widgets.offers import ServerOffers
 
 SERVER_KIND = "openai-compatible"
 

@@ -39,8 +39,9 @@ from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import SearchBox, button, scrolling
+from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.search import SearchBox
 from app.gui.widgets.toast import Toast, Toasts
 
 # Every page with its icon, in the order of the list.

@@ -19,10 +19,10 @@ from app.gui.files.shared_files import save_whole
 from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.pages.settings.usage_table import UsageTable
 from app.gui.tasks import Tasks
+from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.used_bar import UsedBar
 
 LIMIT = "max_month_usd"
 

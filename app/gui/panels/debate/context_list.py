@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.amounts import tokens_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.files.context_files import size_in_tokens
+from app.gui.files.attachments import size_in_tokens
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label

@@ -7,8 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.display.i18n import Language
+from app.gui.widgets.boxes import FlowBox
 from app.gui.widgets.controls import Button, button
-from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import plain_tip
 
 LONGEST_NAME = 14

@@ -30,8 +30,9 @@ from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_list import SUMMARY, matches
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.controls import SearchBox, button, icon_button, name_button
+from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.search import SearchBox
 
 Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76

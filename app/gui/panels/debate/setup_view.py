@@ -25,16 +25,23 @@ from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
-from app.gui.files.context_files import size_in_tokens
+from app.gui.files.attachments import size_in_tokens
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import SeatList
 from app.gui.panels.debate.participant_menu import VoiceMenu
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Button, IconButton, RoundsSlider, Segmented, button, scrolling
+from app.gui.widgets.controls import (
+    Button,
+    IconButton,
+    RoundsSlider,
+    Segmented,
+    WrappedTick,
+    button,
+    scrolling,
+)
 from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wrapped_tick import WrappedTick
 
 MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
 UNDER_TICK = 28

@@ -21,8 +21,7 @@ from app.core.session import Debate
 from app.core.verdict import AGAINST, BEFORE, FOR
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.label import plain_tip
-from app.gui.widgets.painted_text import PaintedText
+from app.gui.widgets.label import PaintedText, plain_tip
 
 HEIGHT = 206
 PADDING = 8

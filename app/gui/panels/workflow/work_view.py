@@ -18,9 +18,8 @@ from app.gui.panels.workflow.start_box import StartBox
 from app.gui.panels.workflow.step_display import StepLook, done_count
 from app.gui.panels.workflow.step_list import StepList
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import ElidedLabel, Paragraph
 
 

@@ -1,13 +1,77 @@
-"""The bar that finds words in the session shown (Ctrl+F); used over a transcript."""
+"""Fields to search with: a box, the button that opens the palette, and the bar that finds in a session."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import ICON, ShorteningButton, icon_button, name_button, paint_shortcut
 from app.gui.widgets.label import plain_label
+
+
+class SearchField(ShorteningButton):
+    """Opens the search; emits `typed` with the first letter where someone types at it."""
+
+    typed = Signal(str)
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__("search", name)
+        self._look = look
+        self._shortcut = ""
+        self.dress(look, "search", side=16, room=6)
+        self.clicked.connect(lambda: self.typed.emit(""))
+
+    def set_keys(self, shortcut: str) -> None:
+        """Show these keys at the right."""
+        self._shortcut = shortcut
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        text = event.text()
+        if text.strip() and text.isprintable():
+            self.typed.emit(text)
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        metrics = self.fontMetrics()
+        words = metrics.horizontalAdvance(self.text()) + metrics.horizontalAdvance(self._shortcut)
+        if words <= self.width() - 60:
+            paint_shortcut(QPainter(self), self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+
+
+class SearchBox(QLineEdit):
+    """A box to search in, with a magnifying glass and the shortcut that leads to it; Escape empties it."""
+
+    def __init__(self, look: Look, name: str, shortcut: str = "") -> None:
+        super().__init__()
+        self._look = look
+        self.setObjectName(name)
+        self.setProperty("kind", "search")
+        self.setClearButtonEnabled(True)
+        self.setTextMargins(24, 0, 0, 0)
+        self._shortcut = shortcut
+        self.setToolTip(shortcut)
+        look.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        picture = self._look.picture("search", "text_2", ICON - 1, self.devicePixelRatioF())
+        painter = QPainter(self)
+        painter.drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
+        metrics = self.fontMetrics()
+        words = metrics.horizontalAdvance(self.placeholderText()) + metrics.horizontalAdvance(self._shortcut)
+        room = self.width() - 60
+        if self._shortcut and not self.text() and not self.hasFocus() and words <= room:
+            paint_shortcut(painter, self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
 
 
 class FindBar(QFrame):
