@@ -6,36 +6,18 @@ was there before does nothing.
 
 import json
 
-from PySide6.QtCore import Qt, QTimer
-
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-
-from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPlainTextEdit
 
 from app.core.message import Consent, Message
-
-from app.core.text import exact
-
-from app.gui.display.i18n import Language
-
-from app.gui.display.style import Look
-
-from app.gui.widgets.composer import ENTER
-
-from app.gui.widgets.controls import Button
-
-from app.gui.widgets.label import plain_label
-
-from app.gui.widgets.prompt_card import PromptCard
-
-from PySide6.QtCore import QTimer, Signal
-
-from PySide6.QtWidgets import QHBoxLayout
-
 from app.core.text import exact, visible
-
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
-
+from app.gui.widgets.controls import Button
+from app.gui.widgets.label import plain_label
+from app.gui.widgets.prompt_card import PromptCard
 
 DEAD_MS = 500
 MAY_HAVE_RUN = "may_have_run"
