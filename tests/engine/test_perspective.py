@@ -126,7 +126,9 @@ def test_korean_speaks_korean() -> None:
     debate = a_debate(2, language="ko", topic="차 없는 도심")
     request = chat_request(debate, [], debate.participants[0], 1, PROMPTS)
     assert "토론 주제: 차 없는 도심" in str(request.messages[1]["content"])
-    assert "순서대로 이전 발언에 이어서 의견을 제시하세요." in str(request.messages[0]["content"])
+    assert "정해진 순서대로 발언합니다. 앞선 발언에 답하면서 의견을 제시하세요." in str(
+        request.messages[0]["content"]
+    )
 
 
 @pytest.mark.threat("T4")

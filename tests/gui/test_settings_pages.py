@@ -275,7 +275,7 @@ async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_somet
 ):
     async with at_window(data_dir, language="ko", theme="dark") as person:
         window = person.window
-        assert window.controller.engine.assistants.find("assistant").name == "어시스턴트"
+        assert window.controller.engine.assistants.find("assistant").name == "기본 어시스턴트"
         assert {one.name for one in window.controller.engine.workflows.all()} >= {"버그 수정"}
         window.controller.settings.choose(replace(kept(person), text_size=110))
         assert window.language.name == "ko"
