@@ -6,14 +6,15 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.core.agent import Agent
 from app.core.errors import StorageError
 from app.core.events import EventBus, Notice, ServersChanged
 from app.core.server_secrets import parted, texts_to_hide
+from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine
-from app.engine.library.agents import read_built_in
+from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.provider_list import key_place, provider_of, unreadable_place
-from app.engine.workflow.commands import read_built_in as read_workflows
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
@@ -151,8 +152,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         bus=bus,
         prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
-        built_in=read_built_in(resources_dir() / "agents"),
-        workflows=read_workflows(resources_dir() / "workflows"),
+        built_in=read_built_in(resources_dir() / "agents", Agent),
+        workflows=read_built_in(resources_dir() / "workflows", WorkflowDefinition),
         as_html=as_html,
         embedded_problem=models.embedded_problem,
         ready_groups=resources_dir() / "groups",

@@ -132,7 +132,8 @@ class Engine:
         self._surroundings = Surroundings(models=metered, store=store, clock=clock)
         self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
         self._tools = tools
-        self._cast = Cast(documents, tools, self.providers, built_in, self._language)
+        self.assistants = Assistants(documents, tools, bus, self._language, built_in)
+        self._cast = Cast(documents, tools, self.providers, self.assistants)
         self._slots = Slots(
             Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
             clock=clock,
@@ -157,7 +158,6 @@ class Engine:
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
         self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
-        self.assistants = Assistants(documents, tools, self._cast, bus)
         self.mcp = Servers(
             documents,
             secrets,

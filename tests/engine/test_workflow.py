@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,14 @@ from app.core.message import Role
 from app.core.provider import ModelRequest, Text
 from app.core.session import Status, WorkflowSession
 from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
+from app.engine.library.definitions import read_built_in
 from app.engine.workflow.classifier import by_keyword, choice_of
-from app.engine.workflow.commands import read_built_in
 from app.engine.workflow.director import begun
 from app.engine.workflow.step_protocol import read_by_people, step_complete
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
 
-BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
 DONE_TEXT = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
 
 _made: list[Bench] = []
@@ -418,3 +419,32 @@ async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> No
     await again.engine.wait(session_id)
     assert states(again, session_id) == {"a": "skipped", "b": "done", "c": "done", "d": "done"}
     assert status(again, session_id) == Status.COMPLETED
+
+
+async def test_a_workflow_is_shared_as_a_file_and_brought_in_elsewhere(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda _request: (Text(text=DONE_TEXT),))
+    workflows = made.engine.workflows
+    document = json.loads(workflows.share("diamond"))
+    assert set(document) == {"version", "id", "name", "keywords", "steps"}
+    document["command"] = "rm -rf /"
+    document["steps"][0]["script"] = "rm -rf /"
+    shared = workflows.read_shared(json.dumps(document))
+    assert shared.dropped == ("command", "steps: script")
+    saved = await workflows.bring_in(shared)
+    assert (saved.id, saved.keywords, saved.steps) == ("diamond-2", DIAMOND.keywords, DIAMOND.steps)
+    assert workflows.find("Diamond").id == "diamond"
+    copy = await workflows.duplicate("diamond", "Twin")
+    assert (copy.id, copy.name, copy.keywords, copy.steps) == ("twin", "Twin", (), DIAMOND.steps)
+    for one in ("one", "two"):
+        await workflows.save(replace(copy, id=one, name="Twins"))
+    with pytest.raises(BadInput, match="workflow_ambiguous"):
+        workflows.find("Twins")
+    for fields, code in (
+        ({"steps": []}, "workflow_no_steps"),
+        ({"steps": [3]}, "shared_field"),
+        ({"steps": [{"id": "a"}]}, "shared_field"),
+        ({"keywords": "diamond"}, "shared_field"),
+        ({"name": "x" * 81}, "workflow_name"),
+    ):
+        with pytest.raises(BadInput, match=code):
+            workflows.read_shared(json.dumps({**document, **fields}))

@@ -9,14 +9,14 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.engine.library.definitions import read_built_in
 from app.engine.workflow.classifier import by_keyword, choice_of
-from app.engine.workflow.commands import read_built_in
 from tests.engine.mutants import mutant
 from tests.engine.workflow_machine import Action, Instance, actions, definitions
 from tests.repeats import repeats, slow_after
 
 MODULE = "app.engine.workflow.director"
-BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows")["en"]
+BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
 MUTANTS = [
     (
         "if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):",

@@ -32,8 +32,8 @@ from app.core.session import (
 )
 from app.core.tool import McpServer
 from app.core.verdict import Ballot, Point, Verdict
-from app.core.workflow import StepState, StepStatus
-from app.engine.workflow.commands import read_built_in as read_workflows
+from app.core.workflow import StepState, StepStatus, WorkflowDefinition
+from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
@@ -137,7 +137,9 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         reason="tool",
     )
     definition = next(
-        one for one in read_workflows(resources_dir() / "workflows")["en"] if one.id == "bug-fix"
+        one
+        for one in read_built_in(resources_dir() / "workflows", WorkflowDefinition)["en"]
+        if one.id == "bug-fix"
     )
     states = (StepStatus.DONE, StepStatus.FAILED, StepStatus.PENDING)
     steps = tuple(

@@ -10,7 +10,7 @@ from app.core.message import Author, Message, Prompt, PromptType
 from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
-from app.engine.library.assistants import SharedAssistant
+from app.engine.library.definitions import Shared
 from app.gui.dialogs.confirm_dialog import ConfirmDialog
 from app.gui.dialogs.consent_dialog import ConsentDialog
 from app.gui.dialogs.import_definition_dialog import BringInDialog, assistant_preview
@@ -58,7 +58,7 @@ SURFACES: dict[str, Make] = {
     "link": lambda words, _look, parent: LinkDialog(words, "https://h/x", ODD, parent),
     "confirm": lambda words, _look, parent: ConfirmDialog(words, ODD, ODD, "Go", parent),
     "bring in": lambda words, look, parent: BringInDialog(
-        words, look, assistant_preview(SharedAssistant(agent=AGENT, dropped=(ODD,)), words), parent
+        words, look, assistant_preview(Shared(definition=AGENT, dropped=(ODD,)), words), parent
     ),
     "import": lambda words, look, parent: ImportDialog(
         words, look, Arrivals(name=ODD, sessions=(ARRIVAL,)), parent

@@ -11,7 +11,7 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError
 from app.core.tool import ToolError
-from app.engine.library.assistants import read_document
+from app.engine.library.definitions import read_document
 from app.engine.turns.call_arguments import read_arguments
 from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign

@@ -1,10 +1,7 @@
 """Who is there and what they may use: assistants, their models and their tools; asked by turn and commands."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
@@ -22,6 +19,7 @@ from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import Tool, Tools
 from app.engine.availability.policies import role_of
+from app.engine.library.definitions import Definitions
 from app.engine.provider_list import ProviderProblem
 from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 from app.engine.workflow.step_protocol import STEP_TOOLS
@@ -58,37 +56,20 @@ class Cast:
         documents: Documents,
         tools: Tools,
         providers: Callable[[], Sequence[ProviderStatus]],
-        built_in: Mapping[str, Sequence[Agent]],
-        language: Callable[[], str],
+        assistants: Definitions[Agent],
     ) -> None:
         self._documents = documents
         self._tools = tools
         self._providers = providers
-        self._language = language
-        self._by_language = {
-            language: {agent.id: agent for agent in agents} for language, agents in built_in.items()
-        }
-
-    @property
-    def _built_in(self) -> Mapping[str, Agent]:
-        """The program's own assistants, in the language that is chosen now."""
-        return self._by_language.get(self._language(), {})
+        self._assistants = assistants
 
     def agents(self) -> tuple[Agent, ...]:
-        """Return every assistant in the user's order; one of the program wins over a file of its id (S8)."""
-        known = {agent.id: agent for agent in self._documents.assistants.all()} | dict(self._built_in)
-        order = {agent_id: place for place, agent_id in enumerate(self.settings().assistant_order)}
-        return tuple(sorted(known.values(), key=lambda agent: order.get(agent.id, len(order))))
+        """Return every assistant in the user's order."""
+        return self._assistants.all()
 
     def agent(self, agent_id: str) -> Agent | None:
-        """Return an assistant by its id."""
-        return self._built_in.get(agent_id) or next(
-            (agent for agent in self._documents.assistants.all() if agent.id == agent_id), None
-        )
-
-    def is_built_in(self, agent_id: str) -> bool:
-        """Whether an assistant is the program's own."""
-        return agent_id in self._built_in
+        """Return an assistant by its id, None where there is none."""
+        return self._assistants.get(agent_id)
 
     def settings(self) -> Settings:
         """Return the user's settings."""
@@ -201,17 +182,3 @@ class Cast:
         status = next((one for one in self._providers() if one.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
         return Voice(provider=provider_id, model=model or (status.default_model if status else ""), row=row)
-
-
-def read_built_in(folder: Path) -> dict[str, tuple[Agent, ...]]:
-    """Read the program's own assistants by language: a folder each, with one JSON file an assistant."""
-    names = set(Agent.__dataclass_fields__)
-    found: dict[str, tuple[Agent, ...]] = {}
-    for file in sorted(folder.glob("*/*.json")):
-        document = json.loads(file.read_text(encoding="utf-8"))
-        values: dict[str, Any] = {
-            name: tuple(item) if isinstance(item, list) else item for name, item in document.items()
-        }
-        agent = Agent(**{name: value for name, value in values.items() if name in names})
-        found[file.parent.name] = (*found.get(file.parent.name, ()), agent)
-    return found

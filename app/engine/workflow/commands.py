@@ -1,9 +1,7 @@
-"""The commands of workflows: recognise, start, steer, define; `engine.workflows` for the faces."""
+"""The commands of workflows: definitions, and work with them; `engine.workflows` for window and command line."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import fields, replace
 from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
@@ -19,6 +17,7 @@ from app.engine.availability.policies import known_roles, role_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import Cast
+from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
@@ -26,9 +25,17 @@ from app.engine.workflow.classifier import by_keyword, choice_of, question
 from app.engine.workflow.director import WORKFLOW, begun, call_id, reopened, with_step, work_turn
 from app.engine.workflow.run import WorkflowRun
 
+_KIND = LibraryKind(
+    noun=WorkflowDefinition,
+    name="workflow",
+    store=lambda documents: documents.workflows,
+    changed=WorkflowsChanged,
+    shared=("name", "keywords", "steps"),
+)
 
-class Workflows:
-    """What a face may do with workflows; everything raises BadInput, NotFound or StorageError in words."""
+
+class Workflows(Definitions[WorkflowDefinition]):
+    """What a user may do with workflows; everything raises BadInput, NotFound or StorageError in words."""
 
     def __init__(
         self,
@@ -40,40 +47,12 @@ class Workflows:
         built_in: Mapping[str, Sequence[WorkflowDefinition]],
         language: Callable[[], str],
     ) -> None:
-        self._documents = documents
+        super().__init__(_KIND, documents, bus, language, built_in)
         self._sessions = sessions
         self._cast = cast
         self._models = models
-        self._bus = bus
-        self._by_language = {language: {one.id: one for one in ones} for language, ones in built_in.items()}
-        self._language = language
         # What choosing a workflow for a command used, until work with it begins.
         self._asked: dict[str, UsageEntry] = {}
-
-    # Definitions
-
-    @property
-    def _built_in(self) -> Mapping[str, WorkflowDefinition]:
-        """The program's own definitions, in the language that is chosen now."""
-        return self._by_language.get(self._language(), {})
-
-    def all(self) -> tuple[WorkflowDefinition, ...]:
-        """Return every definition; the program's own win over a file of their id."""
-        return tuple(
-            ({one.id: one for one in self._documents.workflows.all()} | dict(self._built_in)).values()
-        )
-
-    def find(self, definition_id: str) -> WorkflowDefinition:
-        """Return a definition by id or exact name. Raises NotFound."""
-        wanted = definition_id.strip().casefold()
-        for one in self.all():
-            if wanted in (one.id.casefold(), one.name.casefold()):
-                return one
-        raise NotFound("workflow_not_found", workflow=definition_id)
-
-    def is_built_in(self, definition_id: str) -> bool:
-        """Whether a definition is the program's own, which cannot be changed."""
-        return definition_id in self._built_in
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
@@ -86,28 +65,9 @@ class Workflows:
             for fault in faults(replace(definition, steps=steps), roles)
         ]
 
-    async def save(self, definition: WorkflowDefinition) -> WorkflowDefinition:
-        """Write a definition. Raises BadInput that names the first fault and its place."""
-        if self.is_built_in(definition.id):
-            raise BadInput("workflow_built_in", workflow=definition.name)
-        self._check(definition)
-        saved = await self._documents.workflows.save(definition)
-        self._bus.publish(WorkflowsChanged(session_id=""))
-        return saved
-
-    async def delete(self, definition_id: str) -> None:
-        """Take a definition away; `restore` brings it back."""
-        if self.is_built_in(definition_id):
-            raise BadInput("workflow_built_in", workflow=definition_id)
-        await self._documents.workflows.delete(self.find(definition_id).id)
-        self._bus.publish(WorkflowsChanged(session_id=""))
-
-    async def restore(self, definition: WorkflowDefinition) -> None:
-        """Bring a deleted definition back. Raises BadInput where it exists."""
-        if any(one.id == definition.id for one in self.all()):
-            raise BadInput("bin_place_taken", name=definition.name)
-        await self._documents.workflows.save(definition)
-        self._bus.publish(WorkflowsChanged(session_id=""))
+    async def duplicate(self, definition_id: str, name: str) -> WorkflowDefinition:
+        """Save a copy under another name, without keywords: of two with the same neither would be recognised."""
+        return await self.save(replace(self.find(definition_id), id="", name=name, keywords=(), version=1))
 
     # Work
 
@@ -141,7 +101,7 @@ class Workflows:
     async def start(self, command: str, definition_id: str) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
-        self._check(definition)
+        self._check_runs(definition)
         message = user_message(checked_text(command, ()), (), "")
         chat = Chat(
             assistant_id=WORKFLOW,
@@ -264,30 +224,20 @@ class Workflows:
         else:
             self._sessions.run(live)
 
-    def _check(self, definition: WorkflowDefinition) -> None:
-        found = self.faults(definition)
-        if found:
-            fault = found[0]
+    def _checked(self, definition: WorkflowDefinition) -> WorkflowDefinition:
+        self._check_runs(definition)
+        return super()._checked(definition)
+
+    def _check_runs(self, definition: WorkflowDefinition) -> None:
+        """Raise BadInput that names the first fault and its place."""
+        for fault in self.faults(definition):
             place = "" if fault.place is None else f"steps[{fault.place}]."
             raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
 
-
-def read_built_in(folder: Path) -> dict[str, tuple[WorkflowDefinition, ...]]:
-    """Read the program's own workflows by language: a folder each, with one JSON file a workflow."""
-    found: dict[str, tuple[WorkflowDefinition, ...]] = {}
-    for file in sorted(folder.glob("*/*.json")):
-        document = json.loads(file.read_text(encoding="utf-8"))
-        steps = []
-        for one in document["steps"]:
-            fields: dict[str, Any] = {
-                name: tuple(item) if isinstance(item, list) else item for name, item in one.items()
-            }
-            steps.append(WorkflowStep(**fields))
-        definition = WorkflowDefinition(
-            id=document["id"],
-            name=document["name"],
-            keywords=tuple(document["keywords"]),
-            steps=tuple(steps),
+    def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
+        shared, steps = super()._from_shared(document), document["steps"]
+        known = {field.name for field in fields(WorkflowStep)}
+        unknown = [name for step in steps for name in step if name not in known]
+        return replace(
+            shared, dropped=(*shared.dropped, *(f"steps: {name[:40]}" for name in dict.fromkeys(unknown)))
         )
-        found[file.parent.name] = (*found.get(file.parent.name, ()), definition)
-    return found

@@ -13,7 +13,7 @@ from app.core.agent import Group
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.engine.engine import Engine
-from app.engine.group.commands import SharedGroup
+from app.engine.library.definitions import Shared
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.save_queue import SaveQueue
@@ -179,12 +179,13 @@ class GroupCommands(QObject):
         )
         self._show_to_name(group)
 
-    async def _take_ready(self, ready: Mapping[str, SharedGroup], stem: str) -> None:
+    async def _take_ready(self, ready: Mapping[str, Shared[Group]], stem: str) -> None:
         await self._take(ready[stem])
 
-    async def _take(self, shared: SharedGroup) -> None:
-        named = replace(shared.group, name=self._name(shared.group.name))
-        group = await self._engine.groups.bring_in(replace(shared, group=named))
+    async def _take(self, shared: Shared[Group]) -> None:
+        group = shared.definition
+        named = replace(group, name=self._name(group.name))
+        group = await self._engine.groups.bring_in(replace(shared, definition=named))
         self.show_page(group.id)
 
     async def _duplicate(self, group_id: str) -> None:

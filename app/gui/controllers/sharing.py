@@ -24,7 +24,7 @@ from app.gui.window_frame import WindowFrame
 class Sharing(QObject):
     """Writes what is shared and shows what comes in.
 
-    Signals: assistant_agreed(Agent), group_agreed(SharedGroup) when the user wants to keep what came.
+    Signals: assistant_agreed(Agent), group_agreed(Shared[Group]) when the user wants to keep what came.
     """
 
     assistant_agreed = Signal(object)
@@ -61,7 +61,7 @@ class Sharing(QObject):
         else:
             one = self._engine.assistants.read_shared(text)
             preview = assistant_preview(one, self._language)
-            agreed = partial(self.assistant_agreed.emit, one.agent)
+            agreed = partial(self.assistant_agreed.emit, one.definition)
         dialog = BringInDialog(self._language, self._window.look, preview, self._window)
         dialog.agreed.connect(agreed)
         dialog.open()

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.text import visible
-from app.engine.group.commands import SharedGroup
-from app.engine.library.assistants import SharedAssistant
+from app.engine.library.definitions import Shared
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
@@ -29,9 +28,9 @@ class Preview:
     dropped: Sequence[str]
 
 
-def assistant_preview(shared: SharedAssistant, words: Language) -> Preview:
+def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
     """Return what a shared assistant's file would bring in."""
-    agent = shared.agent
+    agent = shared.definition
     return Preview(
         title=words("bring_in.title"),
         name=agent.name,
@@ -46,9 +45,9 @@ def assistant_preview(shared: SharedAssistant, words: Language) -> Preview:
     )
 
 
-def group_preview(shared: SharedGroup, words: Language) -> Preview:
+def group_preview(shared: Shared[Group], words: Language) -> Preview:
     """Return what a shared group's file would bring in, with what each member is told and may use."""
-    group, agents = shared.group, [one.agent for one in shared.members]
+    group, agents = shared.definition, [one.definition for one in shared.members]
     parts = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
     for agent in agents:
         tools = f"{words('assistant.field.tools')}: {_tools(agent, words)}"
@@ -65,7 +64,7 @@ def group_preview(shared: SharedGroup, words: Language) -> Preview:
         instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
         dropped=(
             *shared.dropped,
-            *(f"{one.agent.name}: {what}" for one in shared.members for what in one.dropped),
+            *(f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped),
         ),
     )
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
-from app.engine.group.commands import SharedGroup
+from app.core.agent import Group
+from app.engine.library.definitions import Shared
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.two_line_item import TwoLineDelegate
@@ -20,7 +21,7 @@ class ReadyGroupsDialog(QDialog):
     chosen = Signal(str)
 
     def __init__(
-        self, words: Language, look: Look, groups: Mapping[str, SharedGroup], parent: QWidget
+        self, words: Language, look: Look, groups: Mapping[str, Shared[Group]], parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -37,9 +38,9 @@ class ReadyGroupsDialog(QDialog):
         self._list.setAccessibleName(words("ready_group.title"))
         for stem, shared in groups.items():
             about = words(f"ready_group.{stem}")
-            item = QListWidgetItem(f"{shared.group.name}\n{about}")
+            item = QListWidgetItem(f"{shared.definition.name}\n{about}")
             item.setData(Qt.ItemDataRole.UserRole, stem)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.group.name}, {about}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.definition.name}, {about}")
             item.setToolTip(plain_tip(about))
             self._list.addItem(item)
         self._members = Paragraph("card_text")
@@ -71,7 +72,7 @@ class ReadyGroupsDialog(QDialog):
 
     def _on_current_changed(self) -> None:
         shared = self._groups[self._stem()]
-        names = ", ".join(one.agent.name for one in shared.members)
+        names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
     def _on_take(self) -> None:

@@ -1,0 +1,242 @@
+"""The commands that assistants, groups and workflows have in common: find, save, restore, order and share."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar, get_args, get_origin
+
+from app.core.agent import Agent
+from app.core.errors import BadInput, NotFound
+from app.core.events import Event, EventBus
+from app.core.store import Definition, DefinitionStore, Documents
+from app.core.text import clean_text
+
+MAX_NAME = 80
+MAX_SHARED = 1_000_000
+
+Noun = TypeVar("Noun")
+
+_UNFIT = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared(Generic[Definition]):
+    """A definition from a shared file, ready to be saved.
+
+    `dropped` names what of the file was left out; `members` are the assistants of a group.
+    """
+
+    definition: Definition
+    dropped: tuple[str, ...] = ()
+    members: tuple["Shared[Agent]", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryKind(Generic[Definition]):
+    """What differs between kinds of definitions.
+
+    `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds the
+    user's order. `shared` are the fields a file for others has, `silent` those it may have that nobody is told of.
+    """
+
+    noun: type[Definition]
+    name: str
+    store: Callable[[Documents], DefinitionStore[Definition]]
+    changed: type[Event]
+    shared: Collection[str]
+    silent: Collection[str] = ()
+    order: str = ""
+
+
+class Definitions(Generic[Definition]):
+    """The definitions of one kind; its commands raise BadInput, NotFound or StorageError in words.
+
+    `built_in` are those that come with the program, by language; they cannot be changed.
+    """
+
+    def __init__(
+        self,
+        kind: LibraryKind[Definition],
+        documents: Documents,
+        bus: EventBus,
+        language: Callable[[], str],
+        built_in: Mapping[str, Sequence[Definition]],
+    ) -> None:
+        self._kind: LibraryKind[Definition] = kind
+        self._documents = documents
+        self._store: DefinitionStore[Definition] = kind.store(documents)
+        self._bus = bus
+        self._language = language
+        self._by_language: dict[str, dict[str, Definition]] = {
+            name: {one.id: one for one in ones} for name, ones in built_in.items()
+        }
+
+    @property
+    def _built_in(self) -> Mapping[str, Definition]:
+        return self._by_language.get(self._language(), {})
+
+    def all(self) -> tuple[Definition, ...]:
+        """Return every definition in the user's order; one of the program wins over a file of its id."""
+        known = {one.id: one for one in self._store.all()} | dict(self._built_in)
+        ordered = getattr(self._documents.settings(), self._kind.order, ())
+        order = {definition_id: place for place, definition_id in enumerate(ordered)}
+        return tuple(sorted(known.values(), key=lambda one: order.get(one.id, len(order))))
+
+    def get(self, definition_id: str) -> Definition | None:
+        """Return a definition by its id, None where there is none."""
+        found: Definition | None = self._built_in.get(definition_id)
+        return found or next((one for one in self._store.all() if one.id == definition_id), None)
+
+    def find(self, id_or_name: str) -> Definition:
+        """Return a definition by id or exact name. Raises NotFound, BadInput where two have the name."""
+        wanted, everyone = id_or_name.strip().casefold(), self.all()
+        found = [one for one in everyone if one.id.casefold() == wanted]
+        found = found or [one for one in everyone if one.name.casefold() == wanted]
+        kind = self._kind.name
+        if not found:
+            raise NotFound(f"{kind}_not_found", **{kind: id_or_name})
+        if len(found) > 1:
+            raise BadInput(f"{kind}_ambiguous", name=id_or_name, ids=", ".join(one.id for one in found))
+        return found[0]
+
+    def is_built_in(self, definition_id: str) -> bool:
+        """Whether a definition comes with the program and cannot be changed."""
+        return definition_id in self._built_in
+
+    async def save(self, definition: Definition) -> Definition:
+        """Write a definition and return it as saved; one without an id gets one from its name."""
+        if not definition.id:
+            definition = replace(definition, id=self._free_id(definition.name))
+        self._check_own(definition.id, definition.name)
+        saved = await self._store.save(self._checked(definition))
+        self._tell()
+        return saved
+
+    async def duplicate(self, definition_id: str, name: str) -> Definition:
+        """Save a copy under another name."""
+        return await self.save(replace(self.find(definition_id), id="", name=name, version=1))
+
+    async def delete(self, definition_id: str) -> None:
+        """Move a definition to the trash; `restore` brings it back."""
+        self._check_own(definition_id, definition_id)
+        await self._store.delete(self.find(definition_id).id)
+        self._tell()
+
+    async def restore(self, definition: Definition) -> None:
+        """Bring a deleted definition back as it was. Raises BadInput where there is one of its id."""
+        if any(one.id == definition.id for one in self.all()):
+            raise BadInput("bin_place_taken", name=definition.name)
+        await self._store.save(definition)
+        self._tell()
+
+    async def versions(self, definition_id: str) -> tuple[Definition, ...]:
+        """Return the versions of a definition that are kept, newest first."""
+        return await self._store.versions(definition_id)
+
+    async def reorder(self, definition_ids: Sequence[str]) -> None:
+        """Keep the order in which definitions of a kind that has one are listed."""
+        order: dict[str, Any] = {self._kind.order: tuple(definition_ids)}
+        await self._documents.save_settings(replace(self._documents.settings(), **order))
+        self._tell()
+
+    def share(self, definition_id: str) -> str:
+        """Return a definition as JSON for others; it names tools and models, never keys or commands."""
+        document = self._to_share(self.find(definition_id))
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+    def read_shared(self, text: str) -> Shared[Definition]:
+        """Read a shared file. Raises BadInput that names the field that is wrong; nothing of it runs."""
+        return self._from_shared(read_document(text))
+
+    async def bring_in(self, shared: Shared[Definition]) -> Definition:
+        """Save what was read from a shared file."""
+        return await self.save(shared.definition)
+
+    def _checked(self, definition: Definition) -> Definition:
+        """Return a definition with its name in order. Raises BadInput."""
+        name = " ".join(clean_text(definition.name).split())
+        if not name or len(name) > MAX_NAME:
+            raise BadInput(f"{self._kind.name}_name", most=MAX_NAME)
+        return replace(definition, name=name)
+
+    def _to_share(self, definition: Definition) -> dict[str, Any]:
+        wanted = ("id", *self._kind.shared)
+        return {"version": 1, **{name: one for name, one in asdict(definition).items() if name in wanted}}
+
+    def _from_shared(self, document: Mapping[str, Any]) -> Shared[Definition]:
+        definition = read_noun(self._kind.noun, {**document, "id": ""}, only=("id", *self._kind.shared))
+        wanted = document.get("id")
+        wanted = wanted if wanted and isinstance(wanted, str) else definition.name
+        definition = replace(definition, id=self._free_id(wanted))
+        expected = {"id", "version", *self._kind.shared, *self._kind.silent}
+        dropped = tuple(str(name)[:40] for name in document if name not in expected)
+        return Shared(definition=self._checked(definition), dropped=dropped)
+
+    def _check_own(self, definition_id: str, name: str) -> None:
+        if self.is_built_in(definition_id):
+            raise BadInput(f"{self._kind.name}_built_in", **{self._kind.name: name})
+
+    def _free_id(self, wanted: str) -> str:
+        """Return an id made of a name that nobody has yet."""
+        base = _UNFIT.sub("-", wanted.strip().casefold()).strip("-._")[:48] or self._kind.name
+        known = {one.id.casefold() for one in self.all()}
+        free, number = base, 2
+        while free in known:
+            free, number = f"{base}-{number}", number + 1
+        return free
+
+    def _tell(self) -> None:
+        self._bus.publish(self._kind.changed(session_id=""))
+
+
+def read_document(text: str) -> dict[str, object]:
+    """Return the JSON object of a shared file. Raises BadInput for what is no such file."""
+    if len(text) > MAX_SHARED:
+        raise BadInput("shared_too_long", most=MAX_SHARED)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadInput("shared_not_json") from None
+    if not isinstance(document, dict) or not document.get("name"):
+        raise BadInput("shared_not_assistant")
+    return document
+
+
+def read_noun(
+    noun: type[Noun], document: Mapping[str, Any], only: Collection[str] = (), place: str = ""
+) -> Noun:
+    """Return the dataclass a JSON object stands for, of its fields `only` these where any are named.
+
+    Unknown fields are left out. Raises BadInput that names the field that is wrong, or the `place` of the object.
+    """
+    values = {}
+    for field in fields(noun):  # type: ignore[arg-type]
+        name, field_place = field.name, place or field.name
+        if only and name not in only:
+            continue
+        if name in document:
+            values[name] = _read_value(field.type, document[name], field_place)
+        elif field.default is MISSING:
+            raise BadInput("shared_field", field=field_place)
+    return noun(**values)
+
+
+def _read_value(kind: Any, value: object, place: str) -> object:
+    if is_dataclass(kind) and isinstance(value, dict):
+        return read_noun(kind, value, place=place)  # type: ignore[arg-type]
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(_read_value(get_args(kind)[0], one, place) for one in value)
+    if type(value) is not kind:
+        raise BadInput("shared_field", field=place)
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def read_built_in(folder: Path, noun: type[Definition]) -> dict[str, list[Definition]]:
+    """Read the program's own definitions by language: a folder each, with one JSON file a definition."""
+    found: dict[str, list[Definition]] = {}
+    for file in sorted(folder.glob("*/*.json")):
+        definition = read_noun(noun, json.loads(file.read_text(encoding="utf-8")))
+        found.setdefault(file.parent.name, []).append(definition)
+    return found
