@@ -58,7 +58,7 @@ async def test_dangerous_links_are_never_opened(qapp, data_dir: Path, opened: li
     async with at_window(data_dir) as person:
         desk = person.window.controller
         for url in REFUSED:
-            desk.commands.open_link(url, "a page")
+            desk.sessions.open_link(url, "a page")
             await person.settle(0)
             assert not person.sees("link_dialog"), url
             # The way of tools and of servers, after the user's yes.
@@ -72,7 +72,7 @@ async def test_a_link_is_opened_once_after_the_whole_host_was_seen(
     qapp, data_dir: Path, opened: list[str]
 ) -> None:
     async with at_window(data_dir) as person:
-        person.window.controller.commands.open_link("https://аpple.com/x", "https://apple.com/\u202egnp.x")
+        person.window.controller.sessions.open_link("https://аpple.com/x", "https://apple.com/\u202egnp.x")
         await until(lambda: person.sees("link_dialog"))
         assert person.find("link_host").text() == "xn--pple-43d.com"
         shown = [one.text() for one in person.find("link_dialog").findChildren(ElidedLabel)]

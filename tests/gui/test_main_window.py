@@ -210,11 +210,11 @@ def test_only_web_and_mail_links_open(url, opens):
 @pytest.mark.threat("T8")
 @pytest.mark.corpus(45, 46)
 async def test_a_link_asks_with_its_whole_host(person):
-    person.window.controller.commands.open_link("https://xn--pple-43d.com/login", "apple.com")
+    person.window.controller.sessions.open_link("https://xn--pple-43d.com/login", "apple.com")
     await until(lambda: person.sees("link_dialog"))
     assert person.find("link_host", QLabel).text() == "xn--pple-43d.com"
     await person.click("link_cancel")
-    person.window.controller.commands.open_link("file:///etc/passwd", "notes")
+    person.window.controller.sessions.open_link("file:///etc/passwd", "notes")
     await person.settle()
     assert not person.sees("link_dialog")
     assert person.sees("toast")

@@ -9,21 +9,21 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, Qt, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog
 
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.engine.drafts import Drafts
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
 from app.gui.files.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.drop_hint import DropHint
-from app.gui.widgets.toast import Toasts
+from app.gui.window_frame import WindowFrame
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Reading:
     session_id: str
 
 
-class AttachmentController(QObject):
+class AttachmentController(Controller):
     """Reads files one after the other; Send waits for them.
 
     Signals: ready(id of a session that is not in front) once what Send waited for there is read,
@@ -46,18 +46,15 @@ class AttachmentController(QObject):
 
     def __init__(
         self,
-        window: QWidget,
-        language: Language,
-        look: Look,
-        drafts: Drafts,
-        page: ChatPage,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
         tasks: Tasks,
-        toasts: Toasts,
+        page: ChatPage,
         takes_images: Callable[[], bool],
     ) -> None:
-        super().__init__(window)
-        self._window, self._language, self._drafts, self._page = window, language, drafts, page
-        self._tasks, self._toasts, self._takes_images = tasks, toasts, takes_images
+        super().__init__(window, engine, bridge, tasks)
+        self._drafts, self._page, self._takes_images = engine.drafts, page, takes_images
         self._numbers = count(1)
         self._readings: dict[int, Reading] = {}
         # What was to be sent from where, as soon as all is read.
@@ -71,9 +68,9 @@ class AttachmentController(QObject):
         composer.reading_cancelled.connect(self._on_cancelled)
         composer.send_waited.connect(self._on_send_waited)
         composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
-        self._hint = DropHint(look, page, (composer, composer.message_box.viewport()), self._takes)
+        self._hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
         self._hint.dropped.connect(composer.message_box.insertFromMimeData)
-        language.changed.connect(self._retranslate)
+        self._language.changed.connect(self._retranslate)
         self._retranslate()
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
@@ -116,9 +113,8 @@ class AttachmentController(QObject):
         """Say that a file is no longer given along in a session, "" for a new chat, and offer to put it back."""
         rewriting = self._drafts.of(session_id or NEW).rewriting
         message_id = rewriting.message_id if rewriting is not None else ""
-        self._toasts.show_toast(
+        self._offer_undo(
             self._language("chat.attachment.removed", name=attachment.name),
-            self._language("toast.undo"),
             lambda: self._put_back(session_id, message_id, attachment, place),
         )
 

@@ -4,11 +4,9 @@ Made by the desk; holds whom a new chat is for.
 """
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Signal
 
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
@@ -20,23 +18,21 @@ from app.engine.chat.branches import versions
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
+from app.gui.controllers.controller import Controller
 from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.display.amounts import most_text
 from app.gui.display.assistant_display import colours_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.transcript.message_row import SETTINGS
 from app.gui.transcript.transcript_model import shown_name
-from app.gui.widgets.toast import Toasts
-from app.gui.window_state import WindowState
+from app.gui.window_frame import WindowFrame
 
 LAST_ASSISTANT = "assistant"
 
 
-class ChatController(QObject):
+class ChatController(Controller):
     """Turns what the chat page asks for into tasks on the engine.
 
     Signals: session_started(session id), settings_requested(page, provider id),
@@ -49,33 +45,16 @@ class ChatController(QObject):
     mode_changed = Signal()
 
     def __init__(
-        self,
-        window: QWidget,
-        language: Language,
-        look: Look,
-        engine: Engine,
-        bridge: Bridge,
-        page: ChatPage,
-        tasks: Tasks,
-        toasts: Toasts,
-        state: WindowState,
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
     ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._language = language
-        self._engine = engine
+        super().__init__(window, engine, bridge, tasks)
         self._page = page
-        self._tasks = tasks
-        self._toasts = toasts
-        self._state = state
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
-        self.files = AttachmentController(
-            window, language, look, engine.drafts, page, tasks, toasts, self._takes_images
-        )
-        self.queue = QueuedMessages(language, engine, bridge, page, toasts, self._start, self._show_draft)
+        self.files = AttachmentController(window, engine, bridge, tasks, page, self._takes_images)
+        self.queue = QueuedMessages(window, engine, bridge, tasks, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._wire()
         self._show_new_draft()
@@ -83,7 +62,7 @@ class ChatController(QObject):
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
-        language.changed.connect(self.refresh)
+        self._language.changed.connect(self.refresh)
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Prepare the page for a new chat with a group or an assistant, the last used one without a name."""
@@ -238,10 +217,6 @@ class ChatController(QObject):
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
         self.files.ready.connect(self._on_ready)
-
-    def _start(self, work: Coroutine[object, object, object]) -> None:
-        """Run a command beside those that run."""
-        self._tasks.add("chat", work)
 
     def _assistant(self) -> Agent | None:
         """Return who is written to: the session's, for a new chat the last used, else the first."""

@@ -4,12 +4,12 @@ Made by the desk; the views of the sessions show what comes of it.
 """
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
@@ -17,8 +17,10 @@ from app.core.session import ENDED
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import DebateSetup, Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
-from app.gui.controllers.sessions import SessionCommands
+from app.gui.controllers.sessions import SessionController
 from app.gui.files.attachments import read_context
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
@@ -30,7 +32,7 @@ TABS = ("0", "1", "2")
 SHOWN, TAB = "panel", "tab"
 
 
-class DebateController(QObject):
+class DebateController(Controller):
     """Turns what the panel and the page of debates ask for into tasks on the engine.
 
     Signals: session_requested(session id) for one that is to be shown wide, delete_requested(session id),
@@ -47,16 +49,15 @@ class DebateController(QObject):
         self,
         window: WindowFrame,
         engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
         panel: DebatePanel,
         page: DiscussionView,
         views: SessionViews,
-        commands: SessionCommands,
-        tasks: Tasks,
+        sessions: SessionController,
     ) -> None:
-        super().__init__(window)
-        self._window, self._engine, self._panel, self._page = window, engine, panel, page
-        self._views, self._commands, self._tasks = views, commands, tasks
-        self._state = window.state
+        super().__init__(window, engine, bridge, tasks)
+        self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # Who judges which debate, and since when.
         self._asked: dict[str, tuple[str, float]] = {}
         self._wire()
@@ -108,7 +109,7 @@ class DebateController(QObject):
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
-        panel, top, commands = self._panel, self._window.top_bar, self._commands
+        panel, top, sessions = self._panel, self._window.top_bar, self._sessions
         self._window.welcome.debate_requested.connect(self.show_setup)
         top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
@@ -118,8 +119,8 @@ class DebateController(QObject):
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.voice_removed.connect(
-            lambda draft, place: self._offer_back(
-                draft.name, lambda: panel.setup.seats.put_back(draft, place)
+            lambda draft, place: self._offer_undo(
+                self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
             )
         )
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
@@ -127,9 +128,9 @@ class DebateController(QObject):
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(self.delete_requested)
         for view in (panel.discussion, self._page):
-            view.pause_requested.connect(commands.pause)
-            view.resume_requested.connect(commands.resume)
-            view.stop_requested.connect(commands.stop)
+            view.pause_requested.connect(sessions.pause)
+            view.resume_requested.connect(sessions.resume)
+            view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
             view.say_requested.connect(self._on_say)
             view.setup_requested.connect(self.show_setup)
@@ -160,7 +161,7 @@ class DebateController(QObject):
             )
         )
         view.again_requested.connect(lambda _id: self._set_up_again(view))
-        view.export_requested.connect(lambda _id, name: self._commands.export(view.session, name))
+        view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Say whose turns hold the debate up that a view shows; who could judge it, and who does."""
@@ -185,7 +186,7 @@ class DebateController(QObject):
         try:
             await self._engine.debates.judge(session_id, judge)
         except MootError as error:
-            problem = self._window.language.problem(error.code, **error.details)
+            problem = self._language.problem(error.code, **error.details)
         finally:
             del self._asked[session_id]
             for view in (self._panel.discussion, self._page):
@@ -236,7 +237,7 @@ class DebateController(QObject):
 
     def _on_history_continue(self, session_id: str) -> None:
         self._on_history_open(session_id)
-        self._commands.resume(session_id)
+        self._sessions.resume(session_id)
 
     def _on_say(self, session_id: str, text: str) -> None:
         self._tasks.add("say", self._say(session_id, text))
@@ -269,7 +270,9 @@ class DebateController(QObject):
         before = self._engine.settings().project_context
         self._choose_context(paths)
         for path in set(before) - set(paths):
-            self._offer_back(Path(path).name, partial(self._put_file_back, path, before.index(path)))
+            self._offer_undo(
+                self._removed(Path(path).name), partial(self._put_file_back, path, before.index(path))
+            )
 
     def _put_file_back(self, path: str, place: int) -> None:
         now = self._engine.settings().project_context
@@ -280,6 +283,5 @@ class DebateController(QObject):
         self._panel.setup.set_context_paths(paths)
         self.settings_chosen.emit({"project_context": paths})
 
-    def _offer_back(self, name: str, put_back: Callable[[], None]) -> None:
-        words = self._window.language
-        self._window.toasts.show_toast(words("setup.removed", name=name), words("toast.undo"), put_back)
+    def _removed(self, name: str) -> str:
+        return self._language("setup.removed", name=name)

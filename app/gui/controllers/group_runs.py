@@ -3,7 +3,7 @@
 Made by the desk; reads the session shown whenever something of it changes.
 """
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 
 from app.core.events import Event
 from app.core.plan import Plan, PlanItem
@@ -11,7 +11,7 @@ from app.core.session import ChatSession, GroupSession, Session
 from app.core.text import visible
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.panel_controller import PanelController
+from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import MainPages
 from app.gui.display.assistant_display import colours_of
 from app.gui.navigation.needs_you import Waiting, question_text
@@ -26,27 +26,28 @@ UNFOLDED = "orchestrator_unfolded"
 PLAN_SHOWN = "plan_panel"
 
 
-class GroupController(PanelController):
+class GroupController(Controller):
     """Shows groups at work and plans, and turns what the user wants of them into tasks on the engine.
 
     Emits session_requested(session id) for what waits in another session.
     """
+
+    session_requested = Signal(str)
 
     def __init__(
         self,
         window: WindowFrame,
         engine: Engine,
         bridge: Bridge,
+        tasks: Tasks,
         page: ChatPage,
         pages: MainPages,
-        tasks: Tasks,
     ) -> None:
-        super().__init__(window, engine, page, pages, tasks)
+        super().__init__(window, engine, bridge, tasks)
+        self._page, self._pages = page, pages
         self.panel = PlanPanel(window.language, window.look)
         self._add_panel(self.panel, window.top_bar.plan_button, PLAN_SHOWN)
-        self._silence = QTimer(self)
-        self._silence.setSingleShot(True)
-        self._silence.setInterval(SILENT_MS)
+        self._silence = QTimer(self, singleShot=True, interval=SILENT_MS)
         self._silence.timeout.connect(lambda: page.box.show_silent(True))
         self._wire(bridge)
         page.box.unfold(self._state.flag(UNFOLDED, False))
@@ -147,11 +148,7 @@ class GroupController(PanelController):
             self._start(self._engine.groups.change_plan(session_id, plan))
 
     def _offer_back(self, session_id: str, item: PlanItem, place: int) -> None:
-        self._toasts.show_toast(
-            self._language("plan.removed"),
-            self._language("toast.undo"),
-            lambda: self._put_back(session_id, item, place),
-        )
+        self._offer_undo(self._language("plan.removed"), lambda: self._put_back(session_id, item, place))
 
     def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
         """Put an item where it was, in the plan as it is by now."""

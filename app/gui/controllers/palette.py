@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 from app.core.session import ChatSession, Status
 from app.engine.chat.branches import is_shown, root_of
 from app.engine.engine import Engine
+from app.gui.bridge import Bridge
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
+from app.gui.controllers.controller import Controller
 from app.gui.dialogs.palette import Palette
 from app.gui.dialogs.palette_entry import SETTING, PaletteCommand
 from app.gui.pages.settings.settings_dialog import PAGES
@@ -24,7 +26,7 @@ OPEN_HIT = "open a message"
 MOST_HITS = 50
 
 
-class PaletteController(QObject):
+class PaletteController(Controller):
     """Starts `actions`, by the commands' names, from their keys and from the palette.
 
     Signals: session_requested(session id), assistant_requested(assistant id) to chat with one,
@@ -36,10 +38,14 @@ class PaletteController(QObject):
     settings_requested = Signal(str, str)
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, tasks: Tasks, actions: Mapping[str, Callable[[], object]]
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
+        actions: Mapping[str, Callable[[], object]],
     ) -> None:
-        super().__init__(window)
-        self._window, self._language, self._engine, self._tasks = window, window.language, engine, tasks
+        super().__init__(window, engine, bridge, tasks)
         self._actions = {**actions, "search": self.search}
         self._commands: list[PaletteCommand] = []
         self._shortcuts: dict[str, QShortcut] = {}
@@ -109,7 +115,7 @@ class PaletteController(QObject):
         turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
         if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
             if live.session.status in (Status.RUNNING, Status.WAITING) and not stops:
-                self._window.toasts.show_toast(
+                self._toasts.show_toast(
                     self._language("palette.other_version"),
                     self._language("palette.stop_and_show"),
                     lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
@@ -121,7 +127,7 @@ class PaletteController(QObject):
     def _show_message(self, session_id: str, message_id: str) -> None:
         """Open a session where a message begins."""
         place, area = f"{message_id}:0", self._window.main_area
-        self._window.state.keep_place(session_id, place)
+        self._state.keep_place(session_id, place)
         for number in range(area.count()):
             page = area.widget(number)
             if isinstance(page, ConversationView) and page.session_id == session_id:

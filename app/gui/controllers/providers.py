@@ -5,11 +5,13 @@ the embedded model's file is fetched. Made by the desk; the welcome page asks.
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.core.errors import MootError
 from app.core.provider import FoundServer, ProviderConfig
 from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
@@ -18,15 +20,13 @@ DISMISSED = "dismissed_servers"
 FETCHING = "fetch the embedded model"
 
 
-class ProviderController(QObject):
+class ProviderController(Controller):
     """Offers, connects and fetches; emits `changed` once there is another provider, or one more is ready."""
 
     changed = Signal()
 
-    def __init__(self, window: WindowFrame, engine: Engine, tasks: Tasks) -> None:
-        super().__init__(window)
-        self._window, self._engine, self._tasks = window, engine, tasks
-        self._language, self._state = window.language, window.state
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+        super().__init__(window, engine, bridge, tasks)
         self._page = window.welcome
         self._servers: tuple[FoundServer, ...] = ()
         self._unread = ""
@@ -52,9 +52,9 @@ class ProviderController(QObject):
             return
         words, text = self._language, self._language(f"keyring.unread_{self._unread}")
         if self._unread == "locked":
-            self._window.toasts.show_toast(text, words("keyring.unlock"), self._unlock, undoes=False)
+            self._toasts.show_toast(text, words("keyring.unlock"), self._unlock, undoes=False)
         else:
-            self._window.toasts.show_toast(text)
+            self._toasts.show_toast(text)
 
     def _unlock(self) -> None:
         self._tasks.start("unlock the keyring", self._engine.keys.unlock())
@@ -79,11 +79,11 @@ class ProviderController(QObject):
         def act() -> None:
             self._tasks.add("undo", self._take_back(undo))
 
-        self._window.toasts.show_toast(text, self._language("toast.undo"), act)
+        self._offer_undo(text, act)
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
         if not await undo():
-            self._window.toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
+            self._toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
         self.changed.emit()
 
     async def _use(self, server: FoundServer) -> None:
@@ -93,7 +93,7 @@ class ProviderController(QObject):
         words = self._language
         text = words("offer.used", name=words.server(server), model=server.models[0])
         undo = partial(self._on_undo, config.id, before.get(config.id))
-        self._window.toasts.show_toast(text, words("toast.undo"), undo)
+        self._offer_undo(text, undo)
 
     def _on_undo(self, provider_id: str, before: ProviderConfig | None) -> None:
         self._tasks.add("undo", self._undo(provider_id, before))
@@ -123,5 +123,5 @@ class ProviderController(QObject):
             said = words.problem(error.code, **error.details)
         finally:
             page.offer_model(self._engine.connections.can_fetch_embedded())
-        self._window.toasts.show_toast(said)
+        self._toasts.show_toast(said)
         self.changed.emit()

@@ -3,10 +3,8 @@
 Made by the desk of chats.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
-
-from PySide6.QtCore import QObject
 
 from app.core.draft import Draft
 from app.core.errors import MootError
@@ -15,36 +13,37 @@ from app.core.message import Role
 from app.core.session import ChatSession, QueuedMessage
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.display.i18n import Language
+from app.gui.controllers.controller import Controller
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.widgets.toast import Toasts
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
 
-Start = Callable[[Coroutine[object, object, object]], None]
 
-
-class QueuedMessages(QObject):
+class QueuedMessages(Controller):
     """Turns what is asked of a chat's queue into tasks; no words that were written for it are lost."""
 
     def __init__(
         self,
-        language: Language,
+        window: WindowFrame,
         engine: Engine,
         bridge: Bridge,
+        tasks: Tasks,
         page: ChatPage,
-        toasts: Toasts,
-        start: Start,
         show_draft: Callable[[str, Draft], None],
     ) -> None:
-        """`start` runs a command, `show_draft` keeps what is left unsent in a session and shows it there."""
-        super().__init__(page)
-        self._language, self._engine, self._toasts = language, engine, toasts
-        self._page, self._start, self._show_draft = page, start, show_draft
+        """`show_draft` keeps the unsent draft of a session and shows it if the session is in front."""
+        super().__init__(window, engine, bridge, tasks)
+        self._page, self._show_draft = page, show_draft
         queue = page.queue
-        queue.edited.connect(lambda queued_id, text: start(self._edit(page.session_id, queued_id, text)))
-        queue.moved.connect(lambda queued_id, place: start(self._move(page.session_id, queued_id, place)))
-        queue.sent.connect(lambda queued_id: start(self._send_now(page.session_id, queued_id)))
+        queue.edited.connect(
+            lambda queued_id, text: self._start(self._edit(page.session_id, queued_id, text))
+        )
+        queue.moved.connect(
+            lambda queued_id, place: self._start(self._move(page.session_id, queued_id, place))
+        )
+        queue.sent.connect(lambda queued_id: self._start(self._send_now(page.session_id, queued_id)))
         queue.written.connect(self._on_written)
-        queue.removed.connect(lambda queued_id: start(self._remove(page.session_id, queued_id)))
+        queue.removed.connect(lambda queued_id: self._start(self._remove(page.session_id, queued_id)))
         bridge.session_changed.connect(self._on_session_changed)
 
     def _on_written(self, _queued_id: str, text: str | None) -> None:
@@ -91,9 +90,8 @@ class QueuedMessages(QObject):
         await self._engine.chats.remove_queued(session_id, queued_id)
         await self._engine.chats.send_queued(session_id)
         place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
-        self._toasts.show_toast(
+        self._offer_undo(
             self._language("queue.removed"),
-            self._language("toast.undo"),
             lambda: self._start(self._put_back(session_id, queued, place)),
         )
 

@@ -5,7 +5,7 @@ Made by the workflow desk; who is busy stands in the side bar, the whole of it i
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
 from app.core.errors import MootError
 from app.core.events import AvailabilityChanged
@@ -13,6 +13,7 @@ from app.engine.availability.policies import MADE_FOR
 from app.engine.availability.slots import Job
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
 from app.gui.dialogs.queue_dialog import QueueDialog, QueueRow, QueueSection
 from app.gui.display.assistant_display import colours_of
 from app.gui.panels.workflow.busy_list import busy_text
@@ -23,7 +24,7 @@ from app.gui.window_frame import WindowFrame
 TICK_MS = 1_000
 
 
-class QueueController(QObject):
+class QueueController(Controller):
     """Keeps the side bar's words of who is busy, and the dialog of the queues.
 
     Emits changed() when somebody is more or less busy than before, session_requested(session id).
@@ -33,15 +34,12 @@ class QueueController(QObject):
     session_requested = Signal(str)
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window)
-        self._window, self._engine, self._tasks = window, engine, tasks
-        self._language = window.language
+        super().__init__(window, engine, bridge, tasks)
         # Those of whom the side bar says how busy they are.
         self._known = set(engine.queues.held())
         self._agent_id = ""
         self._dialog: QueueDialog | None = None
-        self._clock = QTimer(self)
-        self._clock.setInterval(TICK_MS)
+        self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._refresh)
         bridge.availability_changed.connect(self._on_availability)
         self._language.changed.connect(self._say_all)
@@ -52,7 +50,7 @@ class QueueController(QObject):
         if self._dialog is not None:
             self._dialog.close()
         self._agent_id = agent_id
-        dialog = self._dialog = QueueDialog(self._language, self._window.look, self._window)
+        dialog = self._dialog = QueueDialog(self._language, self._look, self._window)
         queues = self._engine.queues
         dialog.opened.connect(self._on_opened)
         dialog.moved_up.connect(lambda job_id: self._try(lambda: queues.move_to_front(job_id)))
@@ -78,7 +76,7 @@ class QueueController(QObject):
         try:
             command()
         except MootError as error:
-            toasts = self._dialog.toasts if self._dialog is not None else self._window.toasts
+            toasts = self._dialog.toasts if self._dialog is not None else self._toasts
             toasts.show_toast(self._language.problem(error.code, **error.details))
         self._refresh()
 

@@ -4,21 +4,20 @@ Switching or closing a view changes nothing in a run (the runtime belongs to the
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.events import (
-    CallsStreamed,
     Event,
     MessageFinished,
     MessageStarted,
     RetryScheduled,
     SessionChanged,
     SessionDeleted,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
     TurnStarted,
 )
 from app.core.message import Message
@@ -74,10 +73,13 @@ class SessionViews(QObject):
         bridge.text_arrived.connect(self._on_text_arrived)
         bridge.message_finished.connect(self._on_message_finished)
         bridge.retry_scheduled.connect(self._on_retry_scheduled)
-        bridge.calls_streamed.connect(self._on_calls_streamed)
-        bridge.tool_started.connect(self._on_tool_started)
-        bridge.tool_finished.connect(self._on_tool_finished)
-        bridge.turn_finished.connect(self._on_turn_finished)
+        for signal, show in (
+            (bridge.calls_streamed, ChatPage.show_calls),
+            (bridge.tool_started, ChatPage.show_tool_started),
+            (bridge.tool_finished, ChatPage.show_tool_finished),
+            (bridge.turn_finished, ChatPage.show_turn_finished),
+        ):
+            signal.connect(partial(self._show_in_chats, show))
 
     def summary(self, session_id: str) -> SessionSummary | None:
         """Return what the list of sessions knows of one, None where there is none."""
@@ -141,8 +143,10 @@ class SessionViews(QObject):
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
-    def _chats(self, event: Event) -> list[ChatPage]:
-        return [view for view in self._showing(event.session_id) if isinstance(view, ChatPage)]
+    def _show_in_chats(self, show: Callable[[ChatPage, Any], None], event: Event) -> None:
+        for view in self._showing(event.session_id):
+            if isinstance(view, ChatPage):
+                show(view, event)
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         if event.session.status != Status.RUNNING:
@@ -199,22 +203,6 @@ class SessionViews(QObject):
         self._retries[event.session_id] = event, time.monotonic()
         for view in self._showing(event.session_id):
             view.show_retry(event)
-
-    def _on_calls_streamed(self, event: CallsStreamed) -> None:
-        for view in self._chats(event):
-            view.show_calls(event)
-
-    def _on_tool_started(self, event: ToolStarted) -> None:
-        for view in self._chats(event):
-            view.show_tool_started(event)
-
-    def _on_tool_finished(self, event: ToolFinished) -> None:
-        for view in self._chats(event):
-            view.show_tool_finished(event)
-
-    def _on_turn_finished(self, event: TurnFinished) -> None:
-        for view in self._chats(event):
-            view.show_turn_finished(event)
 
 
 def provisional(summary: SessionSummary, tail: list[Message]) -> Session:

@@ -6,32 +6,22 @@ import asyncio
 from collections.abc import Coroutine
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from app.core.session import Session, SessionSummary, Status
-from app.engine.engine import Engine
+from app.gui.controllers.controller import Controller
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.display.i18n import Language
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF
-from app.gui.tasks import Tasks
 from app.gui.widgets.toast import Toast, Toasts
 
 Listed = Session | SessionSummary
 
 
-class SessionCommands:
+class SessionController(Controller):
     """Turns requests about sessions into tasks on the engine."""
-
-    def __init__(
-        self, window: QWidget, language: Language, engine: Engine, tasks: Tasks, toasts: Toasts
-    ) -> None:
-        self._window = window
-        self._language = language
-        self._engine = engine
-        self._tasks = tasks
-        self._toasts = toasts
 
     def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked again while that is under way, at once."""
@@ -92,17 +82,15 @@ class SessionCommands:
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
-        self._toasts.show_toast(
+        self._offer_undo(
             self._language("history.deleted", title=summary.title),
-            self._language("toast.undo"),
             lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
         )
 
     async def _rename(self, session: Listed, title: str) -> None:
         await self._engine.chats.rename(session.id, title)
-        self._toasts.show_toast(
+        self._offer_undo(
             self._language("session.renamed", title=title),
-            self._language("toast.undo"),
             lambda: self._tasks.start(
                 f"rename {session.id}", self._engine.chats.rename(session.id, session.title)
             ),

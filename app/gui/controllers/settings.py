@@ -4,11 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
 from app.gui.pages.settings.settings_dialog import SettingsDialog
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
@@ -16,7 +17,7 @@ from app.gui.window_frame import WindowFrame
 SAVE = "save settings"
 
 
-class SettingsController(QObject):
+class SettingsController(Controller):
     """Opens the dialog of the settings, applies what is chosen at once, and saves it.
 
     Signals: applied(Settings) for what is not the window's language or look, providers_changed(),
@@ -30,11 +31,10 @@ class SettingsController(QObject):
     undo_left = Signal(str, object)
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, data_dir: Path, bridge: Bridge, tasks: Tasks
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, data_dir: Path
     ) -> None:
-        super().__init__(window)
-        self._window, self._language, self._look = window, window.language, window.look
-        self._engine, self._data_dir, self._bridge, self._tasks = engine, data_dir, bridge, tasks
+        super().__init__(window, engine, bridge, tasks)
+        self._data_dir = data_dir
         self._chosen: Settings | None = None
 
     def current(self) -> Settings:

@@ -7,20 +7,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QImage
 
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.engine.engine import Engine
+from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
-from app.gui.display.style import Look
+from app.gui.controllers.controller import Controller
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
-from app.gui.pages.welcome_page import WelcomePage
+from app.gui.tasks import Tasks
 from app.gui.widgets.label import plain_tip
+from app.gui.window_frame import WindowFrame
 
 
-class WelcomeController(QObject):
+class WelcomeController(Controller):
     """Turns what is written on the welcome page into a new chat; new_requested(group id) has its page shown.
 
     What is not sent yet is the draft of a new chat, wherever that is written.
@@ -28,19 +30,21 @@ class WelcomeController(QObject):
 
     new_requested = Signal(str)
 
-    def __init__(self, page: WelcomePage, look: Look, engine: Engine, chats: ChatController) -> None:
-        super().__init__(page)
-        self._page, self._look, self._engine = page, look, engine
-        self._chats = chats
+    def __init__(
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, chats: ChatController
+    ) -> None:
+        super().__init__(window, engine, bridge, tasks)
+        self._page, self._chats = window.welcome, chats
         self._group_id = ""
         self._filling = False
         self._wire()
         # What was written before anything could be sent counts, not what was left the last time.
-        text = page.composer.box.toPlainText()
+        composer = self._page.composer
+        text = composer.box.toPlainText()
         if text:
             engine.drafts.keep(NEW, replace(engine.drafts.of(NEW), text=text))
         self._show_draft()
-        page.composer.hold(False)
+        composer.hold(False)
         self.refresh()
 
     def refresh(self) -> None:

@@ -24,7 +24,7 @@ from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
 from app.gui.controllers.session_views import MainPages, SessionViews
-from app.gui.controllers.sessions import SessionCommands
+from app.gui.controllers.sessions import SessionController
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.controllers.workflows import WorkflowController
@@ -76,36 +76,21 @@ class WindowController(QObject):
         self.views = SessionViews(
             engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
         )
-        self.commands = SessionCommands(window, self._language, engine, self.tasks, window.toasts)
-        self.debates = DebateController(
-            window, engine, self.panel, self.session_page, self.views, self.commands, self.tasks
-        )
-        self.chats = ChatController(
-            window,
-            self._language,
-            self._look,
-            engine,
-            self._bridge,
-            self.chat_page,
-            self.tasks,
-            window.toasts,
-            self._state,
-        )
-        self.groups = GroupController(window, engine, self._bridge, self.chat_page, self.pages, self.tasks)
-        self.workflows = WorkflowController(
-            window, engine, self._bridge, self.chat_page, self.pages, self.tasks
-        )
-        self.welcome = WelcomeController(window.welcome, self._look, engine, self.chats)
-        self.providers = ProviderController(window, engine, self.tasks)
+        parts = (window, engine, self._bridge, self.tasks)
+        self.sessions = SessionController(*parts)
+        self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
+        self.chats = ChatController(*parts, self.chat_page)
+        self.groups = GroupController(*parts, self.chat_page, self.pages)
+        self.workflows = WorkflowController(*parts, self.chat_page, self.pages)
+        self.welcome = WelcomeController(*parts, self.chats)
+        self.providers = ProviderController(*parts)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge)
         self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
-        self.settings = SettingsController(window, engine, data_dir, self._bridge, self.tasks)
-        self.palette = PaletteController(window, engine, self.tasks, self.actions())
-        self.notifications = Notifications(window, engine, self._bridge, self.tasks)
-        self._list_timer = QTimer(self)
-        self._list_timer.setSingleShot(True)
-        self._list_timer.setInterval(LIST_REFRESH_MS)
+        self.settings = SettingsController(*parts, data_dir)
+        self.palette = PaletteController(*parts, self.actions())
+        self.notifications = Notifications(*parts)
+        self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._wire(self._bridge)
 
@@ -144,11 +129,11 @@ class WindowController(QObject):
         side.sessions.delete_requested.connect(self._on_delete)
         side.sessions.rename_requested.connect(self._on_rename)
         side.sessions.export_requested.connect(
-            lambda session_id, name: self.commands.export(self.views.summary(session_id), name)
+            lambda session_id, name: self.sessions.export(self.views.summary(session_id), name)
         )
         top.side_requested.connect(lambda: self.window.show_side(True))
-        top.export_requested.connect(lambda name: self.commands.export(self.pages.session, name))
-        top.rename_requested.connect(lambda title: self.commands.rename(self.pages.session, title))
+        top.export_requested.connect(lambda name: self.sessions.export(self.pages.session, name))
+        top.rename_requested.connect(lambda title: self.sessions.rename(self.pages.session, title))
         self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
         self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
@@ -163,7 +148,7 @@ class WindowController(QObject):
         bridge.models_changed.connect(self.providers.changed)
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
-            conversation.link_requested.connect(self.commands.open_link)
+            conversation.link_requested.connect(self.sessions.open_link)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
@@ -246,7 +231,7 @@ class WindowController(QObject):
     def pause_or_resume(self) -> None:
         """Pause the session in front, or let it go on."""
         if self.pages.current is not None:
-            self.commands.pause_or_resume(self.pages.current.session)
+            self.sessions.pause_or_resume(self.pages.current.session)
 
     def toggle_side(self) -> None:
         """Show the side bar or hide it."""
@@ -282,12 +267,12 @@ class WindowController(QObject):
     def _on_delete(self, session_id: str) -> None:
         summary = self.views.summary(session_id)
         if summary is not None:
-            self.commands.delete(summary)
+            self.sessions.delete(summary)
 
     def _on_rename(self, session_id: str) -> None:
         summary = self.views.summary(session_id)
         if summary is not None:
-            self.commands.ask_name(summary)
+            self.sessions.ask_name(summary)
 
     # What has happened
 

@@ -5,7 +5,7 @@ Made by the desk; reads the session in front whenever something of it changes.
 
 from collections.abc import Callable, Coroutine
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
@@ -20,7 +20,7 @@ from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
 from app.gui.bridge import Bridge
-from app.gui.controllers.panel_controller import PanelController
+from app.gui.controllers.controller import Controller
 from app.gui.controllers.queues import QueueController
 from app.gui.controllers.session_views import MainPages
 from app.gui.controllers.workflow_definitions import DefinitionCommands
@@ -38,28 +38,30 @@ TICK_MS = 1_000
 SHOWN = "workflow_panel"
 
 
-class WorkflowController(PanelController):
+class WorkflowController(Controller):
     """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
 
     Emits session_requested(session id) for one that has begun.
     """
+
+    session_requested = Signal(str)
 
     def __init__(
         self,
         window: WindowFrame,
         engine: Engine,
         bridge: Bridge,
+        tasks: Tasks,
         page: ChatPage,
         pages: MainPages,
-        tasks: Tasks,
     ) -> None:
-        super().__init__(window, engine, page, pages, tasks)
+        super().__init__(window, engine, bridge, tasks)
+        self._page, self._pages = page, pages
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
         self.queues = QueueController(window, engine, bridge, tasks)
         self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
         self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
-        self._clock = QTimer(self)
-        self._clock.setInterval(TICK_MS)
+        self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._show_work)
         self._wire(bridge)
         self.refresh()

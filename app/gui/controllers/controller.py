@@ -1,0 +1,42 @@
+"""The base of the controllers: what each of them has at hand, and what they share."""
+
+from collections.abc import Callable, Coroutine
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QAbstractButton
+
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.panels.plan_panel import PlanPanel
+from app.gui.panels.right_panel import RightPanel
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
+
+
+class Controller(QObject):
+    """Answers what the user asks of one part of the window, and shows there what the engine reports."""
+
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+        super().__init__(window)
+        self._window, self._engine, self._bridge, self._tasks = window, engine, bridge, tasks
+        self._language, self._look = window.language, window.look
+        self._state, self._toasts = window.state, window.toasts
+
+    def _start(self, work: Coroutine[object, object, object]) -> None:
+        """Run a command of the engine beside those that run."""
+        self._tasks.add(type(self).__name__, work)
+
+    def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
+        """Say what was done, with a button that takes it back."""
+        self._toasts.show_toast(text, self._language("toast.undo"), undo)
+
+    def _add_panel(self, panel: PlanPanel | RightPanel, button: QAbstractButton, kept: str) -> None:
+        """Add a panel beside the main area, shown by a button; `kept` is its name in the window's state."""
+        splitter = self._window.splitter
+        splitter.addWidget(panel)
+        splitter.setCollapsible(splitter.indexOf(panel), False)
+        button.setChecked(self._state.flag(kept, False))
+        panel.setVisible(button.isChecked())
+        button.toggled.connect(panel.setVisible)
+        button.toggled.connect(lambda on: self._state.keep(kept, on))
+        panel.close_requested.connect(lambda: button.setChecked(False))
