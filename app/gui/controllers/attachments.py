@@ -1,6 +1,6 @@
-"""What the window does with files given along: reads them in the background, and puts them where they belong.
+"""Attachments of chats: reads files in the background and adds them to the draft they were chosen for.
 
-Made by the desk of chats. A file belongs to the session it was given in, whatever is in front once it is read.
+A file belongs to the session it was chosen in, whichever session is in front once it is read.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from app.gui.window_frame import WindowFrame
 
 @dataclass(slots=True)
 class Reading:
-    """A file on its way into the draft of a session, "" for a new chat."""
+    """A file that is being read for the draft of a session, "" for a new chat."""
 
     name: str
     session_id: str
@@ -37,8 +37,8 @@ class Reading:
 class AttachmentController(Controller):
     """Reads files one after the other; Send waits for them.
 
-    Signals: ready(id of a session that is not in front) once what Send waited for there is read,
-    brought_back() when an attachment was put back into a draft.
+    Signals: ready(session id) when all files are read that Send waited for in a session not in front,
+    brought_back() when a removed attachment was put back.
     """
 
     ready = Signal(str)
@@ -57,7 +57,7 @@ class AttachmentController(Controller):
         self._drafts, self._page, self._takes_images = engine.drafts, page, takes_images
         self._numbers = count(1)
         self._readings: dict[int, Reading] = {}
-        # What was to be sent from where, as soon as all is read.
+        # The text to send, by session, as soon as all its files are read.
         self._to_send: dict[str, str] = {}
         self._one_at_a_time = asyncio.Lock()
         composer = page.chat_composer
@@ -79,12 +79,12 @@ class AttachmentController(Controller):
         self._hint.words = self._language("chat.drop")
 
     def _takes(self, given: QMimeData) -> bool:
-        """Whether what is dragged can be dropped on the page: files or a picture, where one may write."""
+        """Say whether dragged data can be dropped on the page: files or a picture, while the page can be written on."""
         files = any(url.isLocalFile() for url in given.urls())
         return self._page.chat_composer.isVisible() and (files or given.hasImage())
 
     def ask(self) -> None:
-        """Ask for files to give along."""
+        """Open a dialog to choose files to attach."""
         dialog = QFileDialog(self._window, self._language("chat.attach"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
@@ -92,13 +92,13 @@ class AttachmentController(Controller):
         dialog.open()
 
     def attach_files(self, paths: Sequence[Path]) -> None:
-        """Give files along; of those that cannot be read it is said why not."""
+        """Attach files; say of each that cannot be read why not."""
         images = self._takes_images()
         for path in paths:
             self._read(path.name, read_attachments((path,), images=images))
 
     def attach_image(self, image: QImage) -> None:
-        """Give a picture along, where the model takes any."""
+        """Attach a picture if the model takes pictures."""
         name = self._language("chat.picture")
         if self._takes_images():
             self._read(name, _as_several(picture_attachment(image, f"{name}.png")))
@@ -106,11 +106,11 @@ class AttachmentController(Controller):
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
 
     def attach_text(self, text: str) -> None:
-        """Give a long text along as a file."""
+        """Attach a long text as a file."""
         self._put(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
 
     def offer_back(self, session_id: str, attachment: Attachment, place: int) -> None:
-        """Say that a file is no longer given along in a session, "" for a new chat, and offer to put it back."""
+        """Say that an attachment was removed in a session, "" for a new chat, and offer to undo that."""
         rewriting = self._drafts.of(session_id or NEW).rewriting
         message_id = rewriting.message_id if rewriting is not None else ""
         self._offer_undo(
@@ -125,7 +125,7 @@ class AttachmentController(Controller):
             same = draft.rewriting is not None and draft.rewriting.message_id == message_id
             written = draft.rewriting if same else None
         if written is None:
-            # The message it was taken off is no longer being rewritten.
+            # The message that had the attachment is no longer being edited.
             self._toasts.show_toast(self._language("toast.nothing"))
             return
         attachments = (*written.attachments[:place], attachment, *written.attachments[place:])
@@ -137,7 +137,7 @@ class AttachmentController(Controller):
         self.brought_back.emit()
 
     def carry_over(self, session_id: str) -> None:
-        """Let what is being read for a new chat be for that one, which has begun."""
+        """Give a chat that has begun the files that are being read for it."""
         for reading in self._readings.values():
             reading.session_id = reading.session_id or session_id
         self._show()
@@ -157,7 +157,7 @@ class AttachmentController(Controller):
                 attachments = await work
             self._put(reading.session_id, attachments)
         except MootError as error:
-            # What lacks its file is not sent by itself.
+            # A message is not sent without a file that failed.
             self._to_send.pop(reading.session_id, None)
             self._toasts.show_toast(self._language.problem(error.code, **error.details))
         finally:
@@ -178,7 +178,7 @@ class AttachmentController(Controller):
             self.ready.emit(session_id)
 
     def _put(self, session_id: str, attachments: Sequence[Attachment]) -> None:
-        """Put attachments to what is being written in a session, whether that is in front or not."""
+        """Add attachments to the draft of a session, in front or not."""
         draft = self._drafts.of(session_id or NEW)
         written = draft.rewriting
         if written is not None:
@@ -207,7 +207,7 @@ class AttachmentController(Controller):
         self._show()
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
-        """Who writes on does not want half of that sent."""
+        """Cancel the delayed sending when the user goes on writing."""
         if self._to_send.get(session_id, _text_of(draft)) != _text_of(draft):
             del self._to_send[session_id]
             self._show()

@@ -1,7 +1,4 @@
-"""What the window does with chats: what the chat page asks for, wired to the engine.
-
-Made by the desk; holds whom a new chat is for.
-"""
+"""Chats: connects the chat page to the engine and decides who answers a new chat."""
 
 import asyncio
 from dataclasses import replace
@@ -33,10 +30,10 @@ LAST_ASSISTANT = "assistant"
 
 
 class ChatController(Controller):
-    """Turns what the chat page asks for into tasks on the engine.
+    """Answers what the user asks on the chat page.
 
-    Signals: session_started(session id), settings_requested(page, provider id),
-    refreshed() when whom one may write to is shown anew, mode_changed() of a new chat.
+    Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
+    refreshed() when the assistants to choose from were shown again.
     """
 
     session_started = Signal(str)
@@ -65,7 +62,7 @@ class ChatController(Controller):
         self._language.changed.connect(self.refresh)
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
-        """Prepare the page for a new chat with a group or an assistant, the last used one without a name."""
+        """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""
         self._group_id = group_id
         if assistant_id:
             self._state.keep(LAST_ASSISTANT, assistant_id)
@@ -97,17 +94,17 @@ class ChatController(Controller):
         self.refreshed.emit()
 
     def dress_for_new(self, composer: ChatComposer) -> None:
-        """Show in a composer with whom a new chat would be."""
+        """Show in a composer which assistant a new chat would be with."""
         chosen = self._last()
         self._dress(composer, chosen, chosen.name if chosen else "")
 
     def choose_for_new(self, assistant_id: str) -> None:
-        """Take note with whom the next chats are to be."""
+        """Choose the assistant of the next new chats."""
         self._state.keep(LAST_ASSISTANT, assistant_id)
         self.refresh()
 
     def choose_settings_mode(self, on: bool) -> None:
-        """Switch the chat shown, or the next new one, to settings mode or back."""
+        """Switch settings mode on or off, for the chat in front or for the next new one."""
         mode, session = AgentMode.SETTINGS if on else AgentMode.DEFAULT, self._page.session
         if session is not None and self._page.isVisible():
             self._start(self._engine.chats.choose_mode(session.id, mode))
@@ -117,7 +114,7 @@ class ChatController(Controller):
         self.mode_changed.emit()
 
     def switch_settings_mode(self) -> None:
-        """Switch to settings mode, or back where it is on, and say what that means."""
+        """Switch settings mode on or off, and explain what it does."""
         session = self._page.session if self._page.isVisible() else None
         on = (session.chat.mode if session else self._new_mode) != AgentMode.SETTINGS
         self.choose_settings_mode(on)
@@ -133,7 +130,7 @@ class ChatController(Controller):
         kind = self._kind_of(chosen)
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
-        # A set on the list stands for its tools.
+        # The key of a set stands for all of its tools.
         listed = set(chosen.tools) if chosen else set()
         composer.show_tools(
             [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
@@ -141,7 +138,7 @@ class ChatController(Controller):
         )
 
     def _group(self) -> tuple[str, list[str]]:
-        """Return the name of the group one writes to and its members' names; "" where it is no group."""
+        """Return the name of the group or workflow in front and its members' names; "" if it is neither."""
         session = self._page.session
         if isinstance(session, WorkflowSession):
             return session.workflow.definition.name, []
@@ -156,7 +153,7 @@ class ChatController(Controller):
         return name, [known[one].name for one in members if one in known]
 
     def _new_group(self) -> Group | None:
-        """Return the group that a new conversation would be with."""
+        """Return the group of the next new chat."""
         groups = self._engine.groups.all() if self._page.session is None else ()
         return next((one for one in groups if one.id == self._group_id), None)
 
@@ -175,7 +172,7 @@ class ChatController(Controller):
         self._show_estimate()
 
     def _asking(self) -> str:
-        """Return who asks what the next words in the chat shown would answer, "" where nobody does."""
+        """Return who asked the question that the next message answers, "" if there is none."""
         return next(
             (
                 shown_name(question.author, self._language.texts)
@@ -219,7 +216,7 @@ class ChatController(Controller):
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
-        """Return who is written to: the session's, for a new chat the last used, else the first."""
+        """Return who answers: the session's assistant, for a new chat the last used one, else the first."""
         session = self._page.session
         if session is None:
             return self._last()
@@ -229,7 +226,7 @@ class ChatController(Controller):
             return None
 
     def _last(self) -> Agent | None:
-        """Return who was chosen last, the first where that is nobody any more."""
+        """Return the assistant chosen last, the first one if that is gone."""
         wanted = self._state.text(LAST_ASSISTANT)
         try:
             return self._engine.assistants.find(wanted) if wanted else self._first()
@@ -237,7 +234,7 @@ class ChatController(Controller):
             return self._first()
 
     def _first(self) -> Agent | None:
-        """Return who answers where nobody was chosen: one that came with Moot before those of a group."""
+        """Return the first assistant that is switched on; built-in ones come before those made with a group."""
         assistants = self._engine.assistants
         agents = sorted(assistants.all(), key=lambda one: not assistants.is_built_in(one.id))
         return next((agent for agent in agents if agent.enabled), None)
@@ -245,17 +242,17 @@ class ChatController(Controller):
     # Sending
 
     def send_new(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Begin the chat that the page was prepared for."""
+        """Send the first message of a new chat."""
         self._on_send("", text, attachments)
 
     def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         self._start(self._send(session_id, text, attachments))
 
     async def _send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Send, or begin a chat; what could not be sent is in the composer again."""
+        """Send a message, or begin a chat with it; if that fails, put it back into the composer."""
         try:
             if not session_id:
-                # Who presses Enter twice at once begins one chat, not two.
+                # Pressing Enter twice quickly begins one chat, not two.
                 async with self._beginning:
                     if not self._begun:
                         await self._begin(text, attachments)
@@ -267,7 +264,7 @@ class ChatController(Controller):
             raise
 
     def _give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Put what could not be sent before what has been written since, wherever the user is by now."""
+        """Put a message that could not be sent back into its draft, before what was written since."""
         draft = self._engine.drafts.of(session_id or NEW)
         self._show_draft(session_id, draft.led_by(text, attachments))
 
@@ -277,16 +274,16 @@ class ChatController(Controller):
             self._page.set_draft(draft)
 
     def _show_new_draft(self) -> None:
-        """Let a page without a session have what is left unsent of a new chat."""
+        """Show the draft of a new chat while the page has no session."""
         if self._page.session is None:
             self._page.set_draft(self._engine.drafts.of(NEW))
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
-        # Until a chat that has begun is shown, its page is the one it was begun on.
+        # Until a chat that has begun is shown, its page has no session id.
         self._engine.drafts.keep(session_id or self._begun or NEW, draft)
 
     def _on_ready(self, session_id: str) -> None:
-        """Send what waited for its files in a session that is no longer in front."""
+        """Send the draft of a session that is not in front, now that its files are read."""
         draft = self._engine.drafts.of(session_id)
         if draft.rewriting is not None:
             written = draft.rewriting
@@ -304,7 +301,7 @@ class ChatController(Controller):
     async def _edit(
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
     ) -> None:
-        """Say something else instead; where that cannot be, it is being rewritten again."""
+        """Replace a message; if that fails, open it for editing again."""
         try:
             await self._engine.chats.edit(session_id, message_id, text, attachments)
         except MootError:
@@ -325,7 +322,7 @@ class ChatController(Controller):
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             self._begun = await self._engine.chats.start(agent.id, text, attachments, self._new_mode)
         self._new_mode = AgentMode.DEFAULT
-        # Whoever writes on does so to the chat that has just begun.
+        # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())
         self.files.carry_over(self._begun)
@@ -338,7 +335,7 @@ class ChatController(Controller):
         else:
             self.refresh()
 
-    # Messages that were said
+    # Actions on messages
 
     def _on_action(self, session_id: str, message_id: str, action: str) -> None:
         live = self._engine.live(session_id)
@@ -361,7 +358,7 @@ class ChatController(Controller):
         if 0 <= place < len(ids):
             self._start(self._engine.chats.choose_version(session_id, ids[place]))
 
-    # What answers
+    # The model that answers
 
     def _takes_images(self) -> bool:
         """Say whether the model that answers takes pictures."""
@@ -372,7 +369,7 @@ class ChatController(Controller):
         return self._kind_of(self._assistant())
 
     def _kind_of(self, agent: Agent | None) -> ProviderKind | None:
-        """Return what answers: the assistant's provider, else the first that is ready, this computer last."""
+        """Return the kind of the assistant's provider, else of the first ready one, the embedded one last."""
         wanted = agent.provider if agent else ""
         found = [
             provider_kind(one.config.kind)

@@ -1,7 +1,4 @@
-"""What the window does with debates: the panel's and the debate page's requests wired to the engine.
-
-Made by the desk; the views of the sessions show what comes of it.
-"""
+"""Debates: connects the debate panel and the debate page to the engine."""
 
 import time
 from collections.abc import Coroutine
@@ -33,9 +30,9 @@ SHOWN, TAB = "panel", "tab"
 
 
 class DebateController(Controller):
-    """Turns what the panel and the page of debates ask for into tasks on the engine.
+    """Answers what the user asks in the debate panel and on the debate page.
 
-    Signals: session_requested(session id) for one that is to be shown wide, delete_requested(session id),
+    Signals: session_requested(session id) to show a debate in the main area, delete_requested(session id),
     settings_requested(page, provider id), settings_chosen({name: value}), opened() when the panel shows another session.
     """
 
@@ -58,12 +55,12 @@ class DebateController(Controller):
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
-        # Who judges which debate, and since when.
+        # The name of the judge and when it was asked, by session.
         self._asked: dict[str, tuple[str, float]] = {}
         self._wire()
 
     def show_setup(self, topic: str = "") -> None:
-        """Open the panel at Setup, with a topic when one is given."""
+        """Open the panel at Setup, with a topic if one is given."""
         self._window.top_bar.debate_button.setChecked(True)
         self._panel.show_setup(topic)
 
@@ -83,12 +80,12 @@ class DebateController(Controller):
         self._panel.discussion.take_focus()
 
     def refresh(self) -> None:
-        """Take note that other models are ready: others can judge."""
+        """Show which models can judge now."""
         for view in (self._panel.discussion, self._page):
             self._on_view_changed(view)
 
     def restore(self) -> None:
-        """Show the panel as it was left."""
+        """Restore the panel of the last run."""
         shown = self._state.flag(SHOWN, False)
         self._window.top_bar.debate_button.setChecked(shown)
         self._panel.setVisible(shown)
@@ -102,8 +99,8 @@ class DebateController(Controller):
             self._tasks.start("restore panel", self._views.open(self._panel.discussion, summary))
 
     def remember(self) -> None:
-        """Keep how the panel is left."""
-        # Not isVisible: the window itself may be hidden already.
+        """Save the state of the panel for the next run."""
+        # Not isVisible: the window itself may already be hidden.
         self._state.keep(SHOWN, not self._panel.isHidden())
         self._state.keep(TAB, str(self._panel.tabs.current()))
         self._state.keep("panel_session", self._panel.discussion.session_id)
@@ -139,7 +136,7 @@ class DebateController(Controller):
             self._wire_outcome(view)
 
     def _wire_held_turn(self, view: DiscussionView) -> None:
-        """Connect what is asked for of a turn that waits, is held up or has failed."""
+        """Connect the actions on a turn that waits, is held up or has failed."""
         held, start = self._engine.debates.held, self._tasks.start
         view.turn_retry_requested.connect(lambda one: start(f"resume {one}", held.retry(one)))
         view.turn_skip_requested.connect(lambda one: start(f"resume {one}", held.skip(one)))
@@ -149,7 +146,7 @@ class DebateController(Controller):
         view.retake_requested.connect(lambda one, message: start(f"resume {one}", held.retake(one, message)))
 
     def _wire_outcome(self, view: DiscussionView) -> None:
-        """Connect what is asked for of a debate that is over."""
+        """Connect the actions on a debate that is over."""
         view.verdict_requested.connect(self._on_verdict_requested)
         view.verdict_stop_requested.connect(lambda session_id: self._tasks.cancel(f"judge {session_id}"))
         view.turns_wanted.connect(
@@ -164,7 +161,7 @@ class DebateController(Controller):
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
 
     def _on_view_changed(self, view: ConversationView) -> None:
-        """Say whose turns hold the debate up that a view shows; who could judge it, and who does."""
+        """Show in a view who holds its debate up, who could judge it, and who judges now."""
         if not isinstance(view, DiscussionView) or view.session is None:
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
@@ -198,7 +195,7 @@ class DebateController(Controller):
         view.after.offer_turns(await self._engine.debates.turns(session_id))
 
     def _set_up_again(self, view: DiscussionView) -> None:
-        """Open Setup with what a debate was set up with: what it may cost stands there, beside Start."""
+        """Open Setup with the participants and settings of a debate, so that its cost is seen before it starts."""
         if view.session is None:
             return
         setup = self._panel.setup
@@ -208,7 +205,7 @@ class DebateController(Controller):
         self.show_setup()
 
     async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
-        """Show the debate that comes of another where that one was shown."""
+        """Show a debate made from another one, in the view of that one."""
         session_id = await made
         if view is self._page:
             self.session_requested.emit(session_id)
@@ -243,7 +240,7 @@ class DebateController(Controller):
         self._tasks.add("say", self._say(session_id, text))
 
     async def _say(self, session_id: str, text: str) -> None:
-        """Step in; what could not be said is in the box again, before what has been written since."""
+        """Send the user's words to a debate; if that fails, put them back before what was written since."""
         try:
             await self._engine.debates.say(session_id, text)
         except MootError:

@@ -1,7 +1,4 @@
-"""What the window does with groups and plans: the orchestrator's box, the plan's panel, and what needs the user.
-
-Made by the desk; reads the session shown whenever something of it changes.
-"""
+"""Groups at work and plans: the orchestrator's box, the plan panel, and the list of questions to the user."""
 
 from PySide6.QtCore import QTimer, Signal
 
@@ -27,9 +24,9 @@ PLAN_SHOWN = "plan_panel"
 
 
 class GroupController(Controller):
-    """Shows groups at work and plans, and turns what the user wants of them into tasks on the engine.
+    """Shows the group and the plan of the session in front, and changes them as the user asks.
 
-    Emits session_requested(session id) for what waits in another session.
+    Emits session_requested(session id) for a question in another session.
     """
 
     session_requested = Signal(str)
@@ -72,7 +69,7 @@ class GroupController(Controller):
 
     def _wire(self, bridge: Bridge) -> None:
         box = self._page.box
-        # Where something of the session shown has changed; what streams is only a sign of life.
+        # After these something is drawn again; streaming only shows that the group is alive.
         for changed in (
             bridge.session_changed,
             bridge.plan_changed,
@@ -102,7 +99,7 @@ class GroupController(Controller):
         self._window.top_bar.needs_you.question_requested.connect(self._on_question_requested)
         self._start(self._look_for_waiting())
 
-    # What has happened
+    # Events
 
     def _on_changed(self, event: Event) -> None:
         if event.session_id in (self._page.session_id, self._planned_id):
@@ -118,7 +115,7 @@ class GroupController(Controller):
                 self._silence.start()
 
     def _watch(self, awaited: bool) -> None:
-        """Watch for a silence while a member's answer is awaited."""
+        """Measure the silence while a member's answer is awaited."""
         if not awaited:
             self._silence.stop()
             self._page.box.show_silent(False)
@@ -151,7 +148,7 @@ class GroupController(Controller):
         self._offer_undo(self._language("plan.removed"), lambda: self._put_back(session_id, item, place))
 
     def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
-        """Put an item where it was, in the plan as it is by now."""
+        """Put an item back at its place in the current plan."""
         live = self._engine.live(session_id)
         if live is not None:
             plan = live.session.plan or Plan()
@@ -166,10 +163,10 @@ class GroupController(Controller):
     def _on_given_up(self) -> None:
         self._start(self._engine.groups.go_on_without(self._page.session_id))
 
-    # What needs the user
+    # Questions to the user
 
     async def _look_for_waiting(self) -> None:
-        """What was left waiting when Moot last ended waits still."""
+        """Show the questions that were open when the program last ended."""
         await self._engine.open_waiting()
         self._show_waiting()
 
@@ -196,6 +193,6 @@ class GroupController(Controller):
             page.go_to(place)
             page.take_focus()
         else:
-            # Opening a session leads to where it was last read.
+            # Opening a session scrolls to where it was last read.
             self._state.keep_place(session_id, place)
             self.session_requested.emit(session_id)

@@ -1,4 +1,4 @@
-"""The keys of the commands, and the palette: it lists commands, settings, assistants and sessions, and searches."""
+"""Keyboard shortcuts and the palette, which lists commands, settings, assistants and sessions, and searches."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,9 +27,9 @@ MOST_HITS = 50
 
 
 class PaletteController(Controller):
-    """Starts `actions`, by the commands' names, from their keys and from the palette.
+    """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
-    Signals: session_requested(session id), assistant_requested(assistant id) to chat with one,
+    Signals: session_requested(session id), assistant_requested(assistant id) to chat with it,
     settings_requested(page, name of a setting or "").
     """
 
@@ -87,12 +87,12 @@ class PaletteController(Controller):
         self.palette.come(self._commands, self._engine.assistants.all(), self._engine.sessions(), typed)
 
     def _settings(self) -> list[PaletteCommand]:
-        """Return the pages of the settings, and the settings on them."""
+        """Return the pages of the settings and the settings on them."""
         found = []
         for page, icon in PAGES.items():
             show = partial(self.settings_requested.emit, page)
             key = f"settings.{page}"
-            if page != "shortcuts":  # That is a command by itself.
+            if page != "shortcuts":  # This page is a command already.
                 found.append(
                     PaletteCommand(
                         key=key, icon=icon, act=partial(show, ""), section=SETTING, more=f"{key}.find"
@@ -110,7 +110,7 @@ class PaletteController(Controller):
         self.palette.show_hits(typed, await self._engine.search(typed, MOST_HITS))
 
     async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
-        """Show a message in its session, in the version it belongs to; `stops` ends what runs there for it."""
+        """Show a message in its session, in its version; `stops` allows to stop a run for that."""
         live = await self._engine.open(session_id)
         turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
         if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
@@ -125,13 +125,13 @@ class PaletteController(Controller):
         self._show_message(session_id, message_id)
 
     def _show_message(self, session_id: str, message_id: str) -> None:
-        """Open a session where a message begins."""
+        """Open a session at the beginning of a message."""
         place, area = f"{message_id}:0", self._window.main_area
         self._state.keep_place(session_id, place)
         for number in range(area.count()):
             page = area.widget(number)
             if isinstance(page, ConversationView) and page.session_id == session_id:
-                # It holds the session already, and would keep the place it was left at.
+                # A page that holds the session already would keep its scroll position.
                 page.go_to(place)
                 if page is area.currentWidget():
                     return
@@ -139,7 +139,7 @@ class PaletteController(Controller):
 
 
 class UndoKey(QObject):
-    """Watches the field that has the keyboard, in whatever window."""
+    """Leaves the undo key to the window while the focused field has nothing to undo, in every window."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -151,7 +151,7 @@ class UndoKey(QObject):
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
         if event.matches(QKeySequence.StandardKey.Undo) and not _can_undo(watched):
-            # A field claims the key whether or not it has a use for it.
+            # A field claims the key even if it has nothing to undo.
             event.ignore()
             return True
         return False

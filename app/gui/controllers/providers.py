@@ -1,6 +1,4 @@
-"""What the window does about providers that are not there yet: servers found are offered, others connected, and
-the embedded model's file is fetched. Made by the desk; the welcome page asks.
-"""
+"""Providers: offers servers found on this computer, connects others, and downloads the embedded model."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -21,7 +19,7 @@ FETCHING = "fetch the embedded model"
 
 
 class ProviderController(Controller):
-    """Offers, connects and fetches; emits `changed` once there is another provider, or one more is ready."""
+    """Adds providers; emits `changed` when one was added or became ready."""
 
     changed = Signal()
 
@@ -38,7 +36,7 @@ class ProviderController(Controller):
         page.model_cancelled.connect(lambda: tasks.cancel(FETCHING))
 
     async def look(self) -> None:
-        """Look for servers on this computer, and offer those that are none of the providers yet."""
+        """Look for servers on this computer, and offer those that are not providers yet."""
         self._servers = await self._engine.connections.offers()
         waved_off = self._state.text(DISMISSED).split()
         self._page.offers.show_servers([one for one in self._servers if one.address not in waved_off])
@@ -46,7 +44,7 @@ class ProviderController(Controller):
             self._page.offer_model(self._engine.connections.can_fetch_embedded())
 
     def show_keyring(self) -> None:
-        """Say why keys cannot be read, where that has changed, and offer to unlock the keyring."""
+        """Say why keys cannot be read if that has changed, and offer to unlock the keyring."""
         before, self._unread = self._unread, self._engine.keys.unread
         if self._unread in ("", before):
             return
@@ -60,21 +58,21 @@ class ProviderController(Controller):
         self._tasks.start("unlock the keyring", self._engine.keys.unlock())
 
     def connect_provider(self, server: FoundServer | None = None) -> None:
-        """Open the dialog that adds a provider, at a server that was found where one is given."""
+        """Open the dialog that adds a provider, filled in with a server that was found if one is given."""
         window = self._window
         dialog = ConnectDialog(self._language, window.look, self._engine, self._servers, window, server)
         dialog.added.connect(lambda _provider: self.changed.emit())
         dialog.open()
 
     def use(self, server: FoundServer) -> None:
-        """Add a server that was found; one that wants a key is asked for in the dialog."""
+        """Add a server that was found; open the dialog if it needs a key."""
         if server.needs_key:
             self.connect_provider(server)
         else:
             self._tasks.start("use server", self._use(server))
 
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
-        """Go on offering what the settings offered to take back when they were closed."""
+        """Offer an undo again that the settings offered when they were closed."""
 
         def act() -> None:
             self._tasks.add("undo", self._take_back(undo))

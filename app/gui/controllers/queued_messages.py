@@ -1,7 +1,4 @@
-"""What the window does with the messages that wait for an assistant (row P6): the strip of the chat page, wired.
-
-Made by the desk of chats.
-"""
+"""Messages queued for a busy assistant: connects the queue on the chat page to the engine."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +17,7 @@ from app.gui.window_frame import WindowFrame
 
 
 class QueuedMessages(Controller):
-    """Turns what is asked of a chat's queue into tasks; no words that were written for it are lost."""
+    """Answers what the user asks of the queue; no text that was being written is lost."""
 
     def __init__(
         self,
@@ -47,12 +44,12 @@ class QueuedMessages(Controller):
         bridge.session_changed.connect(self._on_session_changed)
 
     def _on_written(self, _queued_id: str, text: str | None) -> None:
-        """Send what the edit of a message has held back, once that was cancelled."""
+        """Send the messages that an edit held back, once it is cancelled."""
         if text is None:
             self._start(self._engine.chats.send_queued(self._page.session_id))
 
     async def _edit(self, session_id: str, queued_id: str, text: str) -> None:
-        """Let a message that waits say something else; where that cannot be, it is in the composer."""
+        """Rewrite a queued message; if it is no longer queued, put the text into the composer."""
         try:
             await self._engine.chats.edit_queued(session_id, queued_id, text)
         except MootError:
@@ -63,7 +60,7 @@ class QueuedMessages(Controller):
         await self._engine.chats.send_queued(session_id)
 
     async def _take_over(self, session_id: str, queued_id: str) -> None:
-        """Let a message that is about to leave the queue read as it was edited so far."""
+        """Save the unfinished edit of a message that is about to leave the queue."""
         text = self._engine.drafts.of(session_id).queued.get(queued_id, "").strip()
         if text:
             await self._engine.chats.edit_queued(session_id, queued_id, text)
@@ -103,7 +100,7 @@ class QueuedMessages(Controller):
             await self._engine.chats.move_queued(session_id, queue[-1].id, place)
 
     def _on_session_changed(self, event: SessionChanged) -> None:
-        """What a message that left the queue while it was edited was to say is not lost: it can be said next."""
+        """Put the edits of messages that have left the queue into the composer."""
         draft = self._engine.drafts.of(event.session_id)
         if not draft.queued or not isinstance(event.session, ChatSession):
             return

@@ -1,7 +1,4 @@
-"""What the window does with the assistants' queues: shows them as they change, and steers what waits in them.
-
-Made by the workflow desk; who is busy stands in the side bar, the whole of it in a dialog.
-"""
+"""Assistants' queues: who is busy, in the side bar, and the dialog that steers what waits."""
 
 from collections.abc import Callable
 
@@ -25,9 +22,9 @@ TICK_MS = 1_000
 
 
 class QueueController(Controller):
-    """Keeps the side bar's words of who is busy, and the dialog of the queues.
+    """Shows how busy assistants are, and opens the dialog of their queues.
 
-    Emits changed() when somebody is more or less busy than before, session_requested(session id).
+    Emits changed() when an assistant is more or less busy than before, session_requested(session id).
     """
 
     changed = Signal()
@@ -35,7 +32,7 @@ class QueueController(Controller):
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
-        # Those of whom the side bar says how busy they are.
+        # The assistants whose load the side bar shows.
         self._known = set(engine.queues.held())
         self._agent_id = ""
         self._dialog: QueueDialog | None = None
@@ -46,7 +43,7 @@ class QueueController(Controller):
         self._say_all()
 
     def show(self, agent_id: str = "") -> None:
-        """Open the dialog: for one assistant, or for all that have something to do."""
+        """Open the dialog for one assistant, or for all that have work."""
         if self._dialog is not None:
             self._dialog.close()
         self._agent_id = agent_id
@@ -63,13 +60,13 @@ class QueueController(Controller):
         dialog.open()
 
     def text_of(self, agent_id: str) -> str:
-        """Return how an assistant stands: held back, idle, or how much runs and waits."""
+        """Return the state of an assistant: held, idle, or how much runs and waits."""
         if self._engine.queues.is_held(agent_id):
             return self._language("queue.held")
         return busy_text(self._engine.queues.counts(agent_id), self._language)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop refreshing."""
         self._clock.stop()
 
     def _try(self, command: Callable[[], None]) -> None:
@@ -81,7 +78,7 @@ class QueueController(Controller):
         self._refresh()
 
     def _on_taken_out(self, job_id: str) -> None:
-        """Whoever asked for it is told at once and can ask again there: the way there is offered."""
+        """Take a job out of its queue, and offer to open its session, where it can be asked for again."""
         session_id = next((job.work.session_id for job in self._engine.queues.jobs() if job.id == job_id), "")
         self._try(lambda: self._take_out(job_id, session_id))
 
@@ -170,6 +167,6 @@ class QueueController(Controller):
 
 
 def _role_name(agent_id: str) -> str:
-    """Return the name of somebody made for a role: `QA`, `Designer`."""
+    """Return the name of an assistant made for a role: `QA`, `Designer`."""
     role = agent_id.removeprefix(MADE_FOR)
     return role.upper() if len(role) < 4 else role.capitalize()

@@ -1,6 +1,6 @@
-"""Which view shows which session: opens sessions into views and routes the engine's events to them.
+"""Views of sessions: opens sessions, passes the engine's events to the views that show them, and picks the page in front.
 
-Switching or closing a view changes nothing in a run (the runtime belongs to the session).
+Switching or closing a view does not affect a run.
 """
 
 import time
@@ -48,7 +48,7 @@ TAIL = 60
 
 
 class SessionViews(QObject):
-    """Keeps views and sessions together; emits `view_changed` when one shows something new."""
+    """Knows which view shows which session; emits `view_changed` when a view shows something new."""
 
     view_changed = Signal(object)
 
@@ -60,9 +60,9 @@ class SessionViews(QObject):
         self._state = state
         self._answered = False
         self._waiting: dict[str, TurnStarted] = {}
-        # Turns that wait before they ask again, and when they were told to.
+        # Turns that wait before they retry, and the time at which that was reported.
         self._retries: dict[str, tuple[RetryScheduled, float]] = {}
-        # The engine lets go of sessions that rest; not of those that are on the screen.
+        # The engine unloads idle sessions unless somebody holds them.
         self._held: dict[ConversationView, LiveSession] = {}
         self._engine = engine
         self._views = views
@@ -82,11 +82,11 @@ class SessionViews(QObject):
             signal.connect(partial(self._show_in_chats, show))
 
     def summary(self, session_id: str) -> SessionSummary | None:
-        """Return what the list of sessions knows of one, None where there is none."""
+        """Return the summary of a session, None if there is none."""
         return next((one for one in self._engine.sessions() if one.id == session_id), None)
 
     async def open(self, view: ConversationView, summary: SessionSummary) -> None:
-        """Show a session in a view: its last messages at once, the rest when it is read.
+        """Show a session in a view: its last messages at once, the rest when they are read.
 
         Raises NotFound, StorageError.
         """
@@ -120,11 +120,11 @@ class SessionViews(QObject):
         self.view_changed.emit(view)
 
     def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> None:
-        """Show all of a session in a view that shows nothing of it yet, or the messages of `tail`."""
+        """Show a whole session in a view that shows nothing of it yet, or the messages of `tail`."""
         self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
         messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
-        # The tail is the end of the log: it may hold other versions, or what newer lines have changed.
+        # The tail is the end of the log; it may hold other versions, or messages that later lines change.
         if tail and messages[-len(tail) :] == tail:
             view.show_change(session)
             view.prepend(messages[: -len(tail)], read_only=read_only, damaged=damaged)
@@ -132,11 +132,11 @@ class SessionViews(QObject):
             view.show_session(session, messages, read_only=read_only, damaged=damaged)
         if isinstance(view, ChatPage):
             view.show_versions(versions_shown(live))
-            # What was asked again was paid for as well.
+            # Hidden versions of answers cost money too.
             view.spending.add(live.whole_messages())
 
     def keep_place(self, view: ConversationView) -> None:
-        """Remember where in its session a view is read."""
+        """Save the scroll position of a view."""
         if view.session_id:
             self._state.keep_place(view.session_id, view.place)
 
@@ -159,11 +159,11 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _follow_head(self, view: ChatPage, session: ChatSession) -> None:
-        """Show another version where the chat no longer stands where the page does, and how many there are."""
+        """Show another version if the chat's head has moved, and the number of versions."""
         live = self._engine.live(session.id)
         if live is None:
             return
-        # A turn that has said nothing yet is not there to be shown.
+        # A turn without messages cannot be shown.
         if not view.stands_at(session.chat.head) and live.turn(session.chat.head):
             self._bridge.flush()
             view.reload(shown(live), versions_shown(live))
@@ -206,7 +206,7 @@ class SessionViews(QObject):
 
 
 def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
-    """Return a session as far as its summary and last messages tell, until it has been read."""
+    """Return a session built from its summary and last messages, to be shown until it has been read."""
     if summary.kind in ("chat", "group"):
         speaker = next(iter(summary.speakers), "")
         chat = ChatSession(
@@ -243,7 +243,7 @@ def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
 
 
 class MainPages(QObject):
-    """Knows the page of each kind of session; emits `shown` with the page that comes to the front."""
+    """Knows the page of each kind of session; emits `shown` with a page that comes to the front."""
 
     shown = Signal(object)
 
@@ -259,13 +259,13 @@ class MainPages(QObject):
 
     @property
     def current(self) -> ConversationView | None:
-        """The page of a session that is shown, None while the main area shows something else."""
+        """The session page in front, None while the main area shows something else."""
         page = self._window.main_area.currentWidget()
         return page if isinstance(page, ConversationView) else None
 
     @property
     def session(self) -> Session | None:
-        """The session shown."""
+        """The session in front."""
         return self.current.session if self.current else None
 
     def page_of(self, summary: SessionSummary) -> ConversationView:
@@ -273,13 +273,13 @@ class MainPages(QObject):
         return self._debates if summary.kind == "debate" else self._chats
 
     def refresh(self) -> bool:
-        """Draw anew what the top bar says; false where no session's page is shown."""
+        """Refresh the top bar; return False if no session page is in front."""
         if self.current is not None:
             self.show(self.current)
         return self.current is not None
 
     def follow(self, view: ConversationView) -> None:
-        """Take note that a view shows something new: a session that was opened comes to the front."""
+        """Bring a session that was opened to the front, and refresh the one in front."""
         if view not in self._last_ids:
             return
         opened = self._last_ids[view] != view.session_id
@@ -291,13 +291,13 @@ class MainPages(QObject):
             self.show(view)
 
     def _give_names(self) -> None:
-        """Let the page in front have the names a session's page is known by, a chat's where none is."""
+        """Give the page in front the object names of the session page, the chat page if there is none."""
         in_front = self._debates if self.current is self._debates else self._chats
         for page in self._last_ids:
             page.bear_names(page is in_front)
 
     def show(self, view: ConversationView) -> None:
-        """Show a session, or the page for a new one, with its title, state and cost."""
+        """Bring a session page to the front, with the session's title, state and cost in the top bar."""
         window, session, top = self._window, view.session, self._window.top_bar
         window.main_area.setCurrentWidget(view)
         window.side_bar.sessions.select(view.session_id)

@@ -1,6 +1,4 @@
-"""What a user may do to a session, from whichever view: pause, resume, stop, step in, rename, delete,
-export, open a link.
-"""
+"""Commands on a session from any view: pause, resume, stop, rename, delete, export, open a link."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -24,14 +22,14 @@ class SessionController(Controller):
     """Turns requests about sessions into tasks on the engine."""
 
     def pause(self, session_id: str) -> None:
-        """Pause after the turn in flight; asked again while that is under way, at once."""
+        """Pause after the turn in flight; asked a second time, pause at once."""
         name = f"pause {session_id}"
         self._tasks.start(
             f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id)
         )
 
     def pause_or_resume(self, session: Session | None) -> None:
-        """Pause what runs, and say that asking again does so at once; let go on what is paused."""
+        """Pause a running session, saying that a second time pauses at once; resume a paused one."""
         if session is not None and session.status == Status.RUNNING:
             self.pause(session.id)
             self._toasts.show_toast(self._language("session.pausing"))
@@ -39,37 +37,37 @@ class SessionController(Controller):
             self.resume(session.id)
 
     def resume(self, session_id: str) -> None:
-        """Let a session go on."""
+        """Resume a session."""
         self._tasks.start(f"resume {session_id}", self._engine.resume(session_id))
 
     def stop(self, session_id: str) -> None:
-        """End a session."""
+        """Stop a session."""
         self._tasks.start(f"stop {session_id}", self._engine.stop(session_id))
 
     def delete(self, summary: SessionSummary) -> None:
-        """Move a session to the bin, and offer to bring it back."""
+        """Move a session to the trash, and offer to restore it."""
         self._tasks.start(f"delete {summary.id}", self._delete(summary))
 
     def ask_name(self, session: Listed) -> None:
-        """Ask for another title, then give it to the session."""
+        """Ask for a title and rename the session."""
         dialog = RenameDialog(self._language, session.title, self._window)
         dialog.named.connect(lambda title: self.rename(session, title))
         dialog.open()
 
     def rename(self, session: Listed | None, title: str) -> None:
-        """Give a session another title, and offer the old one back."""
+        """Rename a session, and offer to undo that."""
         if session is not None:
             self._tasks.start(f"rename {session.id}", self._rename(session, title))
 
     def open_link(self, url: str, shown: str) -> None:
-        """Ask before a link is opened; refuse what is neither web nor mail."""
+        """Confirm with the user before opening a link; refuse links that are neither web nor mail."""
         if may_open(url):
             LinkDialog(self._language, url, shown, self._window).open()
         else:
             self._toasts.show_toast(self._language("link.refused"))
 
     def export(self, session: Listed | None, format_name: str) -> None:
-        """Ask where to, then write a session as one of EXPORTS."""
+        """Ask for a file name, then export a session in one of the formats of EXPORTS."""
         if session is None:
             return
         ask_where(
@@ -124,7 +122,7 @@ NOTE_AFTER_S = 0.5
 async def with_note(
     toasts: Toasts, words: Language, text: str, work: Coroutine[object, object, object]
 ) -> bool:
-    """Await work, under a note where it takes longer; say whether it was done and not cancelled."""
+    """Await work and return True, or False if cancelled; after half a second show a toast with Cancel."""
     task = asyncio.ensure_future(work)
     notes: list[Toast] = []
 
@@ -136,7 +134,7 @@ async def with_note(
     try:
         await task
     except asyncio.CancelledError:
-        # Who closes the window cancels the waiting, not the work.
+        # Closing the window cancels this task; the toast cancels only the work.
         if waits is not None and waits.cancelling():
             raise
         return False

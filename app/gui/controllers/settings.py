@@ -94,6 +94,6 @@ class SettingsController(Controller):
         self.change({"language": language})
 
     async def close(self) -> None:
-        """Cancel what an open dialog has begun."""
+        """Cancel the tasks of an open dialog."""
         for dialog in self._window.findChildren(SettingsDialog):
             await dialog.tasks.close()

@@ -1,7 +1,4 @@
-"""What the window does with the welcome page's composer: whom it writes to, and how a chat begins from it.
-
-Made by the desk, which shows the page for a new chat; there all goes on.
-"""
+"""The composer of the welcome page: chooses an assistant or a group, and begins a chat."""
 
 from dataclasses import replace
 from functools import partial
@@ -23,9 +20,9 @@ from app.gui.window_frame import WindowFrame
 
 
 class WelcomeController(Controller):
-    """Turns what is written on the welcome page into a new chat; new_requested(group id) has its page shown.
+    """Begins a chat from the welcome page; emits new_requested(group id) to have the chat page shown.
 
-    What is not sent yet is the draft of a new chat, wherever that is written.
+    Both pages show the same draft, that of a new chat.
     """
 
     new_requested = Signal(str)
@@ -38,7 +35,7 @@ class WelcomeController(Controller):
         self._group_id = ""
         self._filling = False
         self._wire()
-        # What was written before anything could be sent counts, not what was left the last time.
+        # Text typed before the engine was ready replaces the draft of the last run.
         composer = self._page.composer
         text = composer.box.toPlainText()
         if text:
@@ -48,7 +45,7 @@ class WelcomeController(Controller):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show whom a new chat is with, as it is now: an assistant or a group."""
+        """Show the assistant or group of a new chat as it is now."""
         composer = self._page.composer
         self._chats.dress_for_new(composer)
         groups = self._engine.groups.all()
@@ -72,11 +69,11 @@ class WelcomeController(Controller):
             action.setChecked(group is chosen)
 
     def go_on(self) -> None:
-        """Let the page for a new chat have what was written here."""
+        """Clear the composer: the chat page shows the draft now."""
         self._fill(Draft())
 
     def _show_draft(self) -> None:
-        """Show what is left unsent of a new chat, which may have been written on its own page."""
+        """Show the draft of a new chat, which may have been written on the chat page."""
         self._fill(self._engine.drafts.of(NEW))
 
     def _fill(self, draft: Draft) -> None:
@@ -126,7 +123,7 @@ class WelcomeController(Controller):
         self.new_requested.emit(self._group_id)
         self._chats.send_new(text, attachments)
 
-    # Files and pictures are put to a message on the page for a new chat.
+    # Attachments are added on the page of the new chat.
 
     def _on_attach(self) -> None:
         self.new_requested.emit(self._group_id)

@@ -1,7 +1,4 @@
-"""What the window does once the engine is there: every request wired to what answers it.
-
-Made by the main window after its first paint; what is about one kind of session is a desk of its own.
-"""
+"""The window's controller: builds the pages and the other controllers, connects them, and shows the state of the engine."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -43,7 +40,7 @@ SAVED_AGAIN = "saved_again"
 
 
 class WindowController(QObject):
-    """The working window: its panel, its session page, and the engine behind them."""
+    """Connects the widgets of the window to the controllers, and the controllers to each other."""
 
     def __init__(
         self,
@@ -95,7 +92,7 @@ class WindowController(QObject):
         self._wire(self._bridge)
 
     def begin(self) -> None:
-        """Show what was there when Moot ended, the way the settings say."""
+        """Apply the settings and show what was open when the program last ended."""
         self.settings.apply(self.engine.settings())
         self._restore()
         self._refresh_sessions()
@@ -104,7 +101,7 @@ class WindowController(QObject):
         self._show_problems()
 
     async def close(self) -> None:
-        """Keep what the window remembers, pause what runs, and let go of the engine."""
+        """Save the state of the window, pause what runs, and close the engine."""
         self._remember()
         await self.settings.close()
         for part in (self.workflows, self.group_commands, self.assistants):
@@ -115,10 +112,10 @@ class WindowController(QObject):
         self._list_timer.stop()
         await self._close_moot()
 
-    # Wiring
+    # Connections
 
     def _wire(self, bridge: Bridge) -> None:
-        """Connect every request to what answers it."""
+        """Connect each request to what answers it."""
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_requested.connect(self.show_new)
         side.search_requested.connect(self.palette.search)
@@ -178,7 +175,7 @@ class WindowController(QObject):
         assert isinstance(application, QGuiApplication)
         application.applicationStateChanged.connect(self._on_application_state)
 
-    # What the user asks for
+    # Requests
 
     def actions(self) -> dict[str, Callable[[], object]]:
         """Return what each command of the table in `gui.commands` does."""
@@ -221,7 +218,7 @@ class WindowController(QObject):
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
-        """Show an empty page to write to an assistant or a group on."""
+        """Show an empty page to write to an assistant or a group."""
         self.welcome.go_on()
         self.views.keep_place(self.chat_page)
         self.chats.show_new(assistant_id, group_id)
@@ -229,7 +226,7 @@ class WindowController(QObject):
         self.chat_page.take_focus()
 
     def pause_or_resume(self) -> None:
-        """Pause the session in front, or let it go on."""
+        """Pause or resume the session in front."""
         if self.pages.current is not None:
             self.sessions.pause_or_resume(self.pages.current.session)
 
@@ -238,12 +235,12 @@ class WindowController(QObject):
         self.window.show_side(not self.window.side_bar.isVisible())
 
     def undo(self) -> None:
-        """Take back what was done last, as long as a toast offers to."""
+        """Undo the last action that still offers it in a toast."""
         if not self.window.toasts.undo():
             self.window.toasts.show_toast(self._language("toast.nothing"))
 
     def find_in_session(self) -> None:
-        """Find in the session the user is at: the panel's while the focus is there, else the main one."""
+        """Open the find bar of the panel if that has the focus, else of the page in front."""
         focus = self.window.focusWidget()
         in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
         page = self.pages.current
@@ -254,14 +251,14 @@ class WindowController(QObject):
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
         if page.session_id == summary.id:
-            # It may have held the session already, behind another page.
+            # The page may have shown the session already, behind another page.
             self.pages.show(page)
         if page is self.chat_page:
             page.take_focus()
 
     async def _open(self, view: ConversationView, summary: SessionSummary) -> None:
         await self.views.open(view, summary)
-        # At once: when Moot is killed, what was watched is still what is shown next.
+        # Save at once, so that a killed program shows the same session at its next start.
         self._remember()
 
     def _on_delete(self, session_id: str) -> None:
@@ -274,7 +271,7 @@ class WindowController(QObject):
         if summary is not None:
             self.sessions.ask_name(summary)
 
-    # What has happened
+    # Events
 
     def _on_partner_requested(self, kind: str, partner_id: str) -> None:
         """Show an assistant, a group or a workflow where it is edited, or make a new one."""
@@ -325,7 +322,7 @@ class WindowController(QObject):
         if not self.pages.refresh() and self.window.main_area.currentWidget() is self.window.welcome:
             self.window.show_welcome()
 
-    # Showing
+    # Refreshing
 
     def _refresh_sessions(self) -> None:
         summaries = self.engine.sessions()
@@ -347,7 +344,7 @@ class WindowController(QObject):
         self.debates.refresh()
 
     def _on_application_state(self, state: Qt.ApplicationState) -> None:
-        """Look again when the user comes back: perhaps from starting a server."""
+        """Look for servers when the window becomes active: the user may have started one."""
         if state == Qt.ApplicationState.ApplicationActive:
             self._look_for_servers()
 
@@ -355,13 +352,13 @@ class WindowController(QObject):
         self.tasks.replace("look for servers", self._find_servers())
 
     async def _find_servers(self) -> None:
-        """See which local servers run, and show it where that has changed."""
+        """Look for local servers, and refresh the providers if they have changed."""
         if await self.engine.look_for_servers():
             self._refresh_providers()
         await self.providers.look()
 
     def _show_problems(self) -> None:
-        """Say that files could not be used, and lead to where each of them is named."""
+        """Say that files could not be read, and offer to show them in the settings."""
         problems = self.engine.problems()
         if problems:
             words, first = self._language, self._language.file_problem(problems[0])
@@ -370,7 +367,7 @@ class WindowController(QObject):
                 text, words("toast.show"), lambda: self.settings.open("data"), undoes=False
             )
 
-    # Memory
+    # State kept between runs
 
     def _restore(self) -> None:
         state = self._state
@@ -386,7 +383,7 @@ class WindowController(QObject):
     def _remember(self) -> None:
         state = self._state
         state.keep_widths("widths", self.window.splitter.widths())
-        # Not isVisible: the window itself may be hidden already.
+        # Not isVisible: the window itself may already be hidden.
         state.keep("side", not self.window.side_bar.isHidden())
         page = self.pages.current
         state.keep("main", (page.session_id or NEW) if page else "")

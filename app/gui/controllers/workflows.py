@@ -1,7 +1,4 @@
-"""What the window does with workflows: the panel's requests wired to the engine, and the session shown in it.
-
-Made by the desk; reads the session in front whenever something of it changes.
-"""
+"""Workflows: connects the workflow panel to the engine and to the session in front."""
 
 from collections.abc import Callable, Coroutine
 
@@ -39,7 +36,7 @@ SHOWN = "workflow_panel"
 
 
 class WorkflowController(Controller):
-    """Shows the workflow in front, and turns what the user wants of it into tasks on the engine.
+    """Shows the workflow in front, and answers what the user asks in its panel.
 
     Emits session_requested(session id) for one that has begun.
     """
@@ -68,12 +65,12 @@ class WorkflowController(Controller):
 
     @property
     def session(self) -> WorkflowSession | None:
-        """The workflow in front, None where something else is."""
+        """The workflow in front, None if another kind of session is."""
         live = self._live
         return live.session if live is not None and isinstance(live.session, WorkflowSession) else None
 
     def refresh(self) -> None:
-        """Show the workflows there are, and the one in front, as they are now."""
+        """Show the definitions and the workflow in front as they are now."""
         box = self.panel.work.start_box
         box.set_definitions(self._engine.workflows.all())
         ready = [one.config.kind for one in self._engine.providers() if one.ready]
@@ -83,7 +80,7 @@ class WorkflowController(Controller):
         self._show_work()
 
     def show_definition(self, definition_id: str = "") -> None:
-        """Show a definition where it is edited, a new one without an id."""
+        """Show a definition in its editor, a new one without an id."""
         self._window.top_bar.workflow_button.setChecked(True)
         self.panel.tabs.choose(DEFINITIONS)
         if definition_id:
@@ -92,12 +89,12 @@ class WorkflowController(Controller):
             self.panel.definitions.new_requested.emit()
 
     async def close(self) -> None:
-        """Save what is being written, and end what runs."""
+        """Save unsaved definitions and cancel tasks."""
         self._clock.stop()
         self.queues.close()
         await self._definitions.close()
 
-    # Wiring
+    # Connections
 
     def _wire(self, bridge: Bridge) -> None:
         work = self.panel.work
@@ -150,7 +147,7 @@ class WorkflowController(Controller):
         self.session_requested.emit(session_id)
 
     def _show_estimate(self, *, ask: bool) -> None:
-        """Say what would begin may cost; prices are asked for once somebody turns to it, not while Moot starts."""
+        """Show what the workflow would cost; `ask` fetches prices, which the start of the program must not wait for."""
         box = self.panel.work.start_box
         command, chosen = box.box.text(), box.chosen()
         if not command or not chosen:
@@ -190,7 +187,7 @@ class WorkflowController(Controller):
             self._start(workflows.stop_step(session_id, step_id))
 
     def _answer(self, step_id: str) -> None:
-        """Go to the question a step waits for."""
+        """Go to the question that a step waits for."""
         self._go_to(step_id)
         for session_id, message in self._engine.chats.needs_you():
             if session_id == self._page.session_id and self._belongs(message.turn_id, step_id):
@@ -199,7 +196,7 @@ class WorkflowController(Controller):
                 return
 
     def _belongs(self, turn_id: str, step_id: str) -> bool:
-        """Say whether a turn is a step's or below it."""
+        """Say whether a turn is that of a step or below it."""
         live, wanted = self._live, self._turn_of(step_id)
         parent: str | None = turn_id
         while live is not None and parent and parent != wanted:
@@ -208,23 +205,23 @@ class WorkflowController(Controller):
         return bool(wanted) and parent == wanted
 
     def _go_to(self, step_id: str) -> None:
-        """Scroll the transcript to what a step says."""
+        """Scroll the transcript to the messages of a step."""
         live, turn_id = self._live, self._turn_of(step_id)
         said = live.turn(turn_id) if live is not None and turn_id else ()
         if said:
-            # What lies far above is loaded first; the head over the step is there even where it is folded.
+            # The first call loads messages far above; the second finds the step's head even if it is folded.
             self._page.transcript.go_to(said[0].id, 0)
             self._page.transcript.go_to(group_id(turn_id), 0)
 
     def _turn_of(self, step_id: str) -> str:
-        """Return the turn of a step's newest attempt, "" where it has none."""
+        """Return the turn of a step's last attempt, "" if there is none."""
         live, session = self._live, self.session
         if live is None or session is None:
             return ""
         state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
         return live.child_turn(work_turn(live), call_id(state)) or ""
 
-    # What has happened
+    # Events
 
     def _on_changed(self, event: Event) -> None:
         if event.session_id == self._page.session_id:
@@ -239,7 +236,7 @@ class WorkflowController(Controller):
         if isinstance(session, ChatSession):
             self._start(self._engine.queues.hold(session.chat.assistant_id, False))
 
-    # Showing
+    # Refreshing
 
     @property
     def _live(self) -> LiveSession | None:
@@ -255,7 +252,7 @@ class WorkflowController(Controller):
             looks_of(session, agents, colours_of(tuple(agents.values())), self._language) if session else []
         )
         self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
-        # Nothing ticks while nothing runs.
+        # The clock only runs while a step does.
         if session is not None and any_runs(session) and not self.panel.isHidden():
             self._clock.start()
         else:
@@ -263,7 +260,7 @@ class WorkflowController(Controller):
         self._show_busy()
 
     def _show_busy(self) -> None:
-        """Show how those of the workflow in front stand who do its steps, and whether a chat's is held back."""
+        """Show how busy the assistants of the workflow in front are, and whether a chat's assistant is held."""
         shown = self._page.session
         chat = shown.chat if isinstance(shown, ChatSession) else None
         self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
