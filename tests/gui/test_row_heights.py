@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from app.gui.transcript.row_heights import Estimate, RowHeights
+from app.gui.transcript.row_heights import RowEstimate, RowHeights
 from app.gui.transcript.row_scroller import RowScroller
 from tests.repeats import repeats
 
 SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))
-ESTIMATE = Estimate(60, 17, 0.25)
+ESTIMATE = RowEstimate(60, 17, 0.25)
 
 
 class HeightsMachine(RuleBasedStateMachine):
@@ -67,7 +67,7 @@ class HeightsMachine(RuleBasedStateMachine):
 
     @rule(character=st.floats(0.1, 1))
     def resize(self, character: float) -> None:
-        self.estimate = Estimate(60, 17, character)
+        self.estimate = RowEstimate(60, 17, character)
         self.heights.set_estimate(self.estimate)
         self.measured = {}
 

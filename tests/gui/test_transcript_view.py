@@ -166,7 +166,7 @@ def test_only_what_is_near_the_screen_has_documents(view: TranscriptView) -> Non
     for step in range(0, bar.maximum(), max(1, bar.maximum() // 200)):
         bar.setValue(step)
     assert sum(row.documents for row in view._rows.rows) <= 130
-    assert sum(1 for row in view._rows.rows if row.has_picture) <= 40
+    assert sum(1 for row in view._rows.rows if view._rows.pictures.has(row)) <= 40
 
 
 def test_a_stream_off_screen_only_gathers_text(view: TranscriptView) -> None:
@@ -259,7 +259,7 @@ def test_a_code_block_is_copied_by_its_button(view: TranscriptView) -> None:
 def test_code_gets_its_colours_once_it_is_read(view: TranscriptView, qtbot: QtBot) -> None:
     view.show_session(SESSION, [said(0, "```python\nreturn 1  # why\n```"), said(1, "```nosuch\nx\n```", 1)])
     view.grab()
-    qtbot.waitUntil(lambda: not view._rows.wants_colour(view._row(1)))
+    qtbot.waitUntil(lambda: not view._rows.plain_code(view._row(1)))
     document = view._row(0).segments[0].document
     assert document is not None
     formats = document.firstBlock().layout().formats()

@@ -186,7 +186,9 @@ def test_boxes_of_tasks_behind_emoji_stand_before_their_lines(view: TranscriptVi
 def test_colours_of_code_behind_emoji_are_on_their_words(view: TranscriptView) -> None:
     view.show_session(SESSION, [said(0, "```python\na = '😀😀'\nreturn 12\n```")])
     row = view._row(0)
-    view._rows.highlight(row)
+    code = view._rows.plain_code(row)
+    assert code is not None
+    view._rows.highlight(row, code)
     document = row.segments[0].document
     assert document is not None
     line = document.findBlockByNumber(1)

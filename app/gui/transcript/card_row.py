@@ -104,7 +104,7 @@ class CardRow(PaintedRow):
         return self.context.unfolded and not self.context.whole and longest > SHOWN
 
     def _place(self) -> None:
-        self._picture = None
+        self.version += 1
         self.counted = -1
         self.changed_from = 0
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)

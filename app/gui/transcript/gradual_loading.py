@@ -53,4 +53,7 @@ class Backlog:
             if message.parent_turn_id is not None:
                 start = min(start, self._firsts[message.parent_turn_id])
         self._end = start
-        return self._messages[start:end]
+        taken = self._messages[start:end]
+        if not start:
+            self._messages, self._firsts = (), {}
+        return taken

@@ -94,7 +94,7 @@ class GroupRow(PaintedRow):
         return " · ".join(parts)
 
     def _place(self) -> None:
-        self._picture = None
+        self.version += 1
         self.counted = -1
         self.changed_from = 0
         style, context, top = self.style, self.context, self.top

@@ -73,9 +73,10 @@ class LookAhead(QObject):
             return None
         step, edge = (1, placed[-1]) if self._downwards else (-1, placed[0])
         row, room = edge.row + step, self._area.viewport().height()
+        pictures = self._rows.pictures
         while 0 <= row < len(self._model.entries) and room > 0:
             made = self._rows.get(self._model.id(row))
-            if made is None or (made.settled and not made.has_picture):
+            if made is None or (pictures.can_have(made) and not pictures.has(made)):
                 return row
             room -= made.height
             row += step

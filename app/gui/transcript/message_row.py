@@ -74,7 +74,7 @@ class MessageRow(PaintedRow):
         self._stream: StreamingBlocks | None = None
         self._thought: ThoughtLine | None = None
         self._chips: AttachmentChips | None = None
-        self._fed = 0
+        self.fed = 0
         self._content = QRect()
         if message.state == MessageState.STREAMING:
             self._stream = StreamingBlocks()
@@ -84,12 +84,16 @@ class MessageRow(PaintedRow):
         self._place()
 
     def feed(self, text: str) -> None:
-        """Take the text as it is now, longer than before."""
-        if self._stream is None or len(text) == self._fed:
+        """Show the text as it is now, longer than before."""
+        self.add(text[self.fed :])
+
+    def add(self, text: str) -> None:
+        """Add text at the end of a message that grows."""
+        if self._stream is None or not text:
             return
         had_text = bool(self.blocks)
-        first = self._stream.feed(text[self._fed :])
-        self._fed = len(text)
+        first = self._stream.feed(text)
+        self.fed += len(text)
         self._stack.set_blocks(self._stream.blocks, first)
         changed = self._stack.stale
         self._place()
@@ -131,7 +135,7 @@ class MessageRow(PaintedRow):
         return blocks_of(self.message, text)
 
     def _place(self) -> None:
-        self._picture = None
+        self.version += 1
         self.counted = -1
         self._links = []
         style, message, context = self.style, self.message, self.context
@@ -250,7 +254,7 @@ class MessageRow(PaintedRow):
 
     @property
     def _folded(self) -> bool:
-        return len(self.message.content) > FOLD_ABOVE and self._fed == 0
+        return len(self.message.content) > FOLD_ABOVE and self.fed == 0
 
     @property
     def error_text(self) -> str:

@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QPainter
 
 from app.core.message import Message
 from app.gui.markdown.blocks import Block, Span
@@ -18,7 +18,6 @@ from app.gui.transcript.search_result import TEXT, Hit
 from app.gui.transcript.segment_stack import SegmentStack
 from app.gui.transcript.segments import Range, Segment
 
-MAX_PICTURE = 1_600
 COPY_CODE = "copy_code"
 _WORD = re.compile(r"\w+")
 LINE_WIDTH = 2
@@ -60,7 +59,7 @@ class PaintedRow(ABC):
         self.changed_from = 0
         self.counted = -1
         self._width = width
-        self._picture: QPixmap | None = None
+        self.version = 0
         self._stack = SegmentStack(style)
         self._links: list[Link] = []
 
@@ -75,9 +74,6 @@ class PaintedRow(ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return what a screen reader says."""
-
-    def feed(self, text: str) -> None:  # noqa: B027  # Most rows have no text that grows.
-        """Take the text as it is now, longer than before."""
 
     def set_width(self, width: int) -> None:
         """Lay out anew."""
@@ -148,6 +144,10 @@ class PaintedRow(ABC):
     def documents(self) -> int:
         """How many documents the row holds."""
         return self._stack.documents
+
+    def plain_code(self, *, growing: bool) -> Segment | None:
+        """Return the first piece of code without colours, the last piece left out while it grows."""
+        return self._stack.plain_code(growing=growing)
 
     @property
     def plain_text(self) -> str:
@@ -226,30 +226,7 @@ class PaintedRow(ABC):
         """Whether the row is unfolded; None where there is nothing to unfold."""
         return None
 
-    # The picture
-
     @property
     def settled(self) -> bool:
-        """Whether the row stands as it is and is small enough to be kept as a picture."""
-        return self.height <= MAX_PICTURE
-
-    @property
-    def has_picture(self) -> bool:
-        """Whether the picture is made."""
-        return self._picture is not None
-
-    def picture(self, ratio: float) -> QPixmap:
-        """Return the row painted, in device pixels of that ratio; made once and kept."""
-        if self._picture is None:
-            size = QSize(self._width, self.height)
-            self._picture = QPixmap(size * ratio)
-            self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(QColor(self.style.tokens.bg))
-            painter = QPainter(self._picture)
-            self.paint(painter, QRect(QPoint(), size), ())
-            painter.end()
-        return self._picture
-
-    def drop_picture(self) -> None:
-        """Give the picture's memory back."""
-        self._picture = None
+        """Whether the row is painted the same until it is placed again."""
+        return True

@@ -86,7 +86,7 @@ class QuestionRow(PaintedRow):
         return visible(prompt.question)
 
     def _place(self) -> None:
-        self._picture = None
+        self.version += 1
         self.counted = -1
         self.changed_from = 0
         left, top = self.text_left, self.top

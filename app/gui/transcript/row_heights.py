@@ -4,14 +4,15 @@ A row counts by an estimate from its characters and lines until it has been meas
 drops the measures and costs one step a leaf. Used by the transcript view for its scrolling.
 """
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 LEAF_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RowEstimate:
     """How tall a row probably is, in pixels: a fixed part, and parts per line end and character."""
 
     row: float
@@ -25,23 +26,20 @@ class Estimate:
 
 @dataclass(slots=True)
 class _Leaf:
-    """Some neighbouring rows: their sizes, the sums of these, and the heights measured so far."""
+    """Some neighbouring rows: their characters and line ends, and the heights measured so far by place."""
 
-    sizes: list[tuple[int, int]]
-    characters: int = 0
-    lines: int = 0
+    characters: "array[int]"
+    lines: "array[int]"
     measured: dict[int, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.characters = sum([size[0] for size in self.sizes])
-        self.lines = sum([size[1] for size in self.sizes])
+    def __len__(self) -> int:
+        return len(self.lines)
 
-    def height(self, estimate: Estimate) -> float:
+    def height(self, estimate: RowEstimate) -> float:
         """Return the sum of the rows' heights."""
-        total = len(self.sizes) * estimate.row + self.lines * estimate.line
-        total += self.characters * estimate.character
-        for index, height in self.measured.items():
-            total += height - estimate.of(*self.sizes[index])
+        total = estimate.of(sum(self.characters), sum(self.lines)) + (len(self) - 1) * estimate.row
+        for place, height in self.measured.items():
+            total += height - estimate.of(self.characters[place], self.lines[place])
         return total
 
 
@@ -87,7 +85,7 @@ class RowHeights:
     `version` is another number after every change of a height.
     """
 
-    def __init__(self, estimate: Estimate) -> None:
+    def __init__(self, estimate: RowEstimate) -> None:
         self._estimate = estimate
         self._leaves: list[_Leaf] = []
         self._rows = 0
@@ -102,7 +100,7 @@ class RowHeights:
         """The height of all rows together."""
         return self._heights.before(len(self._leaves))
 
-    def set_estimate(self, estimate: Estimate) -> None:
+    def set_estimate(self, estimate: RowEstimate) -> None:
         """Forget every measure, because the width or the font changed."""
         self._estimate = estimate
         for leaf in self._leaves:
@@ -112,17 +110,16 @@ class RowHeights:
     def append(self, characters: int, lines: int) -> None:
         """Add a row at the end."""
         self._rows += 1
-        if self._leaves and len(self._leaves[-1].sizes) < LEAF_ROWS:
+        if self._leaves and len(self._leaves[-1]) < LEAF_ROWS:
             leaf = self._leaves[-1]
-            leaf.sizes.append((characters, lines))
-            leaf.characters += characters
-            leaf.lines += lines
+            leaf.characters.append(characters)
+            leaf.lines.append(lines)
             index = len(self._leaves) - 1
             self._counts.add(index, 1)
             self._heights.add(index, self._estimate.of(characters, lines))
             self.version += 1
         else:
-            self._leaves.append(_Leaf([(characters, lines)]))
+            self._leaves.append(_leaf([(characters, lines)]))
             self._build()
 
     def prepend(self, sizes: Sequence[tuple[int, int]]) -> None:
@@ -135,12 +132,12 @@ class RowHeights:
         """Put rows of these sizes in the place of `removed` rows from `start` on; other heights stay."""
         if start >= self._rows:
             first = last = len(self._leaves) - 1 if self._leaves else 0
-            begin = len(self._leaves[first].sizes) if self._leaves else 0
+            begin = len(self._leaves[first]) if self._leaves else 0
         else:
             first, begin = self._place(start)
             last = self._place(start + removed - 1)[0] if removed else first
         old = self._leaves[first : last + 1]
-        merged = [size for leaf in old for size in leaf.sizes]
+        merged = [size for leaf in old for size in zip(leaf.characters, leaf.lines, strict=True)]
         measured: dict[int, int] = {}
         offset, shift = 0, len(sizes) - removed
         for leaf in old:
@@ -150,10 +147,10 @@ class RowHeights:
                     measured[row] = height
                 elif row >= begin + removed:
                     measured[row + shift] = height
-            offset += len(leaf.sizes)
+            offset += len(leaf)
         merged[begin : begin + removed] = sizes
         size = LEAF_ROWS if len(merged) > 2 * LEAF_ROWS else max(1, len(merged))
-        leaves = [_Leaf(merged[at : at + size]) for at in range(0, len(merged), size)]
+        leaves = [_leaf(merged[at : at + size]) for at in range(0, len(merged), size)]
         for row, height in measured.items():
             leaves[row // size].measured[row % size] = height
         self._leaves[first : last + 1] = leaves
@@ -165,10 +162,7 @@ class RowHeights:
         index, place = self._place(row)
         leaf = self._leaves[index]
         before = self._height_in(leaf, place)
-        old_characters, old_lines = leaf.sizes[place]
-        leaf.characters += characters - old_characters
-        leaf.lines += lines - old_lines
-        leaf.sizes[place] = (characters, lines)
+        leaf.characters[place], leaf.lines[place] = characters, lines
         leaf.measured.pop(place, None)
         self._heights.add(index, self._height_in(leaf, place) - before)
         self.version += 1
@@ -206,16 +200,16 @@ class RowHeights:
         rest = position - self._heights.before(index)
         leaf = self._leaves[index]
         first = round(self._counts.before(index))
-        for place in range(len(leaf.sizes)):
+        for place in range(len(leaf)):
             height = self._height_in(leaf, place)
             if rest < height:
                 return first + place, rest
             rest -= height
-        return first + len(leaf.sizes) - 1, height
+        return first + len(leaf) - 1, height
 
     def _height_in(self, leaf: _Leaf, place: int) -> float:
         measured = leaf.measured.get(place)
-        return self._estimate.of(*leaf.sizes[place]) if measured is None else measured
+        return self._estimate.of(leaf.characters[place], leaf.lines[place]) if measured is None else measured
 
     def _place(self, row: int) -> tuple[int, int]:
         if not 0 <= row < self._rows:
@@ -224,10 +218,14 @@ class RowHeights:
         return index, row - round(self._counts.before(index))
 
     def _build(self) -> None:
-        self._counts = _Fenwick([len(leaf.sizes) for leaf in self._leaves])
+        self._counts = _Fenwick([len(leaf) for leaf in self._leaves])
         self.version += 1
         self._heights = _Fenwick([leaf.height(self._estimate) for leaf in self._leaves])
 
 
-def _leaves(sizes: Sequence[tuple[int, int]]) -> Iterable[_Leaf]:
-    return [_Leaf(list(sizes[start : start + LEAF_ROWS])) for start in range(0, len(sizes), LEAF_ROWS)]
+def _leaf(sizes: Sequence[tuple[int, int]]) -> _Leaf:
+    return _Leaf(array("I", [size[0] for size in sizes]), array("I", [size[1] for size in sizes]))
+
+
+def _leaves(sizes: Sequence[tuple[int, int]]) -> list[_Leaf]:
+    return [_leaf(sizes[start : start + LEAF_ROWS]) for start in range(0, len(sizes), LEAF_ROWS)]

@@ -4,15 +4,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from app.core.message import MessageState
-from app.gui.markdown.blocks import CODE
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.painted_row import PaintedRow
 from app.gui.transcript.row_maker import RowMaker
+from app.gui.transcript.row_pictures import RowPictures
 from app.gui.transcript.row_style import RowStyle
 from app.gui.transcript.segments import Segment
 from app.gui.transcript.transcript_model import TranscriptModel
 
-MAX_DOCUMENTS = 80
+MAX_DOCUMENTS = 48
 
 
 class RowStore:
@@ -21,6 +21,7 @@ class RowStore:
     def __init__(self, model: TranscriptModel, maker: RowMaker) -> None:
         self._model = model
         self._maker = maker
+        self.pictures = RowPictures()
         self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     @property
@@ -35,16 +36,12 @@ class RowStore:
     def drop(self, row_id: str) -> None:
         """Throw a row away."""
         self._rows.pop(row_id, None)
-
-    def drop_pictures(self, keep: set[str]) -> None:
-        """Give back the memory of the pictures of all rows but those of `keep`."""
-        for row_id, row in self._rows.items():
-            if row.has_picture and row_id not in keep:
-                row.drop_picture()
+        self.pictures.drop(row_id)
 
     def clear(self) -> None:
         """Throw all rows away."""
         self._rows.clear()
+        self.pictures.keep(())
 
     def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> PaintedRow:
         """Return a row, made now if need be; those of `keep` are not thrown away."""
@@ -58,18 +55,17 @@ class RowStore:
         self._drop_oldest(keep)
         return row
 
-    def wants_colour(self, row: PaintedRow) -> bool:
-        """Whether a row has finished code without colours."""
-        return bool(_plain_code(row))
+    def plain_code(self, row: PaintedRow) -> Segment | None:
+        """Return the first piece of a row's finished code that has no colours yet."""
+        return row.plain_code(growing=row.message.state == MessageState.STREAMING)
 
-    def highlight(self, row: PaintedRow) -> bool:
-        """Colour the next piece of a row's finished code; say whether anything looks different now."""
-        segment = _plain_code(row)[0]
+    def highlight(self, row: PaintedRow, segment: Segment) -> bool:
+        """Colour a piece of code; return whether it looks different now."""
         segment.highlighted = True
         runs = lex(segment.blocks[0].language, segment.blocks[0].text)
         if runs and segment.document is not None:
             colour(segment.document, segment.blocks[0].text, runs, row.style.tokens)
-            row.drop_picture()
+            self.pictures.drop(row.row_id)
         return bool(runs)
 
     def _drop_oldest(self, keep: Callable[[], set[str]]) -> None:
@@ -81,13 +77,5 @@ class RowStore:
             if held <= MAX_DOCUMENTS:
                 return
             if row_id not in kept:
-                held -= self._rows.pop(row_id).documents
-
-
-def _plain_code(row: PaintedRow) -> list[Segment]:
-    growing = row.segments[-1] if row.segments and row.message.state == MessageState.STREAMING else None
-    return [
-        segment
-        for segment in row.segments
-        if segment.kind == CODE and not segment.highlighted and segment is not growing
-    ]
+                held -= self._rows[row_id].documents
+                self.drop(row_id)

@@ -9,7 +9,7 @@ from app.core.texts import Texts
 from app.gui.display.style import BODY_PX
 from app.gui.display.theme import Tokens
 from app.gui.markdown.document import TextStyle
-from app.gui.transcript.row_heights import Estimate
+from app.gui.transcript.row_heights import RowEstimate
 
 COMPACT = "compact"
 WIDE = "wide"
@@ -80,12 +80,12 @@ class RowStyle:
         """Return a colour of the theme by the name of its token."""
         return QColor(getattr(self.tokens, token))
 
-    def estimate(self, width: int) -> Estimate:
+    def estimate(self, width: int) -> RowEstimate:
         """Return how tall rows of a width probably are."""
         column = min(width - 2 * self.margin, MAX_COLUMN) - self.text_left
         per_line = max(10.0, column / (self.font.pixelSize() * 0.52))
         line = self.text.line_height
-        return Estimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
+        return RowEstimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
 
     def indent(self, depth: int) -> int:
         """Return how far rows of a sub-agent stand to the right; deeper than DEEP levels it is little more."""

@@ -22,6 +22,7 @@ class SegmentStack:
         self.blocks: list[Block] = []
         self.segments: list[Segment] = []
         self.stale = 0
+        self._coloured = 0
 
     @property
     def documents(self) -> int:
@@ -63,6 +64,16 @@ class SegmentStack:
             segments.append(segment)
         self.segments = segments
         self.stale = min(self.stale, kept)
+        self._coloured = min(self._coloured, kept)
+
+    def plain_code(self, *, growing: bool) -> Segment | None:
+        """Return the first piece of code without colours, the last piece left out while it grows."""
+        while self._coloured < len(self.segments) - growing:
+            segment = self.segments[self._coloured]
+            if segment.kind == CODE and not segment.highlighted:
+                return segment
+            self._coloured += 1
+        return None
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out what is stale or moved; return the lower edge, `top` where there is nothing."""

@@ -15,6 +15,7 @@ from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
 from app.gui.transcript.look_ahead import LookAhead
+from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.painted_row import PaintedRow
 from app.gui.transcript.pixel_shift import shift
 from app.gui.transcript.row_heights import RowHeights
@@ -188,8 +189,9 @@ class TranscriptCanvas(QAbstractScrollArea):
     def _measure(self, index: int) -> int:
         row = self._row(index)
         if row.row_id in self._dirty:
-            if self._model.entries[index].kind == MESSAGE and not self._model.message(index).thinking:
-                row.feed(self._model.text(index))
+            live = self._model.live.get(row.row_id)
+            if live and isinstance(row, MessageRow) and not self._model.message(index).thinking:
+                row.add(live.after(row.fed))
             else:
                 self._maker.renew(index, row)
             self._dirty.discard(row.row_id)
@@ -228,7 +230,7 @@ class TranscriptCanvas(QAbstractScrollArea):
         if not bar_holds or self._synced != self._scroller.heights.version or not self._scroller.row:
             self._sync_bar()
         if old.keys() != {placed.row for placed in self._placed}:
-            self._rows.drop_pictures(self._ahead.near())
+            self._rows.pictures.keep(self._ahead.near())
         if changed is None or not self._shift(old, changed):
             self.viewport().update()
         self._place_changed()
@@ -283,19 +285,19 @@ class TranscriptCanvas(QAbstractScrollArea):
         until = thread_time() + CALM_SLICE_S
         for placed in self._placed:
             row = self._row(placed.row)
-            while self._rows.wants_colour(row):
+            while segment := self._rows.plain_code(row):
                 if thread_time() >= until:
                     self._calm.start(0)
                     return
-                if self._rows.highlight(row):
+                if self._rows.highlight(row, segment):
                     self.viewport().update(0, placed.top, self._width, placed.height)
 
     def _on_row_wanted(self, row: int) -> None:
         """Make a row before it comes on screen."""
         self._measure(row)
         made = self._row(row)
-        if made.settled:
-            made.picture(self.devicePixelRatioF())
+        if self._rows.pictures.can_have(made):
+            self._rows.pictures.get(made, self._width, self.devicePixelRatioF())
         self._sync_bar()
 
     def _on_typing_ticked(self) -> None:
@@ -355,10 +357,11 @@ class TranscriptCanvas(QAbstractScrollArea):
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
             row, ranges = self._row(placed.row), self._ranges(placed.row)
-            if not self._calm.isActive() and self._rows.wants_colour(row):
+            if not self._calm.isActive() and self._rows.plain_code(row):
                 self._calm.start(CALM_MS)
-            if row.settled and not ranges:
-                painter.drawPixmap(0, placed.top, row.picture(self.devicePixelRatioF()))
+            if self._rows.pictures.can_have(row) and not ranges:
+                picture = self._rows.pictures.get(row, self._width, self.devicePixelRatioF())
+                painter.drawImage(0, placed.top, picture)
             else:
                 paint_row(painter, area, placed, row, ranges, background)
         if self._typing.active:

@@ -36,6 +36,17 @@ class LiveText:
         self.characters += len(text)
         self.lines += text.count("\n")
 
+    def after(self, position: int) -> str:
+        """Return the text from a position on, without joining what stands before it."""
+        found: list[str] = []
+        start = self.characters
+        for piece in reversed(self.pieces):
+            if start <= position:
+                break
+            start -= len(piece)
+            found.append(piece[max(0, position - start) :])
+        return "".join(reversed(found))
+
     @property
     def text(self) -> str:
         """The text so far."""

@@ -37,12 +37,19 @@ class TurnBook:
         self.messages[message.id] = message
         if known:
             return
-        said = self._said.setdefault(message.turn_id, [])
-        said.append(message.id)
+        said = self._said.get(message.turn_id)
+        if said is None:
+            said = self._said[message.turn_id] = [message.id]
+        else:
+            said.append(message.id)
         self._over.discard(message.turn_id)
         if len(said) == 1 and message.parent_turn_id:
             self._children.setdefault(message.parent_turn_id, []).append(message.turn_id)
-        self._blocks.setdefault(self.root(message.turn_id), []).append(message.id)
+        root = self.root(message.turn_id)
+        if root in self._blocks:
+            self._blocks[root].append(message.id)
+        elif root != message.turn_id:
+            self._blocks[root] = [*self._said.get(root, ()), message.id]
 
     def put_before(self, messages: Sequence[Message]) -> None:
         """Add whole root turns that came before all others."""
@@ -65,6 +72,9 @@ class TurnBook:
         known = self._roots.get(turn_id)
         if known is not None:
             return known
+        said = self._said.get(turn_id)
+        if not said or self.messages[said[0]].parent_turn_id is None:
+            return turn_id
         top, seen = turn_id, {turn_id}
         while (parent := self.parent(top)) and parent not in seen:
             seen.add(parent)
@@ -74,7 +84,8 @@ class TurnBook:
 
     def block(self, root: str) -> list[Message]:
         """Return the messages of a root turn and of all that was called in it, in the order they came."""
-        return [self.messages[each] for each in self._blocks.get(root, ())]
+        ids = self._blocks[root] if root in self._blocks else self._said.get(root, [])
+        return [self.messages[each] for each in ids]
 
     def above(self, turn_id: str) -> Iterator[str]:
         """Return a turn and those that called it, innermost first."""
