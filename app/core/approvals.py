@@ -10,7 +10,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, PromptType, Role
 from app.core.reasons import Reason
-from app.core.session import ChatSession, Session, Status, WorkflowSession
+from app.core.session import Session, Status
 from app.core.workflow import STEP
 
 CLOSED_RESULT = (
@@ -38,7 +38,7 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     for message in messages:
         for call in message.tool_calls:
             # A step of a workflow is written down as a call, but no tool has its name.
-            is_step = isinstance(session, WorkflowSession) and call.name == STEP
+            is_step = session.workflow is not None and call.name == STEP
             if not is_step and (message.turn_id, call.id) not in finished:
                 results.setdefault((message.turn_id, call.id), _result(message, call.id))
     kept: list[Message] = []
@@ -49,7 +49,7 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
             kept[-1] = replace(message, prompt=replace(message.prompt, dismissed=True))
             changed.append(kept[-1])
     written = (*changed, *results.values())
-    if isinstance(session, ChatSession):
+    if session.chat is not None:
         session = replace(session, chat=replace(session.chat, always=()))
         if written and session.status == Status.WAITING:
             session = replace(session, status=Status.PAUSED, reason=Reason.FROM_FILE)

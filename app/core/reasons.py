@@ -6,7 +6,7 @@
 from enum import StrEnum
 
 from app.core.errors import FailureKind
-from app.core.session import Session, WorkflowSession
+from app.core.session import Session
 from app.core.texts import Texts
 from app.core.workflow import StepStatus
 
@@ -87,7 +87,7 @@ def reason_code(reason: str) -> str:
 
 def code_of_session(session: Session) -> str:
     """Return the code for scripts of why a session stands as it does; of a workflow, of its first failed step."""
-    if isinstance(session, WorkflowSession) and session.reason == Reason.STEP_FAILED:
+    if session.workflow is not None and session.reason == Reason.STEP_FAILED:
         failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
         return reason_code(next(failed, ""))
     return reason_code(session.reason)

@@ -96,36 +96,6 @@ class Debate:
     verdict: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """A saved conversation without its messages; `reason` is a code of the catalogue (`reason.<code>`).
-
-    `plan` is what the assistants set out to do, None where they made none. `source` says which
-    conversation of which other program it was ("chatgpt/<its id>"), "" for one of Moot's own. `unsaid` are
-    the calls of models that were paid for and came to nothing that is shown: no message, no ballot.
-    """
-
-    id: str
-    title: str
-    kind: str = "chat"
-    status: str = Status.IDLE
-    reason: str = ""
-    created_at: str = ""
-    updated_at: str = ""
-    version: int = 1
-    plan: Plan | None = None
-    source: str = ""
-    unsaid: tuple[UsageEntry, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DebateSession(Session):
-    """A debate (rows D1 to D12)."""
-
-    debate: Debate
-    kind: Literal["debate"] = "debate"
-
-
 class AgentMode(StrEnum):
     """What an assistant may do: its work, or change Moot's settings."""
 
@@ -162,14 +132,6 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatSession(Session):
-    """A conversation with one assistant and whom it calls."""
-
-    chat: Chat
-    kind: Literal["chat"] = "chat"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
     """A group at work; `members` are assistants' ids as they were when the session began."""
 
@@ -178,14 +140,6 @@ class GroupState:
     members: tuple[str, ...]
     turns_limit: int = 20
     ask_before_hand_over: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSession(ChatSession):
-    """A conversation with a group led by an orchestrator; the chat's assistant is the orchestrator."""
-
-    group: GroupState
-    kind: Literal["group"] = "group"  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +152,60 @@ class WorkflowState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A saved conversation without its messages.
+
+    `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have `chat` and
+    `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what the assistants set out
+    to do, None where they made none. `source` says which conversation of which other program it was
+    ("chatgpt/<its id>"), "" for one of Moot's own. `unsaid` are the model calls that were paid for and led to
+    no message and no ballot.
+    """
+
+    id: str
+    title: str
+    kind: str = "chat"
+    status: str = Status.IDLE
+    reason: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    version: int = 1
+    plan: Plan | None = None
+    source: str = ""
+    unsaid: tuple[UsageEntry, ...] = ()
+    debate: Debate | None = None
+    chat: Chat | None = None
+    group: GroupState | None = None
+    workflow: WorkflowState | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateSession(Session):
+    """A debate of several models."""
+
+    debate: Debate
+    kind: Literal["debate"] = "debate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSession(Session):
+    """A chat with one assistant and the sub-agents it calls."""
+
+    chat: Chat
+    kind: Literal["chat"] = "chat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSession(ChatSession):
+    """A chat with a group led by an orchestrator, who is the chat's assistant."""
+
+    group: GroupState
+    kind: Literal["group"] = "group"  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowSession(ChatSession):
-    """Work in steps; each step is a turn of the assistant of its role, below the workflow's own."""
+    """Work in steps; each step is a turn of the assistant of its role, below the workflow's own turn."""
 
     workflow: WorkflowState
     kind: Literal["workflow"] = "workflow"  # type: ignore[assignment]

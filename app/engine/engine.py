@@ -21,7 +21,7 @@ from app.core.events import (
 from app.core.message import Message
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.reasons import Reason
-from app.core.session import ChatSession, GroupSession, Session, SessionSummary, Status, WorkflowSession
+from app.core.session import Session, SessionSummary, Status
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -40,16 +40,13 @@ from app.engine.availability.policies import MADE_FOR, Availability, Strategy, p
 from app.engine.availability.queues import Queues
 from app.engine.availability.slots import Slots
 from app.engine.chat.commands import Chats
-from app.engine.chat.run import ChatRun, ChatTerms
+from app.engine.chat.run import ChatTerms
 from app.engine.connections import Connections
 from app.engine.debate.commands import Debates
-from app.engine.debate.run import DebateRun
 from app.engine.debate.setup import DebateSetup, Seat
 from app.engine.drafts import Drafts
-from app.engine.export.documents import export_in_turns
-from app.engine.export.event_lines import session_document
+from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
-from app.engine.group.run import GroupRun
 from app.engine.keys import Keys
 from app.engine.library.agents import Cast
 from app.engine.library.assistants import Assistants
@@ -67,13 +64,13 @@ from app.engine.provider_list import (
 )
 from app.engine.runner import Run, Surroundings
 from app.engine.servers import Servers
+from app.engine.session_kinds import RunParts, kind_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.usage.estimates import Estimates
 from app.engine.usage.usage_book import UsageBook
 from app.engine.workflow.commands import Workflows
-from app.engine.workflow.run import WorkflowRun
 
 __all__ = ["DebateSetup", "Engine", "Seat"]
 
@@ -260,7 +257,7 @@ class Engine:
             await run.wait()
         check_open(live)
         self._sessions.check(live.session)
-        if isinstance(live.session, ChatSession):
+        if live.session.chat is not None:
             if live.session.reason == Reason.STEP_FAILED:
                 self.workflows.reopen(live)
             self.chats.resume(live)
@@ -415,7 +412,7 @@ class Engine:
             self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
 
     def _check_readable(self, session: Session) -> None:
-        check_readable(self._documents, self._cast.providers_of(session))
+        check_readable(self._documents, kind_of(session).providers(session, self._cast))
 
     def _provider(self, provider_id: str) -> ProviderConfig:
         config = provider_of(self._documents, provider_id)
@@ -424,11 +421,6 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
-        terms = ChatTerms(self._cast, self._prompts, self._slots, self.drafts)
-        if isinstance(live.session, WorkflowSession):
-            return WorkflowRun(live, self._surroundings, terms)
-        if isinstance(live.session, GroupSession):
-            return GroupRun(live, self._surroundings, terms)
-        if isinstance(live.session, ChatSession):
-            return ChatRun(live, self._surroundings, terms)
-        return DebateRun(live, self._surroundings, self.debates.terms(self._slots))
+        chat = ChatTerms(self._cast, self._prompts, self._slots, self.drafts)
+        parts = RunParts(self._surroundings, chat, self.debates.terms(self._slots))
+        return kind_of(live.session).run(live, parts)

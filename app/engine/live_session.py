@@ -6,6 +6,7 @@ answer that streams is kept as pieces beside the immutable message, so that a de
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from app.core.errors import BadInput
 from app.core.events import (
@@ -23,10 +24,12 @@ from app.core.events import (
 )
 from app.core.message import Message, MessageState, ToolCall
 from app.core.plan import Plan
-from app.core.session import ChatSession, DebateSession, Session
+from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
+
+S = TypeVar("S", bound=Session)
 
 
 @dataclass(slots=True)
@@ -66,15 +69,26 @@ class LiveSession:
     @property
     def debate_session(self) -> DebateSession:
         """The session as a debate. Raises BadInput when it is of another kind."""
-        if not isinstance(self.session, DebateSession):
-            raise BadInput("not_a_debate", title=self.session.title)
-        return self.session
+        return self._of_kind(DebateSession, "not_a_debate")
 
     @property
     def chat_session(self) -> ChatSession:
-        """The session as a chat. Raises BadInput when it is of another kind."""
-        if not isinstance(self.session, ChatSession):
-            raise BadInput("not_a_chat", title=self.session.title)
+        """The session as a chat, which groups and workflows are too. Raises BadInput for another kind."""
+        return self._of_kind(ChatSession, "not_a_chat")
+
+    @property
+    def group_session(self) -> GroupSession:
+        """The session as a group's. Raises BadInput when it is of another kind."""
+        return self._of_kind(GroupSession, "not_a_group")
+
+    @property
+    def workflow_session(self) -> WorkflowSession:
+        """The session as a workflow's. Raises BadInput when it is of another kind."""
+        return self._of_kind(WorkflowSession, "not_a_workflow")
+
+    def _of_kind(self, kind: type[S], code: str) -> S:
+        if not isinstance(self.session, kind):
+            raise BadInput(code, title=self.session.title)
         return self.session
 
     def turn(self, turn_id: str) -> list[Message]:
@@ -239,7 +253,7 @@ class LiveSession:
         self.messages.append(message)
         begins = message.turn_id not in self._turns
         self._file(message)
-        if begins and message.parent_turn_id is None and isinstance(self.session, ChatSession):
+        if begins and message.parent_turn_id is None and self.session.chat is not None:
             return {"chat": replace(self.session.chat, head=message.turn_id)}
         return {}
 

@@ -16,7 +16,6 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
-from app.core.session import ChatSession, DebateSession
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
 from app.engine.drafts import Drafts
@@ -170,7 +169,7 @@ class Archive:
     def _documents_of(self, stored: StoredSession) -> dict[str, str]:
         """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
         live = LiveSession(stored, EventBus())
-        is_known = isinstance(stored.session, ChatSession | DebateSession)
+        is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = ("md", "json") if is_known else ("json",)
         try:
             return {one: export(live, one, self._prompts) for one in formats}

@@ -37,6 +37,8 @@ _SESSIONS: dict[str, type[Session]] = {
     "workflow": WorkflowSession,
     "debate": DebateSession,
 }
+# What only some kinds have; a file can hold more than its kind has.
+_PARTS = ("debate", "chat", "group", "workflow")
 _ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
 _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
@@ -175,6 +177,9 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     whole = {**record, "id": session_id}
     kind: Any = _SESSIONS.get(_text(whole, "kind"))
     if kind is not None:
+        for part in _PARTS:
+            if _is_optional(kind, part):
+                whole.pop(part, None)
         with contextlib.suppress(ValueError):
             session: Session = _adapter(kind).validate_python(whole)
             return session, False
@@ -187,6 +192,11 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     if not record:
         texts.update(status=Status.ERROR, reason=Reason.DAMAGED, kind="unknown")
     return Session(**texts), True
+
+
+@functools.cache
+def _is_optional(kind: type[Session], part: str) -> bool:
+    return any(one.name == part and one.default is None for one in dataclasses.fields(kind))
 
 
 def mended_session(session: Session) -> Session:
@@ -300,7 +310,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
 def summary_record(session: Session) -> Plain:
     """Return what `summary_of` reads of a session, without the cost of all of it."""
     record: Plain = {name: getattr(session, name) for name in _field_names(Session)}
-    if isinstance(session, DebateSession):
+    if session.debate is not None:
         debate = session.debate
         seats = [{"name": seat.name} for seat in debate.participants]
         record["debate"] = {
@@ -309,9 +319,9 @@ def summary_record(session: Session) -> Plain:
             "round": debate.round,
             "participants": seats,
         }
-    elif isinstance(session, ChatSession):
+    elif session.chat is not None:
         record["chat"] = {"assistant_name": session.chat.assistant_name}
-        if isinstance(session, GroupSession):
+        if session.group is not None:
             record["group"] = {"name": session.group.name}
     return record
 

@@ -15,7 +15,7 @@ from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
-from app.core.session import AgentMode, GroupSession, Session, Status, WorkflowSession
+from app.core.session import AgentMode, Session, Status
 from app.engine.chat.branches import last_answer, shown
 from app.engine.live_session import LiveSession
 
@@ -41,7 +41,7 @@ async def ask(call: Call) -> int:
     live = await engine.open(session_id_of(call.arguments))
     if mode:
         await engine.chats.choose_mode(live.id, mode)
-    if isinstance(who, Group) or isinstance(live.session, GroupSession):
+    if isinstance(who, Group) or live.session.group is not None:
         said = _said_to(live, who, text)
         return await follow_chat(call, live, lambda: engine.chats.send(live.id, said))
     chat = live.chat_session.chat
@@ -78,7 +78,7 @@ def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
     Raises BadInput for who is not in it.
     """
     session = live.session
-    if isinstance(session, GroupSession):
+    if session.group is not None:
         if isinstance(who, Group) and who.id == session.group.id:
             return text
         if isinstance(who, Agent) and who.id in session.group.members:
@@ -96,6 +96,13 @@ async def reply_to_chat(call: Call, live: LiveSession) -> int:
     question = min(waiting, key=lambda one: one.id)
     answer = _approval(text) if question.prompt and question.prompt.type == PromptType.APPROVAL else text
     return await follow_chat(call, live, lambda: chats.answer(live.id, question.id, answer))
+
+
+async def resume_chat(call: Call, live: LiveSession) -> int:
+    """Resume a chat, a group or a workflow. Raises BadInput for options that only debates have."""
+    if call.arguments.skip_turn or call.arguments.without:
+        raise BadInput("not_a_debate", title=live.session.title)
+    return await follow_chat(call, live, lambda: call.moot.engine.resume(live.id))
 
 
 async def follow_chat(call: Call, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
@@ -120,7 +127,7 @@ async def show_chat(call: Call, live: LiveSession) -> int:
         await call.out.write(text)
     if live.session.plan is not None:
         await call.out.write(printer.plan(live.session.plan))
-    if isinstance(live.session, WorkflowSession):
+    if live.session.workflow is not None:
         await call.out.write("\n" + "".join(step_lines(live.session.workflow, call.texts)))
         await call.out.write("\n" + workflow_end(live.session, call.texts))
         return OK
@@ -130,7 +137,7 @@ async def show_chat(call: Call, live: LiveSession) -> int:
 
 async def finish(call: Call, session: Session) -> int:
     """Say how a chat stands and return the exit status: 0 only where the assistant has answered."""
-    if isinstance(session, WorkflowSession):
+    if session.workflow is not None:
         if not call.arguments.json:
             await call.out.write("\n" + workflow_end(session, call.texts))
         return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)

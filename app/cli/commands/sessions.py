@@ -4,20 +4,21 @@ cli runs them here; control runs them for another process, with that process's o
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from app.cli.commands.chats import ask, follow_chat, reply_to_chat, show_chat
+from app.cli.commands.chats import ask
+from app.cli.commands.debates import debate
 from app.cli.commands.keys import list_keys, remove_key, set_key
 from app.cli.commands.models import get_model, list_models, remove_model
 from app.cli.commands.servers import allow_server, deny_server, list_servers
+from app.cli.commands.session_kinds import kind_of
 from app.cli.commands.stored_data import back_up, bring_in, restore
 from app.cli.commands.usage import usage
 from app.cli.commands.workflows import step, workflow
 from app.cli.exit_status import OK
-from app.cli.follow import Call, run_session, session_id_of, warm_up
+from app.cli.follow import Call, session_id_of
 from app.cli.interrupt import Interrupt
 from app.cli.parser import (
     ALLOW,
@@ -47,11 +48,9 @@ from app.cli.parser import (
     USAGE,
     WORKFLOW,
     Arguments,
-    parse_spec,
 )
 from app.cli.printing.output import (
     Out,
-    TextPrinter,
     json_line,
     last_line,
     load_texts,
@@ -59,19 +58,10 @@ from app.cli.printing.output import (
     one_line,
     safe_json,
 )
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
-from app.core.events import MessageFinished
-from app.core.ids import new_id
 from app.core.provider import ProviderStatus
-from app.core.session import ENDED, MIN_PARTICIPANTS, ChatSession, ContextFile, DebateMode, Participant
-from app.engine.debate.roles import ROLES as ROLE_NAMES
-from app.engine.engine import DebateSetup
-from app.engine.export.event_lines import event_line
+from app.core.session import ENDED
 from app.wiring import Moot
-
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
-_MAX_CONTEXT_BYTES = 4 * 1024 * 1024
 
 Command = Callable[[Call], Awaitable[int]]
 
@@ -90,51 +80,14 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: I
     return await _COMMANDS[command](call)
 
 
-async def _debate(call: Call) -> int:
-    setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
-    call.moot.engine.debates.check(setup)
-    await warm_up(call.moot, embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    return await run_session(call, lambda: call.moot.engine.debates.start(setup), TextPrinter(call.texts))
-
-
 async def _resume(call: Call) -> int:
-    session_id = session_id_of(call.arguments)
-    engine, held, arguments = call.moot.engine, call.moot.engine.debates.held, call.arguments
-    live = await engine.open(session_id)
-    if isinstance(live.session, ChatSession):
-        if arguments.skip_turn or arguments.without:
-            raise BadInput("not_a_debate", title=live.session.title)
-        return await follow_chat(call, live, lambda: engine.resume(session_id))
-    left_out = await held.participant(session_id, arguments.without) if arguments.without else None
-
-    async def start() -> str:
-        await warm_up(call.moot)
-        if left_out is not None:
-            await held.go_on_without(session_id, left_out.id)
-        elif arguments.skip_turn:
-            await held.skip(session_id)
-        else:
-            await engine.resume(session_id)
-        return session_id
-
-    return await run_session(call, start, TextPrinter(call.texts))
+    live = await call.moot.engine.open(session_id_of(call.arguments))
+    return await kind_of(live.session).resume(call, live)
 
 
 async def _reply(call: Call) -> int:
-    session_id = session_id_of(call.arguments)
-    live = await call.moot.engine.open(session_id)
-    if isinstance(live.session, ChatSession):
-        return await reply_to_chat(call, live)
-    before = len(live.messages)
-    await call.moot.engine.debates.say(session_id, call.arguments.text)
-    await call.moot.store.flush(session_id)
-    if call.arguments.json:
-        said = next(message for message in live.messages[before:] if message.role == "user")
-        line = event_line(MessageFinished(session_id=session_id, message=said))
-        await call.out.write(json_line(line))
-    else:
-        await call.out.write(call.texts("cli.said", title=one_line(live.session.title)) + "\n")
-    return OK
+    live = await call.moot.engine.open(session_id_of(call.arguments))
+    return await kind_of(live.session).reply(call, live)
 
 
 async def _pause(call: Call) -> int:
@@ -163,15 +116,7 @@ async def _show(call: Call) -> int:
     if call.arguments.json:
         await call.out.write(json_line(call.moot.engine.session_document(live)))
         return OK
-    if isinstance(live.session, ChatSession):
-        return await show_chat(call, live)
-    printer = TextPrinter(call.texts)
-    printer.know(live.session)
-    await call.out.write(printer.heading(live.session))
-    for message in live.whole_messages():
-        await call.out.write(printer.message(message))
-    await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
-    return OK
+    return await kind_of(live.session).show(call, live)
 
 
 async def _export(call: Call) -> int:
@@ -207,7 +152,7 @@ _COMMANDS: dict[str, Command] = {
     ASK: ask,
     WORKFLOW: workflow,
     STEP: step,
-    DEBATE: _debate,
+    DEBATE: debate,
     RESUME: _resume,
     REPLY: _reply,
     PAUSE: _pause,
@@ -247,52 +192,6 @@ async def _settled(call: Call, session_id: str) -> int:
     await call.moot.store.flush(session_id)
     await call.out.write(last_line(session, call.texts) + "\n")
     return OK
-
-
-def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
-    """Make the set-up a command line describes; what is wrong in it is the engine's to say."""
-    participants = [_participant(moot, spec) for spec in arguments.participants]
-    if not participants:
-        participants = [
-            Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
-            for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
-        ]
-    roles_given = any(participant.role for participant in participants)
-    return DebateSetup(
-        topic=arguments.text,
-        participants=tuple(participants),
-        mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
-        rounds=arguments.rounds,
-        seed=arguments.seed,
-        polls=arguments.verdict,
-        context=tuple(_context_file(Path(path)) for path in arguments.context),
-        language="ko" if _HANGUL.search(arguments.text) else "en",
-    )
-
-
-def _participant(moot: Moot, text: str) -> Participant:
-    spec = parse_spec(text, ROLE_NAMES)
-    status = next((one for one in moot.engine.providers() if one.config.id == spec.provider), None)
-    model, colon, word = spec.model.rpartition(":")
-    if status is not None and colon and model in status.models and not status.local:
-        # A hosted model has no tags, so the word was meant as a role.
-        raise BadInput("unknown_role", role=word, name=spec.name, roles=", ".join(ROLE_NAMES))
-    return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
-
-
-def _context_file(path: Path) -> ContextFile:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_CONTEXT_BYTES + 1)
-    except OSError as error:
-        raise BadInput("context_unreadable", path=path, detail=error.strerror or error) from error
-    if len(data) > _MAX_CONTEXT_BYTES:
-        raise BadInput("context_too_long", path=path, limit=_MAX_CONTEXT_BYTES // 1024)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("context_not_text", path=path) from error
-    return ContextFile(name=path.name, text=text)
 
 
 def _status_fields(status: ProviderStatus) -> dict[str, object]:

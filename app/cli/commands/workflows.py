@@ -7,7 +7,6 @@ from app.cli.follow import Call, followed, session_id_of, warm_up
 from app.cli.parser import ACCEPT, RETRY, SKIP
 from app.cli.printing.chats import ChatPrinter
 from app.core.errors import BadInput
-from app.core.session import WorkflowSession
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.input import checked_text
 
@@ -28,7 +27,7 @@ async def step(call: Call) -> int:
     """Retry, skip or accept a step, and follow the workflow on from there."""
     workflows = call.moot.engine.workflows
     live = await call.moot.engine.open(session_id_of(call.arguments))
-    if not isinstance(live.session, WorkflowSession):
+    if live.session.workflow is None:
         raise BadInput("not_a_workflow", title=live.session.title)
     actions: dict[str, Callable[[str, str], Awaitable[None]]] = {
         RETRY: workflows.retry,

@@ -22,7 +22,7 @@ from app.core.events import (
 )
 from app.core.message import Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.plan import Plan
-from app.core.session import ChatSession, GroupSession, Session, WorkflowSession
+from app.core.session import Session
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.workflow import STEP, WorkflowStep
@@ -60,7 +60,7 @@ class ChatPrinter:
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over what was said before without printing it."""
         self._session_id = session.id
-        if isinstance(session, WorkflowSession):
+        if session.workflow is not None:
             self._steps = {step.id: step for step in session.workflow.definition.steps}
         for message in messages:
             self._note(message)
@@ -98,8 +98,8 @@ class ChatPrinter:
 
     def heading(self, session: Session) -> str:
         """Return the title, with whom it is, and the id."""
-        name = session.chat.assistant_name if isinstance(session, ChatSession) else ""
-        if isinstance(session, GroupSession):
+        name = session.chat.assistant_name if session.chat is not None else ""
+        if session.group is not None:
             name = session.group.name
         return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
 

@@ -27,7 +27,7 @@ from app.core.events import (
 )
 from app.core.message import Message, MessageState, Role
 from app.core.reasons import HELD_UP, LIMITS, RESTART, reason_code, reason_text
-from app.core.session import ChatSession, DebateSession, Session, Status
+from app.core.session import Session, Status
 from app.core.store import Problem
 from app.core.text import without_steering
 from app.core.texts import Texts, choose_language, in_words
@@ -191,7 +191,7 @@ class TextPrinter:
 
     def know(self, session: Session) -> None:
         """Take over names and rounds without printing them."""
-        if isinstance(session, DebateSession):
+        if session.debate is not None:
             self._rounds = session.debate.rounds
             self._roles = {seat.id: seat.role for seat in session.debate.participants}
 
@@ -215,7 +215,7 @@ class TextPrinter:
     def heading(self, session: Session) -> str:
         """Return the topic, the mode and who takes part."""
         lines = [one_line(session.title)]
-        if isinstance(session, DebateSession):
+        if session.debate is not None:
             debate = session.debate
             mode = self._texts.named("mode", debate.mode)
             lines[0] = self._texts("cli.heading", topic=one_line(debate.topic), mode=mode)
@@ -322,7 +322,7 @@ def role_text(texts: Texts, role: str) -> str:
 
 def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
-    if isinstance(session, ChatSession) and session.status in (Status.IDLE, Status.WAITING):
+    if session.chat is not None and session.status in (Status.IDLE, Status.WAITING):
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
     if session.status == Status.PAUSED and reason_code(session.reason) == RESTART:
@@ -333,7 +333,7 @@ def last_line(session: Session, texts: Texts) -> str:
         parts.append(one_line(reason_text(session.reason, texts)))
     if session.status == Status.PAUSED:
         parts.append(texts("cli.resume_with", session_id=session.id))
-        if isinstance(session, DebateSession) and session.reason in HELD_UP:
+        if session.debate is not None and session.reason in HELD_UP:
             parts.append(texts("cli.resume_ways"))
     elif session.status == Status.COMPLETED:
         parts.append(texts("cli.read_with", session_id=session.id))
@@ -342,7 +342,7 @@ def last_line(session: Session, texts: Texts) -> str:
 
 def verdict_text(session: Session, texts: Texts) -> str:
     """Return what came of a debate as lines, "" where there is no verdict."""
-    verdict = session.debate.verdict if isinstance(session, DebateSession) else None
+    verdict = session.debate.verdict if session.debate is not None else None
     if verdict is None:
         return ""
     by = texts("verdict.by", name=verdict.judge) if verdict.judge else texts("verdict.none")

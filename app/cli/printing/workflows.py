@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from app.cli.printing.output import named_text, one_line
 from app.core.message import ToolCall
 from app.core.reasons import RESTART, Reason, reason_code, reason_text
-from app.core.session import Status, WorkflowSession, WorkflowState
+from app.core.session import Session, Status, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
 from app.core.workflow import StepState, StepStatus, WorkflowStep
@@ -51,9 +51,9 @@ def step_reason(state: StepState, texts: Texts) -> str:
     return named_text(texts, prefix, state.reason) if state.reason else ""
 
 
-def workflow_end(session: WorkflowSession, texts: Texts) -> str:
+def workflow_end(session: Session, texts: Texts) -> str:
     """Return the lines that say how a workflow stands and which commands take it on."""
-    steps = session.workflow.steps
+    steps = session.workflow.steps if session.workflow else ()
     closed = session.status == Status.PAUSED and reason_code(session.reason) == RESTART
     line = texts("status.paused_closed") if closed else texts.named("cli.status", session.status)
     if session.status == Status.COMPLETED:

@@ -12,10 +12,8 @@ from app.core.session import (
     AgentMode,
     Chat,
     ChatSession,
-    GroupSession,
     QueuedMessage,
     Status,
-    WorkflowSession,
 )
 from app.core.text import clean_text
 from app.engine.chat.branches import latest_leaf, root_of
@@ -76,7 +74,7 @@ class Chats:
         )
         if question is not None and not attachments:
             self._answer(live, question, text)
-        elif isinstance(live.session, WorkflowSession):
+        elif live.session.workflow is not None:
             self._add_to_work(live, text, attachments)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
             queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
@@ -153,7 +151,7 @@ class Chats:
         return [
             (live.id, question)
             for live in self._sessions.all_live()
-            if isinstance(live.session, ChatSession)
+            if live.session.chat is not None
             for question in open_questions(live)
         ]
 
@@ -223,7 +221,7 @@ class Chats:
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
         live = await self._conversation(session_id)
-        if isinstance(live.session, GroupSession):
+        if live.session.group is not None:
             raise BadInput("group_leads")
         agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
@@ -258,7 +256,7 @@ class Chats:
     async def _conversation(self, session_id: str) -> LiveSession:
         """Open a chat whose turns are the user's and the assistants'; a workflow's are its steps'."""
         live = await self._sessions.open_chat(session_id)
-        if isinstance(live.session, WorkflowSession):
+        if live.session.workflow is not None:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         return live
 

@@ -5,7 +5,6 @@ from html import escape
 from typing import NamedTuple
 
 from app.core.message import Attachment, Message, MessageState, Prompt, PromptType, Role, ToolCall
-from app.core.session import GroupSession, WorkflowSession
 from app.engine.chat.branches import shown
 from app.engine.export.call_tree import in_tree
 from app.engine.export.parts import (
@@ -99,10 +98,10 @@ class ChatDocument:
         yield PAGE_END
 
     def _facts(self) -> list[tuple[str, str]]:
-        is_work = isinstance(self._session, WorkflowSession)
+        is_work = self._session.workflow is not None
         label = self._lines["workflow" if is_work else "assistant"]
         who = [(label, self._session.chat.assistant_name)]
-        if isinstance(self._session, GroupSession):
+        if self._session.group is not None:
             who = [
                 (self._lines["group"], self._session.group.name),
                 (self._lines["members"], ", ".join(self._members())),
@@ -115,7 +114,7 @@ class ChatDocument:
 
     def _steps(self) -> list[str]:
         """Return a line for each step of a workflow: its state, who, why, and what it made."""
-        if not isinstance(self._session, WorkflowSession):
+        if self._session.workflow is None:
             return []
         steps = {step.id: step for step in self._session.workflow.definition.steps}
         lines = []
@@ -129,7 +128,7 @@ class ChatDocument:
 
     def _members(self) -> list[str]:
         """Return the names of a group's members, those who never spoke by their ids."""
-        assert isinstance(self._session, GroupSession)
+        assert self._session.group is not None
         names = {one.author.id: one.author.name for one in self._messages}
         return [names.get(member, member) for member in self._session.group.members]
 

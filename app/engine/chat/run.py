@@ -10,7 +10,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
-from app.core.session import Chat, GroupSession, Status
+from app.core.session import Chat, Status
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import NotFree, SentTo, Slots, Work, held_back
 from app.engine.chat.branches import back_from, last_answer
@@ -118,7 +118,7 @@ class ChatRun(Run):
         )
         self._tree = Tree(self._stage(members))
         # Somebody else may answer where nothing has been said, and where it is no group's choice.
-        may_move = not turn_id and not isinstance(self._live.session, GroupSession)
+        may_move = not turn_id and self._live.session.group is None
         work = Work(session_id=self._live.id, may_move=may_move)
         try:
             waits = partial(self._waits_for_slot, agent)
@@ -157,7 +157,7 @@ class ChatRun(Run):
 
     def _stage(self, members: tuple[Agent, ...]) -> Stage:
         cast, session = self._terms.cast, self._live.session
-        asks = isinstance(session, GroupSession) and session.group.ask_before_hand_over
+        asks = session.group is not None and session.group.ask_before_hand_over
         return Stage(
             live=self._live,
             cast=cast,

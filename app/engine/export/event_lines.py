@@ -26,10 +26,8 @@ from app.core.events import (
 from app.core.message import Author, Message
 from app.core.plan import Plan
 from app.core.reasons import code_of_session
-from app.core.session import ChatSession, DebateSession, GroupSession, WorkflowSession, WorkflowState
+from app.core.session import WorkflowState
 from app.core.workflow import StepState
-from app.engine.group.director import turns_used
-from app.engine.live_session import LiveSession
 
 
 def event_line(event: Event, text: str = "") -> dict[str, object] | None:
@@ -149,65 +147,3 @@ def message_object(message: Message) -> dict[str, object]:
         "resources": list(message.resources),
         "attachments": [asdict(attachment) for attachment in message.attachments],
     }
-
-
-def session_document(live: LiveSession) -> dict[str, object]:
-    """Return a session with its messages and the part of its kind."""
-    messages = [message_object(message) for message in live.whole_messages()]
-    return {**session_object(live), "messages": messages}
-
-
-def session_object(live: LiveSession) -> dict[str, object]:
-    """Return a session as `session_document` does, none of its messages yet."""
-    session = live.session
-    document: dict[str, object] = {
-        "id": session.id,
-        "kind": session.kind,
-        "title": session.title,
-        "status": session.status,
-        "reason": session.reason,
-        "reason_code": code_of_session(session),
-        "created_at": session.created_at,
-        "updated_at": session.updated_at,
-        "version": session.version,
-        "messages": [],
-        "plan": plan_object(session.plan),
-    }
-    if isinstance(session, ChatSession):
-        chat = session.chat
-        document["chat"] = {
-            "assistant_id": chat.assistant_id,
-            "assistant_name": chat.assistant_name,
-            "mode": chat.mode,
-            "head": chat.head,
-            "queue": [asdict(queued) for queued in chat.queue],
-        }
-    if isinstance(session, GroupSession):
-        document["group"] = {
-            "id": session.group.id,
-            "name": session.group.name,
-            "members": list(session.group.members),
-            "turns_used": turns_used(live),
-            "turns_limit": session.group.turns_limit,
-        }
-    if isinstance(session, WorkflowSession):
-        document["workflow"] = workflow_object(session.workflow)
-    if isinstance(session, DebateSession):
-        debate = session.debate
-        document["debate"] = {
-            "topic": debate.topic,
-            "mode": debate.mode,
-            "rounds": debate.rounds,
-            "round": min(debate.round, debate.rounds),
-            "turn": debate.turn,
-            "seed": debate.seed,
-            "independent_opening": debate.independent_opening,
-            "language": debate.language,
-            "context": [file.name for file in debate.context],
-            "participants": [asdict(participant) for participant in debate.participants],
-            "left": list(debate.left),
-            "polls": debate.polls,
-            "ballots": [asdict(ballot) for ballot in debate.ballots],
-            "verdict": asdict(debate.verdict) if debate.verdict else None,
-        }
-    return document

@@ -127,16 +127,14 @@ class Groups(Definitions[Group]):
     async def ask_before_hand_over(self, session_id: str, on: bool) -> None:
         """Let the user see each hand-over of a group's session before it happens, or no longer."""
         live = await self._sessions.open_chat(session_id)
-        if not isinstance(live.session, GroupSession):
-            raise BadInput("not_a_group", title=live.session.title)
-        live.change(group=replace(live.session.group, ask_before_hand_over=on))
+        live.change(group=replace(live.group_session.group, ask_before_hand_over=on))
 
     async def go_on_without(self, session_id: str) -> None:
         """Take the answer of a group's member that hangs as lost, and let the orchestrator go on."""
         live = await self._sessions.open_chat(session_id)
-        session = live.session
-        members = self._cast.members(session.group) if isinstance(session, GroupSession) else ()
-        hangs = decide(live, session, members) if isinstance(session, GroupSession) else None
+        session = live.group_session
+        members = self._cast.members(session.group)
+        hangs = decide(live, session, members)
         if not isinstance(hangs, Member) or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)

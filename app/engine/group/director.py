@@ -60,8 +60,7 @@ def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -
 
 def turns_used(live: LiveSession) -> int:
     """Return how often the orchestrator has spoken since the user's last message or wish to go on."""
-    session = live.session
-    assert isinstance(session, GroupSession)
+    session = live.group_session
     used = 0
     for turn_id in back_from(live, session.chat.head):
         first = live.turn(turn_id)[0]

@@ -19,8 +19,7 @@ class GroupRun(ChatRun):
     """A group that runs, in a task of its own."""
 
     async def _step(self) -> None:
-        session = self._live.session
-        assert isinstance(session, GroupSession)
+        session = self._live.group_session
         members = self._terms.cast.members(session.group)
         match decide(self._live, session, members):
             case Lead() as lead if not self._pausing:

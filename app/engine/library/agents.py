@@ -8,12 +8,7 @@ from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.provider import ProviderStatus
 from app.core.session import (
     AgentMode,
-    ChatSession,
-    DebateSession,
-    GroupSession,
     GroupState,
-    Session,
-    WorkflowSession,
 )
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -117,21 +112,6 @@ class Cast:
         return [
             one for one in self.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
         ]
-
-    def providers_of(self, session: Session) -> set[str]:
-        """Return the ids of the providers that a session asks if it runs now."""
-        if isinstance(session, DebateSession):
-            return {one.provider for one in session.debate.participants}
-        agents: list[Agent] = []
-        if isinstance(session, WorkflowSession):
-            for step in session.workflow.definition.steps:
-                agents += self.in_role(role_of(step.role))
-        elif isinstance(session, GroupSession):
-            agents += self.members(session.group)
-        elif isinstance(session, ChatSession):
-            agent = self.agent(session.chat.assistant_id)
-            return {self.voice(agent).provider} if agent else set()
-        return {self.voice(one).provider for one in agents} | {self.first_voice().provider}
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
         """Return the members of a group that are still there and switched on, in order."""

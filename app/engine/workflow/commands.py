@@ -191,9 +191,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         )
 
     def _work(self, live: LiveSession) -> WorkflowState:
-        if not isinstance(live.session, WorkflowSession):
-            raise BadInput("not_a_workflow", title=live.session.title)
-        return live.session.workflow
+        return live.workflow_session.workflow
 
     def _put(self, live: LiveSession, state: StepState) -> None:
         work = self._work(live)

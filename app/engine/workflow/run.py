@@ -14,7 +14,7 @@ from app.core.events import StepChanged, utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
-from app.core.session import Status, WorkflowSession, WorkflowState
+from app.core.session import Status, WorkflowState
 from app.core.workflow import STEP, STEP_ENDED, StepState, StepStatus, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, Refusal, Waits, role_of
 from app.engine.availability.slots import NotFree, SentTo, Work, held_back
@@ -108,9 +108,7 @@ class WorkflowRun(ChatRun):
 
     @property
     def _work(self) -> WorkflowState:
-        session = self._live.session
-        assert isinstance(session, WorkflowSession)
-        return session.workflow
+        return self._live.workflow_session.workflow
 
     async def _step(self) -> None:
         """Run every step that can, until none can any more."""

@@ -10,7 +10,7 @@ from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.message import Attachment, Consent, PromptType
-from app.core.session import AgentMode, GroupSession, WorkflowSession
+from app.core.session import AgentMode
 from app.engine.chat.branches import versions
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -83,7 +83,7 @@ class ChatController(Controller):
         )
         page.transcript.set_colours(colours_of(self._engine.assistants.all()))
         self._dress(page.chat_composer, chosen, name)
-        page.show_group(*self._group(), steps=isinstance(session, WorkflowSession))
+        page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
         self._show_estimate()
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
@@ -140,9 +140,9 @@ class ChatController(Controller):
     def _group(self) -> tuple[str, list[str]]:
         """Return the name of the group or workflow in front and its members' names; "" if it is neither."""
         session = self._page.session
-        if isinstance(session, WorkflowSession):
+        if session is not None and session.workflow is not None:
             return session.workflow.definition.name, []
-        if isinstance(session, GroupSession):
+        if session is not None and session.group is not None:
             name, members = session.group.name, session.group.members
         else:
             group = self._new_group()

@@ -4,7 +4,7 @@ from PySide6.QtCore import QTimer, Signal
 
 from app.core.events import Event
 from app.core.plan import Plan, PlanItem
-from app.core.session import ChatSession, GroupSession, Session
+from app.core.session import Session
 from app.core.text import visible
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -54,10 +54,10 @@ class GroupController(Controller):
         """Show the session in front as it is now."""
         page, session = self._page, self._page.session
         live = self._engine.live(session.id) if session else None
-        group = live.session if live else session
-        page.box.setVisible(isinstance(group, GroupSession) and live is not None)
-        if isinstance(group, GroupSession) and live is not None:
-            agents = self._engine.assistants.all()
+        leads = live is not None and live.session.group is not None
+        page.box.setVisible(leads)
+        if live is not None and leads:
+            group, agents = live.group_session, self._engine.assistants.all()
             work = work_of(live, group, agents)
             page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
             page.box.show_spent(page.spending.text(self._language))
@@ -109,7 +109,8 @@ class GroupController(Controller):
             self._show_waiting()
 
     def _on_sign_of_life(self, session_id: str) -> None:
-        if session_id == self._page.session_id and isinstance(self._page.session, GroupSession):
+        session = self._page.session
+        if session is not None and session.id == session_id and session.group is not None:
             self._page.box.show_silent(False)
             if self._silence.isActive():
                 self._silence.start()
@@ -137,7 +138,7 @@ class GroupController(Controller):
         session = self._planned
         live = self._engine.live(session.id) if session else None
         session = live.session if live else session
-        chat = session if isinstance(session, ChatSession) else None
+        chat = session if session is not None and session.chat is not None else None
         self.panel.show_session(chat, read_only=live is None or live.read_only)
 
     def _change(self, session_id: str, plan: Plan) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
-from app.core.session import ChatSession, Status
+from app.core.session import Status
 from app.engine.chat.branches import is_shown, root_of
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -113,7 +113,7 @@ class PaletteController(Controller):
         """Show a message in its session, in its version; `stops` allows to stop a run for that."""
         live = await self._engine.open(session_id)
         turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
-        if turn_id and isinstance(live.session, ChatSession) and not is_shown(live, turn_id):
+        if turn_id and live.session.chat is not None and not is_shown(live, turn_id):
             if live.session.status in (Status.RUNNING, Status.WAITING) and not stops:
                 self._toasts.show_toast(
                     self._language("palette.other_version"),

@@ -7,7 +7,7 @@ from app.core.draft import Draft
 from app.core.errors import MootError
 from app.core.events import SessionChanged
 from app.core.message import Role
-from app.core.session import ChatSession, QueuedMessage
+from app.core.session import QueuedMessage
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
@@ -102,7 +102,7 @@ class QueuedMessages(Controller):
     def _on_session_changed(self, event: SessionChanged) -> None:
         """Put the edits of messages that have left the queue into the composer."""
         draft = self._engine.drafts.of(event.session_id)
-        if not draft.queued or not isinstance(event.session, ChatSession):
+        if not draft.queued or event.session.chat is None:
             return
         waits = {one.id for one in event.session.chat.queue}
         gone = [text for queued_id, text in draft.queued.items() if queued_id not in waits]

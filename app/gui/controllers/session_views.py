@@ -22,13 +22,6 @@ from app.core.events import (
 )
 from app.core.message import Message
 from app.core.session import (
-    Chat,
-    ChatSession,
-    Debate,
-    DebateSession,
-    GroupSession,
-    GroupState,
-    Participant,
     Session,
     SessionSummary,
     Status,
@@ -37,7 +30,7 @@ from app.engine.chat.branches import shown, versions_shown
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import Bridge
-from app.gui.display.session_state import modes_of
+from app.gui.display.session_kinds import KINDS, kind_of, modes_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.label import plain_tip
@@ -93,10 +86,11 @@ class SessionViews(QObject):
         session_id = summary.id
         self.keep_place(view)
         place = self._state.place(session_id)
-        long = summary.messages > TAIL and self._engine.live(session_id) is None
+        is_known = summary.kind in KINDS
+        long = is_known and summary.messages > TAIL and self._engine.live(session_id) is None
         tail = self._engine.tail(session_id, TAIL) if long else []
         if tail:
-            view.show_session(provisional(summary, tail), tail)
+            view.show_session(kind_of(summary).provisional(summary, tail), tail)
             view.set_draft(self._engine.drafts.of(session_id))
             view.go_to(place)
             self.view_changed.emit(view)
@@ -154,17 +148,17 @@ class SessionViews(QObject):
             self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_change(event.session)
-            if isinstance(view, ChatPage) and isinstance(event.session, ChatSession):
-                self._follow_head(view, event.session)
+            if isinstance(view, ChatPage) and event.session.chat is not None:
+                self._follow_head(view, event.session_id, event.session.chat.head)
             self.view_changed.emit(view)
 
-    def _follow_head(self, view: ChatPage, session: ChatSession) -> None:
+    def _follow_head(self, view: ChatPage, session_id: str, head: str) -> None:
         """Show another version if the chat's head has moved, and the number of versions."""
-        live = self._engine.live(session.id)
+        live = self._engine.live(session_id)
         if live is None:
             return
         # A turn without messages cannot be shown.
-        if not view.stands_at(session.chat.head) and live.turn(session.chat.head):
+        if not view.stands_at(head) and live.turn(head):
             self._bridge.flush()
             view.reload(shown(live), versions_shown(live))
         else:
@@ -203,43 +197,6 @@ class SessionViews(QObject):
         self._retries[event.session_id] = event, time.monotonic()
         for view in self._showing(event.session_id):
             view.show_retry(event)
-
-
-def provisional(summary: SessionSummary, tail: list[Message]) -> Session:
-    """Return a session built from its summary and last messages, to be shown until it has been read."""
-    if summary.kind in ("chat", "group"):
-        speaker = next(iter(summary.speakers), "")
-        chat = ChatSession(
-            id=summary.id,
-            title=summary.title,
-            status=summary.status,
-            reason=summary.reason,
-            created_at=summary.created_at,
-            updated_at=summary.updated_at,
-            chat=Chat(assistant_id="", assistant_name=speaker),
-        )
-        if summary.kind == "chat":
-            return chat
-        fields = {name: getattr(chat, name) for name in ChatSession.__dataclass_fields__ if name != "kind"}
-        return GroupSession(**fields, group=GroupState(id="", name=speaker, members=()))
-    ids = {message.author.name: message.author.id for message in tail}
-    participants = tuple(
-        Participant(id=ids.get(name, name), name=name, provider="", model="") for name in summary.speakers
-    )
-    debate = Debate(
-        topic=summary.title, rounds=summary.rounds, round=summary.round, participants=participants
-    )
-    if summary.mode in ("round-robin", "free", "roles"):
-        debate = replace(debate, mode=summary.mode)  # type: ignore[arg-type]
-    return DebateSession(
-        id=summary.id,
-        title=summary.title,
-        status=summary.status,
-        reason=summary.reason,
-        created_at=summary.created_at,
-        updated_at=summary.updated_at,
-        debate=debate,
-    )
 
 
 class MainPages(QObject):

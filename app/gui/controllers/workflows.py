@@ -10,7 +10,7 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import COMMAND, Draft
 from app.core.errors import MootError
 from app.core.events import Event
-from app.core.session import ChatSession, WorkflowSession
+from app.core.session import WorkflowSession
 from app.core.workflow import StepState
 from app.engine.availability.policies import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
@@ -67,7 +67,7 @@ class WorkflowController(Controller):
     def session(self) -> WorkflowSession | None:
         """The workflow in front, None if another kind of session is."""
         live = self._live
-        return live.session if live is not None and isinstance(live.session, WorkflowSession) else None
+        return live.workflow_session if live is not None and live.session.workflow is not None else None
 
     def refresh(self) -> None:
         """Show the definitions and the workflow in front as they are now."""
@@ -233,7 +233,7 @@ class WorkflowController(Controller):
 
     def _on_let_go(self) -> None:
         session = self._page.session
-        if isinstance(session, ChatSession):
+        if session is not None:
             self._start(self._engine.queues.hold(session.chat.assistant_id, False))
 
     # Refreshing
@@ -262,7 +262,7 @@ class WorkflowController(Controller):
     def _show_busy(self) -> None:
         """Show how busy the assistants of the workflow in front are, and whether a chat's assistant is held."""
         shown = self._page.session
-        chat = shown.chat if isinstance(shown, ChatSession) else None
+        chat = shown.chat if shown is not None else None
         self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
         session = self.session
         if session is None:

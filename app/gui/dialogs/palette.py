@@ -43,7 +43,6 @@ from app.gui.dialogs.palette_entry import (
 from app.gui.display.assistant_display import colours_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
-from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import paint_shortcut
@@ -293,7 +292,7 @@ class Palette(QFrame):
         typed = self.box.text()
         chosen = self.list.currentIndex().data(ENTRY) if keep and self.list.currentIndex().isValid() else None
         commands = command_entries(self._commands, self._language, typed)
-        sessions = session_entries(self._sessions, typed, KIND_ICONS, self._language.age)
+        sessions = session_entries(self._sessions, typed, self._language.age)
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
         first = [*commands, *assistants, *sessions] if typed.strip() else [*sessions, *commands, *assistants]
         self.rows.show([*first, *self._hits])

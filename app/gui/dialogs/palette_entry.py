@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from app.core.agent import Agent
 from app.core.session import SessionSummary
 from app.core.store import Hit
+from app.gui.display.session_kinds import icon_of
 
 MOST_SESSIONS = 8
 RECENT = 5
@@ -72,7 +73,7 @@ def command_entries(
 
 
 def session_entries(
-    summaries: Sequence[SessionSummary], typed: str, icons: dict[str, str], age: Callable[[str], str]
+    summaries: Sequence[SessionSummary], typed: str, age: Callable[[str], str]
 ) -> list[Entry]:
     """Return the sessions whose title or speakers fit; the newest few where nothing is typed."""
     found: list[Entry] = []
@@ -80,7 +81,7 @@ def session_entries(
         if len(found) == (MOST_SESSIONS if typed.strip() else RECENT):
             break
         if fits(" ".join((summary.title, *summary.speakers)), typed):
-            icon = icons.get(summary.kind, "message-circle")
+            icon = icon_of(summary.kind)
             text = " ".join(summary.title[:200].split())
             found.append(
                 Entry(

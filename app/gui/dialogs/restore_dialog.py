@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.gui.dialogs.selection_dialog import ChoosingDialog
 from app.gui.display.i18n import Language
+from app.gui.display.session_kinds import kind_text
 from app.gui.display.style import Look
-from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import plain_label
 
@@ -87,10 +87,7 @@ class RestoreDialog(ChoosingDialog):
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._contents.sessions
         kinds = Counter(one.kind for one in sessions)
-        named = [
-            f"{words(f'kind.{kind}') if kind in KIND_ICONS else kind} {count}"
-            for kind, count in kinds.items()
-        ]
+        named = [f"{kind_text(kind, words)} {count}" for kind, count in kinds.items()]
         dates = sorted(one.updated_at for one in sessions if one.updated_at)
         lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
         if dates:

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 from app.core.amounts import amount_text, money_text, used_text
 from app.core.message import Message, Usage
-from app.core.session import DebateSession, Session
+from app.core.session import Session
 from app.core.usage import Total, UsageEntry
 from app.engine.usage.estimate import Estimate
 from app.gui.display.i18n import Language
+from app.gui.display.session_kinds import kind_of
 
 
 class Spending:
@@ -24,17 +25,8 @@ class Spending:
 
     def add_session(self, session: Session) -> None:
         """Count what made no message, once each: votes, the verdict, calls that were cut before a word."""
-        for call in session.unsaid:
-            self._used[call.message_id] = (call.author, call)
-        if isinstance(session, DebateSession):
-            names = {one.id: one.name for one in session.debate.participants}
-            for ballot in session.debate.ballots:
-                if ballot.usage is not None:
-                    key = ballot.usage.message_id or f"{ballot.participant} {ballot.round}"
-                    self._used[key] = (names.get(ballot.participant, ""), ballot.usage)
-            verdict = session.debate.verdict
-            if verdict is not None and verdict.usage is not None:
-                self._used[verdict.usage.message_id or "verdict"] = (verdict.judge, verdict.usage)
+        for key, author, usage in kind_of(session).usage(session):
+            self._used[key] = (author, usage)
 
     def text(self, language: Language) -> str:
         """Return the sum in words, empty while nothing is known."""

@@ -18,12 +18,11 @@ from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QSt
 
 from app.core.session import SessionSummary, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import failed, state_of, waits_its_turn
+from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.label import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
-KIND_ICONS = {"debate": "scale", "chat": "message-circle", "group": "users", "workflow": "workflow"}
 SUMMARY = Qt.ItemDataRole.UserRole
 ASKS = Qt.ItemDataRole.UserRole + 1
 PDF = "pdf"
@@ -86,7 +85,7 @@ class SessionRows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return content if isinstance(content, str) else content.title
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
-            kind = self._language(f"kind.{content.kind}") if content.kind in KIND_ICONS else content.kind
+            kind = kind_text(content.kind, self._language)
             asks = index.data(ASKS)
             state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
             return f"{kind}: {content.title}, {state}"
@@ -147,7 +146,7 @@ class SessionRowDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         ratio = painter.device().devicePixelRatioF()
-        icon = self._look.picture(KIND_ICONS.get(summary.kind, "message-circle"), "text_2", 16, ratio)
+        icon = self._look.picture(icon_of(summary.kind), "text_2", 16, ratio)
         painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
         meta = self._language("status.short.waiting") if asks else self._meta(summary)
         painter.setFont(sized(painter.font(), 11))

@@ -8,15 +8,10 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLineEdit, Q
 
 from app.core.session import (
     AgentMode,
-    ChatSession,
-    DebateSession,
-    GroupSession,
     Session,
-    Status,
-    WorkflowSession,
 )
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import modes_of, state_of
+from app.gui.display.session_kinds import kind_of, state_of
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import NeedsYou
 from app.gui.navigation.session_list import EXPORTS
@@ -194,24 +189,11 @@ class TopBar(QFrame):
         Of a chat that waits for the user's next word there is nothing to say.
         """
         words = self._language
-        text, tone = state_of(session, words)
-        mode = ""
-        if isinstance(session, DebateSession):
-            debate = session.debate
-            mode = words.mode(debate.mode)
-            if session.status == Status.RUNNING:
-                text = words("discussion.round", round=min(debate.round, debate.rounds), rounds=debate.rounds)
-        elif session.status == Status.IDLE:
-            text = ""
-        if isinstance(session, ChatSession):
-            settings = session.chat.mode == AgentMode.SETTINGS
-            mode = modes_of(words, group=isinstance(session, GroupSession), settings=settings)
-            self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
-        if isinstance(session, WorkflowSession):
-            mode = " · ".join(filter(None, (words("kind.workflow"), mode)))
-        in_accent = isinstance(session, ChatSession)
-        self.mode.set_text(mode, "accent" if in_accent else "neutral")
-        self.status.set_text(text, tone)
+        kind = kind_of(session)
+        self.mode.set_text(kind.mode(session, words), kind.tone)
+        settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
+        self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
+        self.status.set_text(kind.title_state(session, words), state_of(session, words)[1])
 
     def show_mode(self, mode: str) -> None:
         """Say in which mode a new conversation will be."""

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from app.core.message import Author, Message, Role
-from app.core.session import ChatSession, DebateSession, GroupSession, Session, Status
+from app.core.session import Session, Status
 from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
 from app.gui.display.theme import Tokens
@@ -92,11 +92,11 @@ class TranscriptModel:
         self.live = {}
         self.unfolded, self.whole, self.folded = set(), set(), set()
         self.versions, self.thought_s = {}, {}
-        self._debate = isinstance(session, DebateSession)
-        self.chat = isinstance(session, ChatSession)
+        self._debate = session.debate is not None
+        self.chat = session.chat is not None
         self.runs = session.status == Status.RUNNING
-        self._group = session.group.name if isinstance(session, GroupSession) else ""
-        participants = session.debate.participants if isinstance(session, DebateSession) else ()
+        self._group = session.group.name if session.group is not None else ""
+        participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
         self.load(())

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWid
 from app.core.plan import Plan
 from app.core.session import GroupSession, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import state_of
+from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
 from app.gui.pages.chat.group_work import GroupWork
 from app.gui.pages.chat.member_list import MemberList

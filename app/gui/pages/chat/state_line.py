@@ -10,7 +10,7 @@ from app.core.events import RetryScheduled
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import ChatSession, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import waits_its_turn
+from app.gui.display.session_kinds import waits_its_turn
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label

@@ -14,7 +14,7 @@ from app.core.session import ENDED, MIN_PARTICIPANTS, DebateSession, Participant
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import failed, state_of
+from app.gui.display.session_kinds import failed, state_of
 from app.gui.display.style import Look
 from app.gui.panels.debate.held_turn_bar import HeldTurnBar
 from app.gui.widgets.badge import Chip

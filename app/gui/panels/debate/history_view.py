@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.core.session import SessionSummary, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import state_of
+from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_list import SUMMARY, matches
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip

@@ -11,7 +11,7 @@ from app.core.text import visible
 from app.core.workflow import STEP_ENDED
 from app.engine.workflow.classifier import by_keyword
 from app.gui.display.i18n import Language
-from app.gui.display.session_state import state_of
+from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
 from app.gui.panels.workflow.busy_list import BusyList
 from app.gui.panels.workflow.start_box import StartBox

@@ -1,0 +1,121 @@
+"""The commands of debates: start one, resume it, say something in it, print it."""
+
+import asyncio
+import re
+from pathlib import Path
+
+from app.cli.exit_status import OK
+from app.cli.follow import Call, run_session, warm_up
+from app.cli.parser import Arguments, parse_spec
+from app.cli.printing.output import TextPrinter, json_line, last_line, one_line
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
+from app.core.errors import BadInput
+from app.core.events import MessageFinished
+from app.core.ids import new_id
+from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Participant
+from app.engine.debate.roles import ROLES as ROLE_NAMES
+from app.engine.engine import DebateSetup
+from app.engine.export.event_lines import event_line
+from app.engine.live_session import LiveSession
+from app.wiring import Moot
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_MAX_CONTEXT_BYTES = 4 * 1024 * 1024
+
+
+async def debate(call: Call) -> int:
+    """Start the debate that a command line describes."""
+    setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
+    call.moot.engine.debates.check(setup)
+    await warm_up(call.moot, embedded=any(one.provider == EMBEDDED for one in setup.participants))
+    return await run_session(call, lambda: call.moot.engine.debates.start(setup), TextPrinter(call.texts))
+
+
+async def resume_debate(call: Call, live: LiveSession) -> int:
+    """Resume a debate, by skipping a turn or leaving out a participant where that is asked for."""
+    engine, arguments, session_id = call.moot.engine, call.arguments, live.id
+    held = engine.debates.held
+    left_out = await held.participant(session_id, arguments.without) if arguments.without else None
+
+    async def start() -> str:
+        await warm_up(call.moot)
+        if left_out is not None:
+            await held.go_on_without(session_id, left_out.id)
+        elif arguments.skip_turn:
+            await held.skip(session_id)
+        else:
+            await engine.resume(session_id)
+        return session_id
+
+    return await run_session(call, start, TextPrinter(call.texts))
+
+
+async def reply_to_debate(call: Call, live: LiveSession) -> int:
+    """Say something in a debate; the next participant reads it."""
+    session_id, before = live.id, len(live.messages)
+    await call.moot.engine.debates.say(session_id, call.arguments.text)
+    await call.moot.store.flush(session_id)
+    if call.arguments.json:
+        said = next(message for message in live.messages[before:] if message.role == "user")
+        line = event_line(MessageFinished(session_id=session_id, message=said))
+        await call.out.write(json_line(line))
+    else:
+        await call.out.write(call.texts("cli.said", title=one_line(live.session.title)) + "\n")
+    return OK
+
+
+async def show_debate(call: Call, live: LiveSession) -> int:
+    """Print a debate whole."""
+    printer = TextPrinter(call.texts)
+    printer.know(live.session)
+    await call.out.write(printer.heading(live.session))
+    for message in live.whole_messages():
+        await call.out.write(printer.message(message))
+    await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
+    return OK
+
+
+def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
+    """Make the set-up a command line describes; what is wrong in it is the engine's to say."""
+    participants = [_participant(moot, spec) for spec in arguments.participants]
+    if not participants:
+        participants = [
+            Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
+            for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
+        ]
+    roles_given = any(participant.role for participant in participants)
+    return DebateSetup(
+        topic=arguments.text,
+        participants=tuple(participants),
+        mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
+        rounds=arguments.rounds,
+        seed=arguments.seed,
+        polls=arguments.verdict,
+        context=tuple(_context_file(Path(path)) for path in arguments.context),
+        language="ko" if _HANGUL.search(arguments.text) else "en",
+    )
+
+
+def _participant(moot: Moot, text: str) -> Participant:
+    spec = parse_spec(text, ROLE_NAMES)
+    status = next((one for one in moot.engine.providers() if one.config.id == spec.provider), None)
+    model, colon, word = spec.model.rpartition(":")
+    if status is not None and colon and model in status.models and not status.local:
+        # A hosted model has no tags, so the word was meant as a role.
+        raise BadInput("unknown_role", role=word, name=spec.name, roles=", ".join(ROLE_NAMES))
+    return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
+
+
+def _context_file(path: Path) -> ContextFile:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_CONTEXT_BYTES + 1)
+    except OSError as error:
+        raise BadInput("context_unreadable", path=path, detail=error.strerror or error) from error
+    if len(data) > _MAX_CONTEXT_BYTES:
+        raise BadInput("context_too_long", path=path, limit=_MAX_CONTEXT_BYTES // 1024)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput("context_not_text", path=path) from error
+    return ContextFile(name=path.name, text=text)

@@ -1,0 +1,166 @@
+"""What differs between kinds of session: how one runs, which providers it asks, how it is exported.
+
+A new kind of session starts here: a subclass of `Session` in `core/session.py`, a row in `KINDS`. How it looks is in
+`gui/display/session_kinds.py`, how it is printed in `cli/session_kinds.py`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from app.core.session import Session
+from app.engine.availability.policies import role_of
+from app.engine.chat.export import ChatDocument
+from app.engine.chat.run import ChatRun, ChatTerms
+from app.engine.debate.export import DebateDocument
+from app.engine.debate.run import DebateRun, DebateTerms
+from app.engine.export.event_lines import workflow_object
+from app.engine.group.director import turns_used
+from app.engine.group.run import GroupRun
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.runner import Run, Surroundings
+from app.engine.workflow.run import WorkflowRun
+
+
+class Document(Protocol):
+    """A session as a document, piece by piece."""
+
+    def markdown(self) -> Iterator[str]:
+        """Yield it as Markdown."""
+        ...
+
+    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
+        """Yield it as one HTML page; `as_html` renders Markdown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """What runs are made from."""
+
+    surroundings: Surroundings
+    chat: ChatTerms
+    debate: DebateTerms
+
+
+class SessionKind:
+    """What differs between kinds: this class is a debate, and what a file of a newer version is taken for."""
+
+    def run(self, live: LiveSession, parts: RunParts) -> Run:
+        """Return the run of a session."""
+        return DebateRun(live, parts.surroundings, parts.debate)
+
+    def providers(self, session: Session, cast: Cast) -> set[str]:
+        """Return the ids of the providers that a session asks if it runs now."""
+        return {one.provider for one in session.debate.participants} if session.debate else set()
+
+    def document(self, live: LiveSession, prompts: Prompts) -> Document:
+        """Return a session as a document for people. Raises BadInput for an unknown kind."""
+        return DebateDocument(live, prompts)
+
+    def details(self, live: LiveSession) -> dict[str, object]:
+        """Return what `moot show --json` says of this kind alone."""
+        debate = live.session.debate
+        if debate is None:
+            return {}
+        described = {
+            "topic": debate.topic,
+            "mode": debate.mode,
+            "rounds": debate.rounds,
+            "round": min(debate.round, debate.rounds),
+            "turn": debate.turn,
+            "seed": debate.seed,
+            "independent_opening": debate.independent_opening,
+            "language": debate.language,
+            "context": [file.name for file in debate.context],
+            "participants": [asdict(participant) for participant in debate.participants],
+            "left": list(debate.left),
+            "polls": debate.polls,
+            "ballots": [asdict(ballot) for ballot in debate.ballots],
+            "verdict": asdict(debate.verdict) if debate.verdict else None,
+        }
+        return {"debate": described}
+
+
+class ChatKind(SessionKind):
+    """Chats with one assistant."""
+
+    def run(self, live: LiveSession, parts: RunParts) -> Run:
+        """Return the run of a chat."""
+        return ChatRun(live, parts.surroundings, parts.chat)
+
+    def providers(self, session: Session, cast: Cast) -> set[str]:
+        """Return the provider of the chat's assistant."""
+        agent = cast.agent(session.chat.assistant_id) if session.chat else None
+        return {cast.voice(agent).provider} if agent else set()
+
+    def document(self, live: LiveSession, prompts: Prompts) -> Document:
+        """Return the chosen version of the chat as a document."""
+        return ChatDocument(live, prompts)
+
+    def details(self, live: LiveSession) -> dict[str, object]:
+        """Return the assistant, the mode and the queue."""
+        chat = live.chat_session.chat
+        described = {
+            "assistant_id": chat.assistant_id,
+            "assistant_name": chat.assistant_name,
+            "mode": chat.mode,
+            "head": chat.head,
+            "queue": [asdict(queued) for queued in chat.queue],
+        }
+        return {"chat": described}
+
+
+class GroupKind(ChatKind):
+    """Groups led by an orchestrator."""
+
+    def run(self, live: LiveSession, parts: RunParts) -> Run:
+        """Return the run of a group."""
+        return GroupRun(live, parts.surroundings, parts.chat)
+
+    def providers(self, session: Session, cast: Cast) -> set[str]:
+        """Return the providers of the members and the orchestrator."""
+        members = cast.members(session.group) if session.group else ()
+        return {cast.voice(one).provider for one in members} | {cast.first_voice().provider}
+
+    def details(self, live: LiveSession) -> dict[str, object]:
+        """Return what a chat's are, and the group."""
+        group = live.group_session.group
+        described = {
+            "id": group.id,
+            "name": group.name,
+            "members": list(group.members),
+            "turns_used": turns_used(live),
+            "turns_limit": group.turns_limit,
+        }
+        return {**super().details(live), "group": described}
+
+
+class WorkflowKind(ChatKind):
+    """Workflows, whose steps are turns of the assistants of their roles."""
+
+    def run(self, live: LiveSession, parts: RunParts) -> Run:
+        """Return the run of a workflow."""
+        return WorkflowRun(live, parts.surroundings, parts.chat)
+
+    def providers(self, session: Session, cast: Cast) -> set[str]:
+        """Return the providers of everybody in a step's role, and of the first model."""
+        steps = session.workflow.definition.steps if session.workflow else ()
+        agents = [agent for step in steps for agent in cast.in_role(role_of(step.role))]
+        return {cast.voice(one).provider for one in agents} | {cast.first_voice().provider}
+
+    def details(self, live: LiveSession) -> dict[str, object]:
+        """Return what a chat's are, and the workflow."""
+        return {**super().details(live), "workflow": workflow_object(live.workflow_session.workflow)}
+
+
+KINDS = {"debate": SessionKind(), "chat": ChatKind(), "group": GroupKind(), "workflow": WorkflowKind()}
+_UNKNOWN = SessionKind()
+
+
+def kind_of(session: Session) -> SessionKind:
+    """Return what differs for a session's kind."""
+    # A plain Session is of an unknown kind, or parts of it are missing.
+    return KINDS.get(session.kind, _UNKNOWN) if type(session) is not Session else _UNKNOWN
