@@ -102,10 +102,11 @@ class DebateMachine(DebateWorld):
             assert speaker.id == due[0].author.id, (
                 "D5: a failed turn that led to the pause was not taken again"
             )
+        elif self.asked_in_turn > 1:
+            # The second call of a turn is its speaker's, whatever was said or switched on after the first.
+            pass
         elif debate.mode == "free":
-            # The second call of a turn is its speaker's, whatever the user said after the first.
-            if self.asked_in_turn == 1:
-                self._check_free_speaker(speaker, present)
+            self._check_free_speaker(speaker, present)
         else:
             assert speaker == self._expected(), "D3: out of order"
         check_request(call.request, speaker, self.messages, debate, window=self._window())
