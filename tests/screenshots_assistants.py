@@ -70,10 +70,10 @@ async def take_assistants(
     await keep(person.find("ready_groups_dialog"), path("ready-groups"))
     await person.click("ready_cancel")
     await until(lambda: not person.sees("ready_groups_dialog"))
-    commands.search("as")
+    window.controller.palette.search("as")
     await person.settle(0.5)
     await keep(window, path("palette"))
-    commands.search()
+    window.controller.palette.search()
     for page in PAGES:
         window.controller.settings.open(page)
         await until(lambda: person.sees("settings_dialog"))

@@ -149,7 +149,7 @@ class Language(QObject):
         """Return the days from a moment to another, with their years where those differ."""
         year = first[:4] != last[:4]
         begin, end = self.day(first, now, year=year), self.day(last, now, year=year)
-        return begin if begin == end else f"{begin} – {end}"
+        return begin if begin == end else self("day.range", first=begin, last=end)
 
     def day_and_time(self, iso: str, now: datetime | None = None) -> str:
         """Return the day, with the clock's time when it is today."""
