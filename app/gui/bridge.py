@@ -1,48 +1,23 @@
-"""From engine events to Qt signals: one signal a kind of event, deltas gathered once a frame."""
+"""Engine events as Qt signals: a signal for each kind of event, named after it; streamed text once a frame."""
 
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from app.core.events import (
-    AssistantsChanged,
-    AvailabilityChanged,
-    CallsStreamed,
-    Event,
-    EventBus,
-    GroupsChanged,
-    KeysChanged,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    ModelsChanged,
-    Notice,
-    PlanChanged,
-    PromptAsked,
-    RetryScheduled,
-    ServersChanged,
-    SessionChanged,
-    SessionDeleted,
-    SessionRestored,
-    SessionStarted,
-    StepChanged,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-    WorkflowsChanged,
-)
+from app.core.events import CallsStreamed, Event, EventBus, MessageDelta, MessageFinished, MessageStarted
 
 FRAME_MS = 16
 CROWDED_FRAME_MS = 33
 
 
 class Bridge(QObject):
-    """Re-emits the bus's events as typed signals; what streams arrives at most once a frame.
+    """Emits the events of the bus as signals. A new event needs a signal here, named after its class.
 
-    `text_arrived` carries session id, message id, text and thinking; the rest carry their event.
+    `text_arrived` carries session id, message id, text and thinking, at most once a frame (16 ms) for a message;
+    the other signals carry their event.
     """
 
     session_started = Signal(object)
@@ -60,62 +35,41 @@ class Bridge(QObject):
     prompt_asked = Signal(object)
     usage_reported = Signal(object)
     retry_scheduled = Signal(object)
-    notice_given = Signal(object)
+    notice = Signal(object)
     plan_changed = Signal(object)
     step_changed = Signal(object)
     availability_changed = Signal(object)
-    assistants_changed = Signal()
-    groups_changed = Signal()
-    workflows_changed = Signal()
-    servers_changed = Signal()
-    keys_changed = Signal()
-    models_changed = Signal()
+    assistants_changed = Signal(object)
+    groups_changed = Signal(object)
+    workflows_changed = Signal(object)
+    servers_changed = Signal(object)
+    keys_changed = Signal(object)
+    models_changed = Signal(object)
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pending: dict[str, tuple[str, list[str], list[str]]] = {}
         self._calls: dict[str, CallsStreamed] = {}
         self._fresh: set[str] = set()
-        self._frame = QTimer(self)
-        self._frame.setSingleShot(True)
+        self._frame = QTimer(self, singleShot=True)
         self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self._on_frame)
-        self._signals: dict[type[Event], Callable[[Any], None]] = {
-            SessionStarted: self.session_started.emit,
-            SessionChanged: self.session_changed.emit,
-            SessionDeleted: self.session_deleted.emit,
-            SessionRestored: self.session_restored.emit,
-            TurnStarted: self.turn_started.emit,
-            TurnFinished: self.turn_finished.emit,
+        # What streams is gathered, so that the first words of a message and its end arrive in order.
+        self._gathered: dict[type[Event], Callable[[Any], None]] = {
             MessageStarted: self._on_message_started,
             MessageDelta: self._on_delta,
             MessageFinished: self._on_message_finished,
             CallsStreamed: self._on_calls,
-            ToolStarted: self.tool_started.emit,
-            ToolFinished: self.tool_finished.emit,
-            PromptAsked: self.prompt_asked.emit,
-            UsageReported: self.usage_reported.emit,
-            RetryScheduled: self.retry_scheduled.emit,
-            Notice: self.notice_given.emit,
-            PlanChanged: self.plan_changed.emit,
-            StepChanged: self.step_changed.emit,
-            AvailabilityChanged: self.availability_changed.emit,
-            WorkflowsChanged: lambda _event: self.workflows_changed.emit(),
-            AssistantsChanged: lambda _event: self.assistants_changed.emit(),
-            GroupsChanged: lambda _event: self.groups_changed.emit(),
-            ServersChanged: lambda _event: self.servers_changed.emit(),
-            KeysChanged: lambda _event: self.keys_changed.emit(),
-            ModelsChanged: lambda _event: self.models_changed.emit(),
         }
         self._unsubscribe = bus.subscribe(self._on_events)
 
     def flush(self) -> None:
-        """Hand over what has piled up now: who reads a session anew would else get it twice."""
+        """Emit gathered text now, so that whoever reads a session next does not get it twice."""
         self._frame.stop()
         self._on_frame()
 
     def close(self) -> None:
-        """Stop listening and drop what has not been shown."""
+        """Stop listening and drop gathered text."""
         self._unsubscribe()
         self._frame.stop()
         self._pending.clear()
@@ -123,9 +77,12 @@ class Bridge(QObject):
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
         for event in events:
-            emit = self._signals.get(type(event))
-            if emit is not None:
-                emit(event)
+            gather = self._gathered.get(type(event))
+            signal = getattr(self, _signal_of(type(event).__name__), None)
+            if gather is not None:
+                gather(event)
+            elif signal is not None:
+                signal.emit(event)
 
     def _on_message_started(self, event: MessageStarted) -> None:
         self._fresh.add(event.message.id)
@@ -133,7 +90,7 @@ class Bridge(QObject):
 
     def _on_delta(self, event: MessageDelta) -> None:
         if event.message_id in self._fresh:
-            # The first words of a message are shown at once; nobody waits a frame for them.
+            # The first words of a message are shown without waiting for a frame.
             self._fresh.discard(event.message_id)
             self.text_arrived.emit(event.session_id, event.message_id, event.text, event.thinking)
             return
@@ -143,7 +100,7 @@ class Bridge(QObject):
         self._wait_a_frame()
 
     def _on_calls(self, event: CallsStreamed) -> None:
-        # Each carries the whole of the calls so far: only the newest of a frame is shown.
+        # Each event has all calls so far: only the last one of a frame is shown.
         self._calls[event.message_id] = event
         self._wait_a_frame()
 
@@ -168,3 +125,9 @@ class Bridge(QObject):
             self.text_arrived.emit(session_id, message_id, "".join(text), "".join(thinking))
         if calls is not None:
             self.calls_streamed.emit(calls)
+
+
+@cache
+def _signal_of(event: str) -> str:
+    """Return the name of the signal of an event class: `plan_changed` for `PlanChanged`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.gui.display.theme import Tokens
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.window_state import WindowState
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class WindowFrame(QMainWindow):
     def furnish(self, language: "Language", look: "Look") -> None:
         """Put the widgets in."""
         from PySide6.QtCore import Qt
-        from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout
+        from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget
 
         from app.gui.commands import written_keys
         from app.gui.navigation.side_bar import SideBar, SideSplitter
@@ -74,12 +75,7 @@ class WindowFrame(QMainWindow):
         self.main_area = QStackedWidget()
         self.main_area.addWidget(self.welcome)
         middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.top_bar)
-        column.addWidget(self.banner)
-        column.addWidget(self.main_area, 1)
+        vbox(self.top_bar, self.banner, (self.main_area, 1), inside=middle, spacing=0)
         middle.setMinimumWidth(320)
         self.splitter = SideSplitter()
         self.splitter.addWidget(self.side_bar)
@@ -89,9 +85,7 @@ class WindowFrame(QMainWindow):
         self.splitter.set_widths([SIDE_WIDTH])
         body = QWidget()
         body.setMinimumSize(SMALLEST_BODY)
-        row = QHBoxLayout(body)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.splitter)
+        hbox(self.splitter, inside=body)
         self.toasts = Toasts(middle)
         scrolled = QScrollArea()
         scrolled.setFrameShape(QFrame.Shape.NoFrame)

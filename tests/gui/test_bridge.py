@@ -38,7 +38,7 @@ def bus_and_log(qapp):
     bridge.message_started.connect(lambda event: log.append(("started", event.message.id)))
     bridge.text_arrived.connect(lambda _session, name, text, _thinking: log.append((name, text)))
     bridge.message_finished.connect(lambda event: log.append(("finished", event.message.id)))
-    bridge.notice_given.connect(lambda event: log.append(("notice", event.code)))
+    bridge.notice.connect(lambda event: log.append(("notice", event.code)))
     bridge.calls_streamed.connect(lambda event: log.append(("calls", event.tool_calls[0].arguments)))
     for signal in (bridge.tool_started, bridge.tool_finished, bridge.prompt_asked, bridge.turn_finished):
         signal.connect(lambda event: log.append((type(event).__name__,)))
@@ -127,7 +127,7 @@ async def test_a_notice_passes(bus_and_log):
 def test_closing_stops_listening(qapp):
     bus, log = EventBus(), []
     bridge = Bridge(bus)
-    bridge.notice_given.connect(log.append)
+    bridge.notice.connect(log.append)
     bridge.close()
     bus.publish(Notice(session_id="", level="info", code="x"))
     assert log == []

@@ -52,7 +52,7 @@ class SettingsController(Controller):
         dialog.show_page(page, provider_id, row)
         self._bridge.keys_changed.connect(dialog.show_keys)
         self._bridge.models_changed.connect(dialog.show_providers)
-        self._bridge.notice_given.connect(dialog.show_notice)
+        self._bridge.notice.connect(dialog.show_notice)
         dialog.settings_chosen.connect(self.change)
         dialog.providers_changed.connect(self.providers_changed)
         dialog.undo_left.connect(self.undo_left)

@@ -169,7 +169,7 @@ class WindowController(QObject):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
-        bridge.notice_given.connect(self._on_notice)
+        bridge.notice.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)

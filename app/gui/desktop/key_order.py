@@ -20,8 +20,7 @@ class KeyOrder(QObject):
         self._widget: QWidget | None = None
         self._composing = False
         self._held: list[QKeyEvent] = []
-        self._release = QTimer(self)
-        self._release.setSingleShot(True)
+        self._release = QTimer(self, singleShot=True)
         self._release.timeout.connect(self._on_release)
         application.focusChanged.connect(self._on_focus)
 

@@ -166,8 +166,7 @@ class Notifications(QObject):
         self._noted = ""
         self._wants_tray: bool | None = None
         self.tray: Tray | None = None
-        self._panel = QTimer(self)
-        self._panel.setInterval(PANEL_MS)
+        self._panel = QTimer(self, interval=PANEL_MS)
         self._panel.timeout.connect(self._show_tray)
         self.notes = NotificationBus(self)
         self._attention = Attention(window, bridge)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
@@ -13,6 +13,7 @@ from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.widgets.approval_card import arguments_of, is_hand_over
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, name_button
 from app.gui.widgets.label import plain_label
@@ -79,10 +80,7 @@ class NeedsYou(Button):
         self._popup.setObjectName("needs_you_popup")
         self._title = plain_label("section")
         self._list = Questions()
-        column = QVBoxLayout(self._popup)
-        column.setContentsMargins(10, 10, 10, 10)
-        column.addWidget(self._title)
-        column.addWidget(self._list)
+        vbox(self._title, self._list, inside=self._popup, margins=(10, 10, 10, 10))
         self.clicked.connect(self.open)
         self._list.picked.connect(self._on_picked)
         self._list.left.connect(self._on_left)

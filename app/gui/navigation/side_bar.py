@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QSplitter, QWidget
 
 from app.core.session import SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import (
     ShorteningButton,
     button,
@@ -42,25 +43,10 @@ class SideSection(QWidget):
         self.first = ShorteningButton("link", f"{name}_first")
         self.first.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._empty = QWidget()
-        first = QHBoxLayout()
-        first.setContentsMargins(4, 0, 0, 0)
-        first.addWidget(self.first)
-        first.addStretch(1)
-        empty = QVBoxLayout(self._empty)
-        empty.setContentsMargins(0, 0, 0, 0)
-        empty.setSpacing(2)
-        empty.addWidget(self._hint)
-        empty.addLayout(first)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 2, 3, 0)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(head)
-        column.addWidget(partners)
-        column.addWidget(self._empty)
+        first = hbox(self.first, STRETCH, margins=(4, 0, 0, 0))
+        vbox(self._hint, first, inside=self._empty, spacing=2)
+        head = hbox((self._title, 1), self._add, margins=(8, 2, 3, 0))
+        vbox(head, partners, self._empty, inside=self, spacing=2)
         self._has_hint = False
         self.show_partners(())
 
@@ -183,33 +169,21 @@ class SideBar(QFrame):
         return QSize(WIDTH, 600)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(5, 0, 0, 0)
-        head.addWidget(self._brand)
-        head.addStretch(1)
-        head.addWidget(self._toggle)
-        head.addWidget(self._new)
+        head = hbox(self._brand, STRETCH, self._toggle, self._new, margins=(5, 0, 0, 0))
         self._body = QWidget()
-        lists = QVBoxLayout(self._body)
-        lists.setContentsMargins(0, 0, 0, 0)
-        lists.setSpacing(2)
-        lists.addWidget(self.group_section)
-        lists.addSpacing(6)
-        lists.addWidget(self.assistant_section)
-        lists.addWidget(self._empty)
-        lists.addWidget(self.sessions)
-        lists.addStretch(1)
+        vbox(
+            self.group_section,
+            6,
+            self.assistant_section,
+            self._empty,
+            self.sessions,
+            STRETCH,
+            inside=self._body,
+            spacing=2,
+        )
         self._area = scrolling(self._body)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 12, 10, 10)
-        column.setSpacing(9)
-        column.addLayout(head)
-        column.addWidget(self.search)
-        column.addWidget(self._area, 1)
-        foot = QVBoxLayout()
-        foot.setSpacing(1)
-        foot.addWidget(self._foot_providers)
-        foot.addWidget(self._foot_settings)
+        column = vbox(head, self.search, (self._area, 1), inside=self, margins=(10, 12, 10, 10), spacing=9)
+        foot = vbox(self._foot_providers, self._foot_settings, spacing=1)
         column.addLayout(foot)
 
     def _show_current(self, partners: PartnerList) -> None:

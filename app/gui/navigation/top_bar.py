@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
 
 from app.core.session import (
     AgentMode,
@@ -16,6 +16,7 @@ from app.gui.display.style import Look
 from app.gui.navigation.needs_you import NeedsYou
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, plain_tip
 
@@ -53,10 +54,7 @@ class TitleField(QWidget):
         self._box.setMaxLength(MOST_CHARACTERS)
         self._box.setMinimumWidth(260)
         self._box.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._label)
-        row.addWidget(self._box)
+        hbox(self._label, self._box, inside=self)
         self._box.returnPressed.connect(self._on_written)
         self._box.left.connect(self.end)
 
@@ -130,17 +128,19 @@ class TopBar(QFrame):
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
         self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
         self._page_tools: QWidget | None = None
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(18, 0, 18, 0)
-        row.setSpacing(10)
-        row.addWidget(self.side_button)
-        row.addWidget(self._title)
-        row.addWidget(self.mode)
-        row.addWidget(self.status)
-        row.addStretch(1)
-        row.addWidget(self.needs_you)
-        row.addWidget(self.cost)
-        row.addWidget(self._export)
+        self._row = row = hbox(
+            self.side_button,
+            self._title,
+            self.mode,
+            self.status,
+            STRETCH,
+            self.needs_you,
+            self.cost,
+            self._export,
+            inside=self,
+            margins=(18, 0, 18, 0),
+            spacing=10,
+        )
         for one in self._panel_buttons:
             row.addWidget(one)
             one.toggled.connect(partial(self._on_panel_toggled, one))

@@ -8,12 +8,13 @@ import json
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPlainTextEdit
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
 
 from app.core.message import Consent, Message
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.controls import Button
 from app.gui.widgets.label import plain_label
@@ -71,9 +72,7 @@ class ApprovalCard(PromptCard):
         self.column.addSpacing(2)
         self.column.addLayout(self._foot)
         self.setFocusProxy(self.deny)
-        self._wait = QTimer(self)
-        self._wait.setSingleShot(True)
-        self._wait.setInterval(DEAD_MS)
+        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
         self._wait.timeout.connect(lambda: self._set_alive(True))
         self._set_alive(False)
         language.changed.connect(self._retranslate)
@@ -172,19 +171,13 @@ class HandOverCard(PromptCard):
         self.allow = GuardedButton("", "hand_over_allow")
         self.deny.setText(language("hand_over.deny"))
         self.allow.setText(language("hand_over.allow"))
-        foot = QHBoxLayout()
-        foot.setSpacing(6)
-        foot.addWidget(self.deny)
-        foot.addWidget(self.allow)
-        foot.addStretch(1)
+        foot = hbox(self.deny, self.allow, STRETCH, spacing=6)
         self.column.addWidget(hint)
         self.column.addWidget(self.box)
         self.column.addSpacing(2)
         self.column.addLayout(foot)
         self.setFocusProxy(self.deny)
-        self._wait = QTimer(self)
-        self._wait.setSingleShot(True)
-        self._wait.setInterval(DEAD_MS)
+        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
         self._wait.timeout.connect(self._on_text_changed)
         self.allow.setEnabled(False)
         self.box.textChanged.connect(self._on_text_changed)

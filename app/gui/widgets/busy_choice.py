@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.core.agent import Busy
 from app.engine.availability.policies import (
@@ -15,6 +15,7 @@ from app.engine.availability.policies import (
 )
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import Choice, NumberBox
 from app.gui.widgets.label import plain_label
 
@@ -41,9 +42,7 @@ class BusyChoice(QWidget):
         self.places = NumberBox("assistant_busy_depth", 0, MOST)
         self._number_labels = plain_label("hint"), plain_label("hint")
         self._places_labels = plain_label("hint"), plain_label("hint")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
+        column = vbox(inside=self, spacing=5)
         number_row, places_row = QHBoxLayout(), QHBoxLayout()
         number_row.addWidget(self.strategy)
         for row, box, (before, after) in (

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import FlowBox
+from app.gui.widgets.boxes import FlowBox, vbox
 from app.gui.widgets.controls import Button, button, name_button
 from app.gui.widgets.label import plain_label, plain_tip
 
@@ -84,9 +84,7 @@ class ChipList(QWidget):
         self._flow = FlowBox()
         self._flow.add(self._none)
         self._flow.add(self.add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._flow)
+        vbox(self._flow, inside=self)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

@@ -5,9 +5,10 @@ Used by the welcome page and by every session's foot.
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph
 
@@ -166,16 +167,10 @@ class Composer(QFrame):
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
         self.send.setFixedSize(34, 27)
-        self.foot = QHBoxLayout()
-        self.foot.setContentsMargins(2, 0, 0, 0)
-        self.foot.addWidget(self._hint, 1)
-        self.foot.addWidget(self.send)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(12, 9, 10, 10)
-        self.column.setSpacing(8)
-        self.column.addWidget(self.box)
-        self.column.addWidget(self._warning)
-        self.column.addLayout(self.foot)
+        self.foot = hbox((self._hint, 1), self.send, margins=(2, 0, 0, 0))
+        self.column = vbox(
+            self.box, self._warning, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8
+        )
         self.setFocusProxy(self.box)
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text_changed)

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QScrollArea,
@@ -32,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.style import Look, sized
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.label import plain_tip
 
 TICK = 16
@@ -337,9 +337,7 @@ class Segmented(QFrame):
         self.setProperty("kind", "segmented")
         self._values = values
         self._group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(3, 3, 3, 3)
-        row.setSpacing(2)
+        row = hbox(inside=self, margins=(3, 3, 3, 3), spacing=2)
         self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from app.core.provider import FoundServer
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_tip
 
@@ -31,14 +32,16 @@ class OfferLine(QFrame):
         self._bar.hide()
         self._button = button("link", f"{name}_accept")
         self._dismiss = icon_button(look, "x", f"{name}_dismiss")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 4, 6, 4)
-        row.setSpacing(9)
-        row.addWidget(self._picture)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._button)
-        row.addWidget(self._dismiss)
+        hbox(
+            self._picture,
+            (self._text, 1),
+            (self._bar, 0, Qt.AlignmentFlag.AlignVCenter),
+            self._button,
+            self._dismiss,
+            inside=self,
+            margins=(14, 4, 6, 4),
+            spacing=9,
+        )
         self._button.clicked.connect(self.accepted)
         self._dismiss.clicked.connect(self.dismissed)
         look.changed.connect(self._draw)
@@ -88,9 +91,7 @@ class ServerOffers(QWidget):
         self._dismissable = dismissable
         self._servers: tuple[FoundServer, ...] = ()
         self._most = MOST_SHOWN
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
+        self._column = vbox(inside=self, spacing=6)
         self._lines = [OfferLine(look, f"{prefix}_{number}", "plug", "ok") for number in range(MOST_SHOWN)]
         for number, line in enumerate(self._lines):
             self._column.addWidget(line)

@@ -14,12 +14,13 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.core.plan import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import IconButton, bring_into_sight, icon_button, name_button
 from app.gui.widgets.label import plain_label, plain_tip
@@ -61,9 +62,7 @@ class PlanRow(QFrame):
         self.down = icon_button(look, "chevron-down", "plan_down")
         self.remove = icon_button(look, "x", "plan_remove")
         self._tools = QWidget(self)
-        tools = QHBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(0)
+        tools = hbox(inside=self._tools, spacing=0)
         for widget in (self.edit, self.up, self.down, self.remove):
             widget.setFixedSize(24, 24)
             # The keyboard has keys of its own for each: a Tab stop more would only be in the way.
@@ -72,9 +71,7 @@ class PlanRow(QFrame):
         self._tools.hide()
         self._problem = plain_label("error", wrap=True)
         self._problem.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(TEXT_LEFT, 1, 2, 1)
-        column.setSpacing(2)
+        column = vbox(inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
         row = QHBoxLayout()
         row.setSpacing(2)
         column.addLayout(row)
@@ -259,11 +256,7 @@ class PlanList(QWidget):
         self._add.setObjectName(f"{name}_add")
         self._add.setProperty("kind", "name")
         self._add.setMaxLength(MAX_ITEM)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self._add)
-        self._column.addStretch(1)
+        self._column = vbox(self._add, STRETCH, inside=self, spacing=0)
         self._add.returnPressed.connect(self._on_added)
         language.changed.connect(self._refresh)
         self._refresh()

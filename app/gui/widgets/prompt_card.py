@@ -7,12 +7,13 @@ import time
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel
 
 from app.core.message import Author, Message
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.label import ElidedLabel, Paragraph
 
@@ -43,16 +44,11 @@ class PromptCard(QFrame):
         self._picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
         self.ask(question)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(15, 13, 15, 12)
-        self.column.setSpacing(6)
+        self.column = vbox(inside=self, margins=(15, 13, 15, 12), spacing=6)
         self._who = ElidedLabel("meta")
         self._who.setVisible(message.author.depth > 0)
         self.column.addWidget(self._who)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(self._question, 1)
+        head = hbox((self._picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
         self.column.addLayout(head)
         self.column.addSpacing(2)
         look.changed.connect(self._draw)

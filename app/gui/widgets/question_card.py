@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from app.core.message import Message, PromptType
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.controls import TICK, button, paint_tick
 from app.gui.widgets.prompt_card import PromptCard
@@ -122,11 +123,7 @@ class QuestionCard(PromptCard):
         self.column.addWidget(self._box)
         self._answer = button("primary", "prompt_answer")
         self._skip = button("plain", "prompt_skip")
-        foot = QHBoxLayout()
-        foot.setSpacing(6)
-        foot.addWidget(self._answer)
-        foot.addWidget(self._skip)
-        foot.addStretch(1)
+        foot = hbox(self._answer, self._skip, STRETCH, spacing=6)
         self.column.addSpacing(2)
         self.column.addLayout(foot)
         if self._rows:

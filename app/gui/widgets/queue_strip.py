@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.core.session import QueuedMessage
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton, button, icon_button, name_button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -57,14 +58,16 @@ class QueueRow(QFrame):
         self.down = icon_button(look, "chevron-down", "queue_down")
         self.remove = icon_button(look, "x", "queue_remove")
         self.send = button("link", "queue_send")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 3, 6, 3)
-        row.setSpacing(2)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._box, 1)
-        row.addWidget(self._files)
-        row.addSpacing(4)
-        row.addWidget(self.send)
+        row = hbox(
+            (self._text, 1),
+            (self._box, 1),
+            self._files,
+            4,
+            self.send,
+            inside=self,
+            margins=(10, 3, 6, 3),
+            spacing=2,
+        )
         for widget in (self.edit, self.up, self.down, self.remove):
             widget.setFixedSize(26, 26)
             row.addWidget(widget)
@@ -185,11 +188,7 @@ class QueueStrip(QScrollArea):
         self._queue: tuple[QueuedMessage, ...] = ()
         self._title = plain_label("section")
         body = QWidget()
-        self._column = QVBoxLayout(body)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
-        self._column.addWidget(self._title)
-        self._column.addStretch(1)
+        self._column = vbox(self._title, STRETCH, inside=body, spacing=4)
         self.setWidget(body)
         language.changed.connect(lambda: self.show_queue(self._queue))
         self.hide()

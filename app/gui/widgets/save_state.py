@@ -24,9 +24,7 @@ class SaveState(QLabel):
         self._language = language
         self._key = ""
         self.unsaved = self.saving = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SAVE_AFTER_MS)
+        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.due)
         language.changed.connect(lambda: self._say(self._key))
 

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QFrame, QLineEdit
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import ICON, ShorteningButton, icon_button, name_button, paint_shortcut
 from app.gui.widgets.label import plain_label
 
@@ -90,10 +91,7 @@ class FindBar(QFrame):
         self._previous = icon_button(look, "chevron-up", "find_previous")
         self._next = icon_button(look, "chevron-down", "find_next")
         self._close = icon_button(look, "x", "find_close")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(18, 2, 12, 4)
-        row.setSpacing(4)
-        row.addWidget(self._box, 1)
+        row = hbox((self._box, 1), inside=self, margins=(18, 2, 12, 4), spacing=4)
         for widget in (self._count, self._previous, self._next, self._close):
             row.addWidget(widget)
         self._box.textChanged.connect(self.text_changed)

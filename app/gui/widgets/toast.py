@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 from shiboken6 import isValid
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import plain_label
 
@@ -40,10 +41,7 @@ class Toast(QFrame):
         label = plain_label(wrap=True)
         label.setText(text)
         self.setAccessibleName(text)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 9, 10, 9)
-        row.setSpacing(14)
-        row.addWidget(label, 1)
+        row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
         if act is not None and self.button is not None:
             self.button.setText(action)
             self.button.clicked.connect(self.leave)
@@ -60,8 +58,7 @@ class Toast(QFrame):
         self._width = max(220, width + AROUND)
         self.setFixedWidth(self._width)
         self._before: QWidget | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.leave)
 
     def fit(self, room: int) -> None:
@@ -131,9 +128,7 @@ class Toasts(QWidget):
         super().__init__(over)
         self._over, self._above = over, above
         self._toasts: list[Toast] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
+        self._column = vbox(inside=self, spacing=8)
         over.installEventFilter(self)
         self.hide()
 
@@ -226,10 +221,7 @@ class Banner(QFrame):
         self._language = language
         self._label = plain_label(wrap=True)
         self._close = icon_button(look, "x", "notice_close")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 6, 8, 6)
-        row.addWidget(self._label, 1)
-        row.addWidget(self._close)
+        hbox((self._label, 1), self._close, inside=self, margins=(16, 6, 8, 6))
         self._close.clicked.connect(self._on_close)
         language.changed.connect(self._retranslate)
         self._retranslate()
