@@ -1,7 +1,7 @@
-"""The window's start: Qt, the first paint, and only then the event loop and the engine behind it.
+"""Starts the window: Qt, the first paint, and only then the event loop and the engine.
 
-`open_window` is for tests and whoever has a loop; `run_window` is what __main__ calls. What costs
-time to import is imported where it is used, after the paint.
+`run_window` is called by __main__; `open_window` by tests and others with a running loop. Slow imports are made
+where they are used, after the paint.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
 
     through_ibus = choose_input_method()
     if available():
-        # Pages of servers draw with the graphics card, which must be said before anything is made.
+        # QtWebEngine draws with the graphics card; that must be set before the application is made.
         QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     application = QApplication(sys.argv[:1])
     if through_ibus:
@@ -66,13 +66,13 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
         KeyOrder(application)
     application.setApplicationName("Moot")
     application.setDesktopFileName("moot")
-    # The last window closes before the work behind it has ended: we decide when it is over.
+    # The window may close before its work has ended.
     application.setQuitOnLastWindowClosed(False)
     paths = DataPaths(data_dir)
     if paths.control.exists() and _other_came_forward(paths):
         return 0
     window = _show_outline(paths, theme)
-    # Once what was painted is on the screen; `quit` instead of `exit` would close the window.
+    # After the paint has reached the screen; `quit` instead of `exit` would close the window.
     window.painted.connect(lambda: QTimer.singleShot(0, application.exit))
     application.exec()
 
@@ -94,12 +94,12 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
 def _end_without_screen(
     window: "MainWindow", loop: "asyncio.AbstractEventLoop", running: "asyncio.Future[int]"
 ) -> None:
-    """Pause and save what runs: Qt ends its loop again and again, but does some of the work each time."""
+    """Pause and save what runs: each start of the loop does some work before Qt ends it again."""
     import time
 
     from PySide6.QtCore import qInstallMessageHandler
 
-    # Qt has said once that the screen is gone.
+    # Qt has already reported that the screen is gone.
     qInstallMessageHandler(lambda *_: None)
     window.close_requested.emit()
     until = time.monotonic() + SAVE_WITHOUT_SCREEN_S
@@ -119,7 +119,7 @@ def _show_outline(paths: DataPaths, theme: str) -> "MainWindow":
 
 
 async def _complete(window: "MainWindow", paths: DataPaths, language: str, theme: str) -> "MainWindow":
-    """Furnish the window and bring it to life; where that fails it is closed again."""
+    """Add the widgets and the engine; close the window if that fails."""
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
@@ -185,14 +185,14 @@ async def _bring_to_life(window: "MainWindow", paths: DataPaths, words: "Languag
         close = functools.partial(_close, moot, server)
         window.set_controller(WindowController(window, moot.engine, paths.root, close))
     window.controller.begin()
-    # The keyring may wait for its user, or not answer: the window is there before.
+    # The keyring may wait for its user, or not answer; the window does not wait for it.
     window.controller.tasks.start("look up keys", moot.look_up_keys())
     window.controller.tasks.start("model host", _warm_up(moot))
     window.controller.tasks.start("backup of the day", _back_up(moot))
 
 
 async def _take_over_drafts(window: "MainWindow", moot: "Moot") -> None:
-    """Keep what `window.ini` held of drafts before they had files of their own, once."""
+    """Move the drafts of older versions from `window.ini` to files of their own, once."""
     from app.core.draft import SETUP, Draft
     from app.core.errors import StorageError
 
@@ -200,19 +200,19 @@ async def _take_over_drafts(window: "MainWindow", moot: "Moot") -> None:
     if not old:
         return
     for name, text in old.items():
-        # What stood for the topic of a debate's set-up is that set-up's.
+        # The topic of a debate belongs to the draft of its set-up.
         place = SETUP if name == "topic" else name
         if moot.engine.drafts.of(place) == Draft():
             moot.engine.drafts.keep(place, Draft(text=text))
     try:
         await moot.engine.drafts.save()
     except StorageError:
-        return  # It stays there for the next start.
+        return  # They stay there for the next start.
     window.state.forget_old_drafts()
 
 
 async def _warm_up(moot: "Moot") -> None:
-    """Start the child process that holds LiteLLM, once the window has had the processor to itself."""
+    """Start the child process that holds LiteLLM, after the window has had the processor to itself."""
     import asyncio
 
     await asyncio.sleep(WARM_UP_AFTER_S)
@@ -220,13 +220,13 @@ async def _warm_up(moot: "Moot") -> None:
     try:
         await asyncio.shield(starting)
     except asyncio.CancelledError:
-        # A child half started would be nobody's: let it come up, so that closing can end it.
+        # Let a child that is starting come up, so that closing can end it.
         await starting
         raise
 
 
 async def _back_up(moot: "Moot") -> None:
-    """Make the backup of the day, once the window and what it opens have had the disk to themselves."""
+    """Make the daily backup, after the window has had the disk to itself."""
     import asyncio
 
     await asyncio.sleep(BACK_UP_AFTER_S)
@@ -239,7 +239,7 @@ async def _close(moot: "Moot", server: "ControlServer") -> None:
 
 
 def _other_came_forward(paths: DataPaths) -> bool:
-    """Where another Moot has this data directory, ask its window to come forward."""
+    """Bring the window of another Moot with this data directory to the front, if there is one."""
     import asyncio
 
     from app.cli.control import raise_other
@@ -249,7 +249,7 @@ def _other_came_forward(paths: DataPaths) -> bool:
 
 
 async def _complain(error: "MootError", language: str) -> None:
-    """Say why there is no window: on standard error, and in a box for whoever double-clicked."""
+    """Say why there is no window: on standard error, and in a dialog for users without a terminal."""
     import asyncio
 
     from PySide6.QtCore import Qt
@@ -268,7 +268,7 @@ async def _complain(error: "MootError", language: str) -> None:
 
 
 def _wanted(paths: DataPaths, name: str) -> str:
-    """Return language or theme as last chosen, read lightly so that the first paint need not wait."""
+    """Return the language or theme last chosen, without the modules that the first paint need not wait for."""
     import json
 
     try:

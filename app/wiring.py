@@ -1,4 +1,4 @@
-"""Connects the parts into one running Moot, without Qt; used by cli and by main for the window."""
+"""Builds a running Moot from its parts, without Qt; used by the command line and by main for the window."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,7 @@ from app.tools.toolbox import Toolbox
 
 @dataclass(kw_only=True)
 class Moot:
-    """The parts of one running Moot; `lock` is None when it only reads."""
+    """The parts of a running Moot; `lock` is None if it only reads."""
 
     paths: DataPaths
     engine: Engine
@@ -51,14 +51,14 @@ class Moot:
     bus: EventBus
 
     async def look_up_keys(self) -> None:
-        """Have every key and secret at hand, and move to the keyring what stands in `mcp.json` for everyone to read."""
+        """Read all keys and secrets, and move secrets from `mcp.json`, where everybody can read them, to the keyring."""
         await self.engine.keys.look_up()
-        # A file that is only linked to belongs to another program as well. Nobody is asked for a password for that.
+        # A linked file belongs to another program too. A keyring that would ask for a password is left alone.
         if self.lock is not None and self.secrets.takes_unasked and not self.paths.mcp.is_symlink():
             await self.engine.mcp.secure()
 
     async def close(self) -> None:
-        """Pause what runs, write what is left, end the child processes, let go of the directory."""
+        """Pause what runs, write what is unsaved, end the child processes, and release the directory."""
         try:
             await self.engine.shutdown()
             await self.tools.close()
@@ -72,9 +72,9 @@ class Moot:
 async def open_moot(
     data_dir: Path, *, write: bool = True, language: str = "", look_up_keys: bool = True
 ) -> Moot:
-    """Open a data directory; with `write` as its one writer. Without `look_up_keys` the caller does that later.
+    """Open a data directory, with `write` as its only writer. Without `look_up_keys` the caller does that later.
 
-    Raises Busy when another process writes it, StorageError when it cannot be used.
+    Raises Busy if another process writes it, StorageError if it cannot be used.
     """
     paths = DataPaths(data_dir)
     lock = None
@@ -109,7 +109,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
 
     def tell_saving_stopped(error: StorageError) -> None:
         notice = Notice(session_id="", level="error", code=error.code, details=error.details, sticky=True)
-        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody is left to tell.
+        with contextlib.suppress(RuntimeError):  # The loop is closed; the window is gone.
             loop.call_soon_threadsafe(bus.publish, notice)
 
     store = JsonLogStore(paths, read_only=lock is None, on_writer_failure=tell_saving_stopped)
@@ -159,7 +159,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         ready_groups=resources_dir() / "groups",
         language=language,
     )
-    # After the engine, so that what a call used is on the disk before the message that says so.
+    # After the engine, so that a call's usage is on disk before its message.
     if lock is not None:
         autosave(bus, store)
     return Moot(

@@ -54,7 +54,7 @@ class Bridge(QObject):
         self._frame = QTimer(self, singleShot=True)
         self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self._on_frame)
-        # What streams is gathered, so that the first words of a message and its end arrive in order.
+        # Streamed text is gathered; the start and end of a message must stay in order with it.
         self._gathered: dict[type[Event], Callable[[Any], None]] = {
             MessageStarted: self._on_message_started,
             MessageDelta: self._on_delta,

@@ -60,9 +60,9 @@ COMMANDS = (
 
 
 def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
-    """Return the keys of every command by its name, "" for none: those of `command=keys`, else its first.
+    """Return the keys of every command by its name, "" for none: those of a line `command=keys`, else the default.
 
-    What names no command counts for nothing; of two commands with the same keys the first has them.
+    Unknown commands are ignored; of two commands with the same keys the first keeps them.
     """
     keys = {one.name: one.keys for one in COMMANDS}
     for line in shortcuts:
@@ -77,15 +77,15 @@ def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
 
 
 def kept_shortcuts(keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what of the commands' keys differs from the first ones, as `command=keys`."""
+    """Return the keys that differ from the defaults, as `command=keys`."""
     return tuple(f"{one.name}={keys[one.name]}" for one in COMMANDS if keys[one.name] != one.keys)
 
 
 def written_keys(shortcuts: Sequence[str]) -> dict[str, str]:
-    """Return the keys of every command as they are written on this system."""
+    """Return the keys of every command as this system writes them."""
     return {name: written(keys) for name, keys in chosen_keys(shortcuts).items()}
 
 
 def written(keys: str) -> str:
-    """Return keys as they are written on this system."""
+    """Return keys as this system writes them."""
     return QKeySequence(keys, PORTABLE).toString(QKeySequence.SequenceFormat.NativeText)

@@ -1,4 +1,4 @@
-"""The main window from its outline to its end: main gives it a controller, `shutdown` closes both."""
+"""The main window from its first paint to its end. main gives it a controller; `shutdown` closes both."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MainWindow(WindowFrame):
-    """The window of a running Moot; it has a `controller` once main has opened the engine."""
+    """The window of a running Moot; it has a `controller` as soon as main has opened the engine."""
 
     controller: "WindowController"
 
@@ -22,7 +22,7 @@ class MainWindow(WindowFrame):
         self._has_controller = False
 
     def set_controller(self, controller: "WindowController") -> None:
-        """Let a controller answer what the user asks for from now on."""
+        """Set the controller that answers the user's requests."""
         self.controller = controller
         self._has_controller = True
 

@@ -1,4 +1,4 @@
-"""The window's background work: named tasks, each once at a time unless added; errors told to the user."""
+"""The window's background tasks: coroutines with a name, of which one runs at a time; errors are shown to the user."""
 
 import asyncio
 import logging
@@ -11,40 +11,40 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """Starts coroutines from slots, holds on to them, and hands their errors to `on_error`."""
+    """Starts coroutines from slots, keeps references to them, and passes their errors to `on_error`."""
 
     def __init__(self, on_error: Callable[[str, MootError], None]) -> None:
         self._on_error = on_error
         self._running: dict[str, asyncio.Task[None]] = {}
-        # Those too that have been replaced and are still on their way out.
+        # Includes replaced tasks that are still being cancelled.
         self._all: set[asyncio.Task[None]] = set()
         self._numbers = count(1)
         self._closed = False
         self._then: Callable[[], object] | None = None
 
     def start(self, name: str, work: Coroutine[object, object, object]) -> None:
-        """Run `work` as the task `name`; while one of that name runs, a second is dropped, as all are once closed."""
+        """Run `work` as the task `name`; dropped if a task of that name runs, or after `close`."""
         if self._closed or name in self._running:
             work.close()
             return
         task = asyncio.get_running_loop().create_task(self._run(name, work), name=name)
-        # One that is cancelled before its first step would leave its coroutine unawaited.
+        # A task cancelled before its first step would leave its coroutine unawaited.
         task.add_done_callback(lambda _task: work.close())
         self._all.add(task)
         task.add_done_callback(self._all.discard)
         self._running[name] = task
 
     def add(self, name: str, work: Coroutine[object, object, object]) -> None:
-        """Run `work` beside whatever else has that name: none is dropped for another."""
+        """Run `work` beside other tasks of that name."""
         self.start(f"{name} {next(self._numbers)}", work)
 
     def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
-        """Run `work` as the task `name` instead of the one that runs."""
+        """Cancel the task `name` and run `work` instead."""
         self.cancel(name)
         self.start(name, work)
 
     def cancel(self, name: str) -> None:
-        """End the task of that name, where one runs."""
+        """Cancel the task `name` if it runs."""
         running = self._running.pop(name, None)
         if running is not None:
             running.cancel()
@@ -54,12 +54,12 @@ class Tasks:
         return name in self._running
 
     def when_done(self, then: Callable[[], object]) -> None:
-        """Call `then` once nothing runs any more, at once where nothing does."""
+        """Call `then` once no task runs any more, at once if none does."""
         self._then = then
         self._look_whether_done()
 
     async def close(self) -> None:
-        """Cancel what runs, wait until it has ended, and start nothing more."""
+        """Cancel all tasks, wait for their end, and start no more."""
         self._closed = True
         tasks = list(self._all)
         for task in tasks:

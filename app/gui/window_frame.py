@@ -1,6 +1,6 @@
-"""The widgets of the main window: side bar, top bar, banner, toasts and the main area with the welcome page.
+"""The widgets of the main window: side bar, top bar, banner, toasts, and the main area with the welcome page.
 
-The outline is painted before the modules of the widgets are imported; then `furnish` adds them.
+An outline is painted before the modules of the widgets are imported; then `furnish` adds them.
 """
 
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from app.gui.display.style import Look
 
 SMALLEST = QSize(480, 320)
-SMALLEST_BODY = QSize(900, 600)  # where the window is smaller, what it holds is scrolled
+SMALLEST_BODY = QSize(900, 600)  # a smaller window scrolls its content
 FIRST_SIZE = QSize(1440, 900)
-FRAME = QSize(8, 40)  # what the system draws round a window is not known before it is shown
+FRAME = QSize(8, 40)  # the system's frame around the window has no known size before it is shown
 SIDE_WIDTH = 248
 BAR_HEIGHT = 52
 _FAR = 10_000
@@ -53,7 +53,7 @@ class WindowFrame(QMainWindow):
             self.restoreGeometry(geometry)
 
     def furnish(self, language: "Language", look: "Look") -> None:
-        """Put the widgets in."""
+        """Add the widgets."""
         from PySide6.QtCore import Qt
         from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget
 
@@ -90,7 +90,7 @@ class WindowFrame(QMainWindow):
         scrolled = QScrollArea()
         scrolled.setFrameShape(QFrame.Shape.NoFrame)
         scrolled.setWidgetResizable(True)
-        # Who goes on with the Tab key is taken to what has the focus.
+        # The Tab key scrolls to what it focuses.
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(body)
         self.setCentralWidget(scrolled)
@@ -110,7 +110,7 @@ class WindowFrame(QMainWindow):
         self.top_bar.side_button.setVisible(not shown)
 
     def come_forward(self) -> None:
-        """Show the window to a user who tried to open a second one."""
+        """Bring the window to the front for a user who tried to open a second one."""
         from PySide6.QtCore import Qt
 
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -126,9 +126,9 @@ class WindowFrame(QMainWindow):
 
 
 def _outline(tokens: Tokens) -> QWidget:
-    """Return what the window shows before it is furnished.
+    """Return what the window shows before it has widgets.
 
-    Coloured areas and no painter: the first use of a painter's colours costs Qt's Python names 20 ms.
+    Coloured areas instead of a painter, whose first use would import Qt names for 20 ms.
     """
     body = QWidget()
     for colour, place in (

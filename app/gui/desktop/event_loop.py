@@ -1,7 +1,7 @@
-"""The asyncio loop that is the Qt loop: qasync's, with what it lacks of asyncio's contract.
+"""The asyncio event loop on the Qt event loop: qasync's, with the parts of asyncio's contract that it lacks.
 
-Used by main for the window and by the tests. Differs from qasync in how callbacks and timers are
-kept: in order, at their full delay, gone when cancelled, and never inside a nested Qt loop.
+Callbacks and timers run in order, at their full delay, not after they are cancelled, and never inside a nested Qt
+loop. Used by main for the window, and by tests.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _COMPACT_AT = 64
 
 
 class _Waker(QObject):
-    """Receives the posted event that lets the loop run what is ready."""
+    """Receives the posted event that makes the loop run what is ready."""
 
     def __init__(self, drain: Callable[[], None]) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class _Waker(QObject):
 
 
 class ScreenLostError(Exception):
-    """Qt ended its loop, as it does when the X server is gone; `future` is the work that was to run in it."""
+    """Qt ended its loop, as it does when the X server is gone; `future` is the unfinished main task."""
 
     def __init__(self, future: "asyncio.Future[Any]") -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class ScreenLostError(Exception):
 
 
 class AppLoop(qasync.QEventLoop):
-    """An asyncio event loop on a QApplication that keeps asyncio's promises."""
+    """An asyncio event loop on a QApplication that fulfils asyncio's contract."""
 
     def __init__(self, app: QApplication) -> None:
         self._soon: deque[asyncio.Handle] = deque()
@@ -91,7 +91,7 @@ class AppLoop(qasync.QEventLoop):
         return handle
 
     def stop(self) -> None:
-        """Stop, without a word that the program is about to end: QtWebEngine would be gone for good."""
+        """Stop the loop, but keep Qt from announcing the end of the program, which would end QtWebEngine for good."""
         if self.is_running():
             QCoreApplication.instance().blockSignals(True)
         super().stop()
@@ -121,7 +121,7 @@ class AppLoop(qasync.QEventLoop):
             sys.set_asyncgen_hooks(*hooks)
 
     def close(self) -> None:
-        """Let go of every callback, timer and notifier."""
+        """Drop every callback, timer and notifier."""
         if self.is_closed():
             return
         self._alarm.stop()
@@ -131,7 +131,7 @@ class AppLoop(qasync.QEventLoop):
 
     def _add_callback(self, handle: asyncio.Handle, delay: float = 0) -> asyncio.Handle:
         self._soon.append(handle)
-        # A thread that finds it posted has appended before the drain looks: nothing is missed.
+        # A thread that finds the event posted has appended before the loop looks, so no callback is missed.
         if not self._posted:
             self._wake()
         return handle
@@ -143,7 +143,7 @@ class AppLoop(qasync.QEventLoop):
     def _drain(self) -> None:
         self._posted = False
         if self._draining or not self.is_running():
-            # A nested Qt loop inside a task, or Qt run without us: the callbacks wait until we are back.
+            # Inside a nested Qt loop, or while Qt runs without us, the callbacks wait.
             return
         self._draining = True
         until = time.monotonic() + _SLICE_S

@@ -1,19 +1,19 @@
-"""Keeps the order of what is typed where fcitx5 stands in for ibus; installed by main where it does.
+"""Keeps typed keys in order where fcitx5 replaces ibus; main installs it there.
 
-It passes a key on before it hands over the syllable that the key ends: a space would come before the last syllable of
-a word, and Enter would send a message without it.
+fcitx5 passes on a key before the syllable that the key ends: a space would come before the last syllable of a word,
+and Enter would send a message without it.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-# It follows within a millisecond or two. A key that ends no syllable waits no longer than nobody notices.
+# The syllable follows within a millisecond or two. A key that ends no syllable waits unnoticeably long.
 HOLD_MS = 40
 
 
 class KeyOrder(QObject):
-    """Holds keys back while a syllable is being composed, until that is there."""
+    """Holds keys back while a syllable is being composed, until it has arrived."""
 
     def __init__(self, application: QApplication) -> None:
         super().__init__(application)
@@ -39,7 +39,7 @@ class KeyOrder(QObject):
         if isinstance(event, QInputMethodEvent):
             self._composing = bool(event.preeditString())
             if not self._composing and self._held:
-                # Once this event, and one that ends the composing behind it, has been taken.
+                # After this event, and one behind it that ends the composition.
                 self._release.start(0)
         elif (
             isinstance(event, QKeyEvent)
@@ -55,6 +55,6 @@ class KeyOrder(QObject):
         keys, self._held = self._held, []
         self._composing = False
         for key in keys:
-            # An earlier one may have taken the focus away.
+            # An earlier key may have moved the focus.
             if (widget := QApplication.focusWidget()) is not None:
                 QApplication.sendEvent(widget, key)

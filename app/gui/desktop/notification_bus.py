@@ -1,6 +1,6 @@
-"""Notifications of the desktop on Linux: `org.freedesktop.Notifications` over D-Bus.
+"""Desktop notifications on Linux: `org.freedesktop.Notifications` over D-Bus.
 
-jeepney speaks it, which comes with keyring: what PySide sends over D-Bus has no unsigned numbers.
+Uses jeepney, a dependency of keyring, because PySide cannot send unsigned numbers over D-Bus.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ OPEN = "default"
 
 
 class NotificationBus(QObject):
-    """Shows notifications, one a session: a newer one takes its place. Emits clicked(session id)."""
+    """Shows one notification a session; a newer one replaces it. Emits clicked(session id)."""
 
     clicked = Signal(str)
 
@@ -39,7 +39,7 @@ class NotificationBus(QObject):
         self._listening: asyncio.Task[None] | None = None
 
     async def show(self, session_id: str, title: str, text: str, action: str) -> bool:
-        """Show plain text, `action` being the words of the click; False where nobody on this desktop does."""
+        """Show plain text with a button named `action`; return False if the desktop has no notification service."""
         try:
             if self._router is None:
                 await self._connect()
@@ -58,7 +58,9 @@ class NotificationBus(QObject):
                     -1,
                 ),
             )
-        except Exception as error:  # of the library's, the bus's or the service's: the next time begins anew
+        except (
+            Exception
+        ) as error:  # Errors of the library, the bus or the service; the next notification connects again.
             log.info("no notification: %r", error)
             await self.close()
             return False
@@ -68,7 +70,7 @@ class NotificationBus(QObject):
         return True
 
     async def close(self) -> None:
-        """Let go of the bus."""
+        """Disconnect from the bus."""
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.gather(self._listening, return_exceptions=True)
@@ -78,7 +80,7 @@ class NotificationBus(QObject):
             await self._around.aclose()
 
     async def _connect(self) -> None:
-        """Find the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
+        """Connect to the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
         from jeepney import MatchRule, message_bus
         from jeepney.io.asyncio import Proxy, open_dbus_router
 
@@ -88,7 +90,7 @@ class NotificationBus(QObject):
         )
         rule = MatchRule(type="signal", interface=NAME, member="ActionInvoked", path=PATH)
         await asyncio.wait_for(Proxy(message_bus, self._router).AddMatch(rule), ANSWER_S)
-        # A queue of the library's own holds one signal, and drops the next.
+        # The library's own queue holds one signal and drops the next.
         clicks: asyncio.Queue[Message] = asyncio.Queue()
         self._around.enter_context(self._router.filter(rule, queue=clicks))
         self._listening = asyncio.create_task(self._listen(clicks))
@@ -96,7 +98,7 @@ class NotificationBus(QObject):
         self._markup = found is not None and "body-markup" in found[0]
 
     async def _ask(self, method: str, signature: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
-        """Return what the service answers, None where it refuses or there is none."""
+        """Return the service's answer, None if it refuses or does not exist."""
         from jeepney import MessageType, new_method_call
 
         assert self._router is not None

@@ -1,6 +1,6 @@
 """Notifications: which events the user is told of while another window is in front, and the tray icon.
 
-`Attention` decides when, `Notifications` what to say and how; notification_bus speaks to the desktop.
+`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what`.
 """
 
 import sys
@@ -27,7 +27,7 @@ REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationR
 
 
 class Tray(QObject):
-    """Shows the icon with its menu; emits what is chosen, and note_clicked() for a notification of its own."""
+    """The tray icon with its menu; emits what is chosen, and note_clicked() for its own notification."""
 
     open_requested = Signal()
     chat_requested = Signal()
@@ -53,29 +53,29 @@ class Tray(QObject):
         return self._menu
 
     def show(self) -> None:
-        """Put the icon beside the clock."""
+        """Show the icon."""
         self.icon.show()
 
     def leave(self) -> None:
-        """Take the icon away."""
+        """Remove the icon."""
         self._language.changed.disconnect(self.retranslate)
         self.icon.hide()
         self._menu.deleteLater()
         self.deleteLater()
 
     def show_note(self, title: str, text: str) -> None:
-        """Show a notification in the way of the system."""
+        """Show a notification through the system's tray."""
         self.icon.showMessage(title, text, self.icon.icon())
 
     def show_waiting(self, count: int) -> None:
-        """Say how much needs the user."""
+        """Show how many questions wait for the user."""
         self._waiting = count
         words = self._language
         name = words("app.name")
         self.icon.setToolTip(f"{name} — {words('needs_you.count', count=count)}" if count else name)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Set every text in the language in use."""
         words = self._language
         self._menu.clear()
         for text, chosen in (
@@ -102,19 +102,18 @@ def moot_icon(look: Look) -> QIcon:
     return icon
 
 
-# Reasons of which the user knows.
+# Reasons that need no notification: the user caused them.
 THE_USERS_DOING = ("by_user", "app_closed")
 TOLD = "tray_told"
 MOST_TITLE = 100
-# How often it is looked whether the desktop has a place for the icon by now.
+# How often to look for a tray while there is none, in ms.
 PANEL_MS = 3_000
 
 
 class Attention(QObject):
     """Marks the window in the task bar when a session ended, paused by itself, answered, or asks something.
 
-    Emits called(session id) with each. A question counts from any depth, also while the rest of its session
-    still runs.
+    Emits called(session id) each time. Questions of sub-agents count too, also while the rest of the session runs.
     """
 
     called = Signal(str)
@@ -141,14 +140,14 @@ class Attention(QObject):
         self._call(event.session_id)
 
     def _call(self, session_id: str) -> None:
-        # A dialog of ours in front is as good as the window itself.
+        # One of our dialogs in front counts as the window.
         if QApplication.activeWindow() is None:
             self._alert(self._window)
             self.called.emit(session_id)
 
 
 class Notifications(QObject):
-    """Notifies, and keeps the icon.
+    """Shows notifications and the tray icon, as the settings `notifications` and `tray` say.
 
     Signals: session_requested(session id) when a notification is clicked, chat_requested() and
     debate_requested() from the icon's menu.
@@ -177,10 +176,10 @@ class Notifications(QObject):
             changed.connect(lambda _event: self._show_waiting())
 
     def choose(self, settings: Settings) -> None:
-        """Do as the settings say from now on."""
+        """Apply the settings."""
         self._notifies = settings.notifications
         newly, self._wants_tray = settings.tray and self._wants_tray is False, settings.tray
-        # Also where there is no icon: its user wants Moot to go on.
+        # Also without an icon: the user wants the program to go on.
         self._window.hides_on_close = settings.tray
         if not settings.tray:
             self._leave_tray()
@@ -192,12 +191,12 @@ class Notifications(QObject):
                     self._window.toasts.show_toast(self._language("tray.no_place"))
 
     async def close(self) -> None:
-        """Take the icon away and let go of the bus."""
+        """Remove the icon and disconnect from the bus."""
         self._leave_tray()
         await self.notes.close()
 
     def _show_tray(self) -> None:
-        """Show the icon where the desktop has a place for it by now: the panel may start after Moot."""
+        """Show the icon if the desktop has a tray by now; its panel may start after Moot."""
         if not QSystemTrayIcon.isSystemTrayAvailable():
             return
         self._panel.stop()
@@ -224,7 +223,7 @@ class Notifications(QObject):
             self._note(session_id, live.session.title, self._what(live.session))
 
     def _on_hidden(self) -> None:
-        """Say once that Moot goes on."""
+        """Say once that the program goes on without its window."""
         if not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
@@ -243,7 +242,7 @@ class Notifications(QObject):
             self.tray.show_note(title, text)
 
     def _what(self, session: Session) -> str:
-        """Return what has happened to a session."""
+        """Return the text of a session's notification."""
         words = self._language
         for session_id, message in self._engine.chats.needs_you():
             if session_id == session.id:

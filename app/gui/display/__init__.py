@@ -1,1 +1,1 @@
-"""How things look and read: theme, style, icons, texts and amounts."""
+"""How data is shown: theme and style (colours, fonts, icons), i18n (texts, dates, errors), amounts, and states."""

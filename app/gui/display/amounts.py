@@ -1,4 +1,4 @@
-"""Tokens, money and sizes of files in words, and what a session has cost so far."""
+"""Tokens, money and file sizes as texts, and what a session has cost so far."""
 
 from collections.abc import Iterable
 
@@ -12,35 +12,35 @@ from app.gui.display.session_kinds import kind_of
 
 
 class Spending:
-    """What each speaker of a session used, one entry a call, so that nothing counts twice."""
+    """The usage of each speaker in a session, by message, so that no call counts twice."""
 
     def __init__(self) -> None:
         self._used: dict[str, tuple[str, Usage | UsageEntry]] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Count these messages, once each."""
+        """Add the usage of messages, once each."""
         for message in messages:
             if message.usage is not None:
                 self._used[message.id] = (message.author.name, message.usage)
 
     def add_session(self, session: Session) -> None:
-        """Count what made no message, once each: votes, the verdict, calls that were cut before a word."""
+        """Add calls that made no message, once each: votes, the verdict, and calls that were cut before a word."""
         for key, author, usage in kind_of(session).usage(session):
             self._used[key] = (author, usage)
 
     def text(self, language: Language) -> str:
-        """Return the sum in words, empty while nothing is known."""
+        """Return the total tokens and money, "" while nothing is known."""
         if not self._used:
             return ""
         cost, tokens = _sum(language, [usage for _, usage in self._used.values()])
         return language("cost.tokens", cost=cost, tokens=tokens)
 
     def short_text(self, language: Language) -> str:
-        """Return the sum of the money alone, for where there is little room."""
+        """Return the total money, for narrow places."""
         return _sum(language, [usage for _, usage in self._used.values()])[0] if self._used else ""
 
     def lines(self, language: Language) -> str:
-        """Return one line a speaker."""
+        """Return one line for each speaker."""
         speakers: dict[str, list[Usage | UsageEntry]] = {}
         for name, usage in self._used.values():
             speakers.setdefault(name or language("usage.moot"), []).append(usage)
@@ -52,9 +52,7 @@ class Spending:
 
 
 def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
-    """Return what is to come in one line: how many turns (or `of` steps), tokens and money, from the least
-    to the most.
-    """
+    """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
     if estimate.free:
         return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
     least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
@@ -64,7 +62,7 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
 
 
 def price_range(language: Language, estimate: Estimate) -> str:
-    """Return what is to come in money: a range, … while prices are asked for, n/a without one."""
+    """Return the range of money of an estimate; … while prices are fetched, n/a without a price."""
     if estimate.unasked:
         return language("estimate.asking")
     if estimate.usd is None:
@@ -78,7 +76,7 @@ def price_range(language: Language, estimate: Estimate) -> str:
 
 
 def most_text(language: Language, estimate: Estimate) -> str:
-    """Return in a sentence what one message to a group will use at most."""
+    """Return a sentence: what one message to a group costs at most."""
     if estimate.unasked:
         money = language("estimate.asking")
     elif estimate.free:
@@ -92,14 +90,14 @@ def most_text(language: Language, estimate: Estimate) -> str:
 
 
 def rough_tokens(tokens: int) -> str:
-    """Return a number of tokens that is not known exactly: `400`, `9k`, `1.3M`."""
+    """Return an estimated number of tokens: `400`, `9k`, `1.3M`."""
     if tokens < 1_000:
         return str(round(tokens, -2))
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
 def _sum(language: Language, usages: list[Usage | UsageEntry], part: str = "cost.least") -> tuple[str, str]:
-    """Return money and tokens in words."""
+    """Return money and tokens as texts."""
     total = Total()
     for usage in usages:
         total.add(usage)
@@ -110,7 +108,7 @@ _UNITS = ("B", "kB", "MB", "GB")
 
 
 def size_text(count: int) -> str:
-    """Return a number of bytes in short: `950 B`, `12 kB`, `3.4 MB`."""
+    """Return a number of bytes: `950 B`, `12 kB`, `3.4 MB`."""
     size = float(count)
     unit = 0
     while size >= 1_000 and unit < len(_UNITS) - 1:

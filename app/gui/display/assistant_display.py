@@ -1,4 +1,4 @@
-"""How an assistant is told apart and named: its colour, its model in a word, its line in a list."""
+"""How assistants are shown: their colours and the names of their models."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ from app.gui.display.i18n import Language
 
 
 def colours_of(agents: Sequence[Agent]) -> dict[str, int]:
-    """Return the speaker's colour of each assistant by its id.
+    """Return the index of each assistant's colour, by its id.
 
-    It does not change with their order: those with a name for an id come first, then those made here
-    by their age, so that a new one takes no other's colour.
+    It does not depend on their order: built-in assistants come first, then the user's by age, so that a new one takes
+    nobody's colour.
     """
     ids = sorted((agent.id for agent in agents), key=lambda agent_id: (is_id(agent_id), agent_id))
     return {agent_id: place for place, agent_id in enumerate(ids)}
 
 
 def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Language) -> str:
-    """Return an assistant's model in a word: what people call the family, else the provider's name."""
+    """Return a short name of an assistant's model: its family, else the provider's name."""
     if not agent.provider:
         return words("assistant.model.default.short")
     status = next((one for one in providers if one.config.id == agent.provider), None)
@@ -32,7 +32,7 @@ def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Langua
 
 
 def model_line(agent: Agent, tools: Sequence[ToolChoice], words: Language) -> str:
-    """Return an assistant's model and how many tools of the allow-list it may use."""
+    """Return a line with an assistant's model and the number of tools it may use."""
     count = sum(tool.key in agent.tools or tool.group in agent.tools for tool in tools)
     model = agent.model or words("assistant.model.default.short")
     return words("assistant.line", model=model, tools=words("assistant.tools_count", count=count))

@@ -1,7 +1,7 @@
-"""The desktop's appearance settings: dark or light, high contrast, less motion.
+"""The desktop's settings for appearance: dark or light, high contrast, reduced motion.
 
-Asks the settings portal (org.freedesktop.portal.Settings) and follows its changes while Moot runs. Used by
-`Look`. Where there is no portal (other systems, no session bus), Qt's own hints are all there is.
+Reads the settings portal (org.freedesktop.portal.Settings) and follows its changes. Without a portal (other systems,
+no session bus) only Qt's own hints are known. Used by `Look`.
 """
 
 import os
@@ -23,9 +23,9 @@ _SCHEMES = {1: True, 2: False}
 
 
 class DesktopSettings(QObject):
-    """The desktop's settings as the portal reports them; emits `changed` when one of them changes.
+    """The settings as the portal reports them; emits `changed`.
 
-    `dark` is None where the desktop has no preference or there is no portal.
+    `dark` is None if the desktop has no preference or no portal.
     """
 
     changed = Signal()
@@ -36,13 +36,13 @@ class DesktopSettings(QObject):
         self.dark: bool | None = None
         self.high_contrast = False
         self._asked: set[QDBusPendingCallWatcher] = set()
-        # Qt would start a bus of its own where there is none.
+        # Without a bus, Qt would start one.
         if not _has_bus():
             return
         bus = QDBusConnection.sessionBus()
         if not bus.isConnected():
             return
-        # The types of PySide want bytes here; the call itself wants text.
+        # The stubs of PySide want bytes; the call itself wants text.
         slot: Any = SLOT("_on_setting_changed(QDBusMessage)")
         bus.connect("", PATH, INTERFACE, "SettingChanged", self, slot)
         for setting in (_ANIMATIONS, _COLOR_SCHEME, _CONTRAST):
@@ -68,7 +68,7 @@ class DesktopSettings(QObject):
         self._take((str(namespace), str(key)), value)
 
     def _take(self, setting: tuple[str, str], arguments: list[object]) -> None:
-        """Take over a value; one of an unknown type or setting is ignored."""
+        """Store a value; ignore unknown types and settings."""
         value = arguments[0] if arguments else None
         while isinstance(value, QDBusVariant):
             value = value.variant()

@@ -1,6 +1,6 @@
-"""The language of the window: the active texts and the names of keys, switched while it is open.
+"""The language of the window: texts, dates and errors in the language in use, and the names of keys.
 
-Every widget that shows words gets the one `Language` of its window and draws anew on `changed`.
+Every widget with texts gets the `Language` of its window and sets its texts again on `changed`.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-ad
 
 
 class Language(QObject):
-    """The texts of the language in use; emits `changed` when another is chosen."""
+    """The texts of the language in use; emits `changed` when it is switched."""
 
     changed = Signal()
 
@@ -46,49 +46,49 @@ class Language(QObject):
             self.changed.emit()
 
     def keys(self, command: str) -> str:
-        """Return the keys of a command as they are written on this system, "" where it has none."""
+        """Return the shortcut of a command as this system writes it, "" if it has none."""
         return self._keys.get(command, "")
 
     def choose_keys(self, keys: Mapping[str, str]) -> None:
-        """Take note of the keys that commands have from now on, by the commands' names."""
+        """Set the shortcuts of commands, by their names."""
         if keys != self._keys:
             self._keys = dict(keys)
             self.changed.emit()
 
     def role(self, role: str) -> str:
-        """Return a role as people read it: a built-in one translated, own text as it is."""
+        """Return the name of a built-in role; the user's own text is returned as it is."""
         return self(f"role.{role}") if role in BUILT_IN_ROLES else role
 
     def provider(self, status: ProviderStatus) -> str:
-        """Return a provider's name: the model on this computer translated, all others as they are."""
+        """Return a provider's name; only the embedded model's is translated."""
         return self("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
 
     def server(self, server: FoundServer) -> str:
-        """Return the name of a server that was found; of one that says none of itself what it is."""
+        """Return the name of a server that was found, or a general one."""
         return server.name or self("provider.compatible")
 
     def mode(self, mode: str) -> str:
-        """Return the name of a debate's mode."""
+        """Return the name of a debate mode."""
         return self.texts.named("mode", mode)
 
     def status(self, status: str, round_number: int = 0) -> str:
-        """Return a status in a word or two; a paused debate says at which round."""
+        """Return a session status in a word or two; a paused debate names its round."""
         if status == "paused" and round_number:
             return self("status.paused_at", round=round_number)
         return self.texts.named("status", status)
 
     def reason(self, reason: str) -> str:
-        """Return why a session stands as it does, "" where nothing is to be said."""
+        """Return the reason of a session's status as text, "" if there is nothing to say."""
         return reason_text(reason, self.texts)
 
     def paused(self, reason: str) -> str:
-        """Return that a session is paused, and why; "" where no reason is known."""
+        """Return that a session is paused and why, "" without a reason."""
         if reason_code(reason) == RESTART:
             return self("status.paused_closed")
         return self("discussion.paused", reason=self.reason(reason)) if reason else ""
 
     def problem(self, code: str, **details: object) -> str:
-        """Return the words of an error or a reason's code; the code itself when none are known."""
+        """Return the text of an error code or a reason, the code itself if there is no text."""
         details = in_words(details, self.texts)
         kind = f"failure.{details.get('kind')}"
         if kind in self.texts:
@@ -103,11 +103,11 @@ class Language(QObject):
         return code
 
     def failure(self, kind: str) -> str:
-        """Return why a provider could not be asked, outside of any session; see FailureKind."""
+        """Return why a provider could not be reached, outside of any session; see FailureKind."""
         return self(f"failure.{kind}")
 
     def file_problem(self, problem: Problem) -> str:
-        """Return what is wrong with a file: its name, the line, the field, and what."""
+        """Return what is wrong with a file: its name, line and field, and the problem."""
         place = Path(problem.path).name + (f":{problem.line}" if problem.line else "")
         field = f" {problem.field}" if problem.field else ""
         key = f"problem.{problem.code}"
@@ -115,7 +115,7 @@ class Language(QObject):
         return f"{place}{field}: {self(key) if key in self.texts else problem.code}{detail}"
 
     def age(self, iso: str, now: datetime | None = None) -> str:
-        """Return how long ago a moment was, in two or three characters: `2 m`, `3 h`, `12 Nov`."""
+        """Return the age of an ISO 8601 time in two or three characters: `2 m`, `3 h`, `12 Nov`."""
         moment = _local(iso)
         if moment is None:
             return ""
@@ -130,7 +130,7 @@ class Language(QObject):
         return self.day(iso, now)
 
     def day(self, iso: str, now: datetime | None = None, *, year: bool = False) -> str:
-        """Return the day of a moment: today, yesterday, or its date, of another year or asked for with the `year`."""
+        """Return the day of an ISO 8601 time: today, yesterday, or a date; with the year if it is another one or asked for."""
         moment = _local(iso)
         if moment is None:
             return ""
@@ -146,13 +146,13 @@ class Language(QObject):
         return self("day.date_year", day=moment.day, month=month, year=moment.year)
 
     def days(self, first: str, last: str, now: datetime | None = None) -> str:
-        """Return the days from a moment to another, with their years where those differ."""
+        """Return a range of days, with years if they differ."""
         year = first[:4] != last[:4]
         begin, end = self.day(first, now, year=year), self.day(last, now, year=year)
         return begin if begin == end else self("day.range", first=begin, last=end)
 
     def day_and_time(self, iso: str, now: datetime | None = None) -> str:
-        """Return the day, with the clock's time when it is today."""
+        """Return the day of an ISO 8601 time, and the time if it is today."""
         moment = _local(iso)
         if moment is None:
             return ""

@@ -1,7 +1,7 @@
 """How the window looks: the theme in use, its palette, style sheet, text size, motion and icons.
 
-One `Look` for an application; widgets that paint with tokens draw anew on its `changed`.
-The text size is that of the application's font: `sized` and `tall` measure what is painted by it.
+The application has one `Look`; widgets that paint with its tokens paint again on `changed`. The text size is that of
+the application's font; `sized` and `tall` scale painted text and row heights with it.
 """
 
 import re
@@ -29,17 +29,17 @@ from app.gui.display.desktop_settings import DesktopSettings
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 
 BODY_PX = 14
-LARGEST_USUAL_PX = 15  # a system's font above this size is one its user has made larger
+LARGEST_USUAL_PX = 15  # a larger system font was made larger by the user
 RATIOS = (1.0, 2.0)
 FULL = "full"
-QLABEL: Any = "QLabel"  # a class name; the types of PySide want bytes, the call itself text
+QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call itself text
 SYSTEM = "system"
 MOTION_MS = 200
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
 class Look(QObject):
-    """Theme, text size and motion in use; follows the system where `system` is chosen. Emits `changed`."""
+    """The theme, text size and motion in use; follows the system if `system` is chosen. Emits `changed`."""
 
     changed = Signal()
 
@@ -64,7 +64,7 @@ class Look(QObject):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the style sheet back while much is made: it would be gone through again wherever a part is put."""
+        """Remove the style sheet while many widgets are made; Qt would apply it again for each one."""
         self._app.setStyleSheet("")
         yield
         self._apply()
@@ -75,7 +75,7 @@ class Look(QObject):
         self._refresh()
 
     def choose_size(self, percent: int) -> None:
-        """Show every text at `percent` of its size, which is larger already where the system's font is."""
+        """Scale all texts to `percent`, on top of a system font that is already larger."""
         if percent == self._percent:
             return
         self._percent = percent
@@ -84,7 +84,7 @@ class Look(QObject):
         self.changed.emit()
 
     def choose_motion(self, motion: str) -> None:
-        """Let things move (`full`), let nothing move (`reduced`), or as the system says (`system`)."""
+        """Choose motion: `full`, `reduced`, or as the `system` says."""
         if motion != self._motion:
             self._motion = motion
             self._apply()
@@ -92,14 +92,14 @@ class Look(QObject):
 
     @property
     def moves(self) -> bool:
-        """Whether things may move."""
+        """Whether motion is allowed."""
         if self._motion != SYSTEM:
             return self._motion == FULL
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         return not self._desktop.reduced_motion and self._app.style().styleHint(hint) > 0
 
     def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
-        """Return an icon's picture in the colour of a token, `side` points high; see `draw_svg`."""
+        """Return an icon as a picture in the colour of a token, `side` points high; see `draw_svg`."""
         value = str(getattr(self.tokens, colour))
         key = (name, value, side, ratio, room)
         if key not in self._pictures:
@@ -108,7 +108,7 @@ class Look(QObject):
         return self._pictures[key]
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
-        """Return an icon for a button, in the theme of now: plain, switched on, and disabled."""
+        """Return an icon for a button in the current theme: normal, on, and disabled."""
         key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
         if key not in self._icons:
             modes, states = QIcon.Mode, QIcon.State
@@ -120,14 +120,14 @@ class Look(QObject):
         return self._icons[key]
 
     def add_korean_font(self) -> None:
-        """Load the Korean font that comes along, where there is one; costs some milliseconds."""
+        """Load the Korean font that comes with the program, if there is one; takes some milliseconds."""
         added = [
             QFontDatabase.addApplicationFont(str(path))
             for path in sorted((self._resources / "fonts").glob("*.[ot]tf"))
         ]
         if not any(number >= 0 for number in added):
             return
-        # Every width measured so far was that of another font's letters, or of empty boxes.
+        # Widths measured before are those of another font, or of missing glyphs.
         for widget in self._app.allWidgets():
             self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
         self.changed.emit()
@@ -152,18 +152,18 @@ class Look(QObject):
     def _apply(self) -> None:
         self._app.setPalette(palette(self.tokens))
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
-        # What Qt moves by itself, and the transcript, ask the style.
+        # Qt's own animations, and the transcript, ask the style for the duration.
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
         self._app.setStyleSheet(sheet)
-        # A new style sheet brings back the fonts that a platform theme (gtk3) has for single classes.
+        # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
         if QApplication.font(QLABEL) != QApplication.font():
             self._app.setFont(ui_font(self._percent))
 
 
 def palette(tokens: Tokens) -> QPalette:
-    """Return the palette of a theme, for everything the style sheet does not draw."""
+    """Return the palette of a theme, for what the style sheet does not draw."""
     roles = QPalette.ColorRole
     colours = {
         roles.Window: tokens.bg,
@@ -197,9 +197,9 @@ def palette(tokens: Tokens) -> QPalette:
 
 
 def style_sheet(sheet: str, tokens: Tokens, scale: float = 1.0) -> str:
-    """Return the sheet with its fonts at `scale` times their size and every `@token` as its colour.
+    """Return the style sheet with font sizes scaled and every `@token` replaced by its colour.
 
-    An unknown token raises KeyError.
+    Raises KeyError for an unknown token.
     """
     values = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
     sheet = re.sub(r"font-size: (\d+)px", lambda match: f"font-size: {round(int(match[1]) * scale)}px", sheet)
@@ -207,9 +207,9 @@ def style_sheet(sheet: str, tokens: Tokens, scale: float = 1.0) -> str:
 
 
 def ui_font(percent: int = 100) -> QFont:
-    """Return the system's font at `percent` of the body's size; Inter where the system names none of its own.
+    """Return the system's font at `percent` of the body size; Inter if the system names no font of its own.
 
-    The body is larger where the user has made the system's font larger than is usual.
+    The body size is larger if the user has made the system's font larger than usual.
     """
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     body = BODY_PX * max(1.0, QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
@@ -223,13 +223,13 @@ def ui_font(percent: int = 100) -> QFont:
 
 
 def text_scale() -> float:
-    """Return how large texts are now, 1 where a body is 14 pixels high."""
+    """Return the scale of all texts, 1.0 for a body of 14 pixels."""
     pixels = QGuiApplication.font().pixelSize()
     return pixels / BODY_PX if pixels > 0 else 1.0
 
 
 def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
-    """Return the font at another size, which grows with the texts, and another weight."""
+    """Return the font at another size in pixels, scaled with the texts, and another weight."""
     result = QFont(font)
     result.setPixelSize(round(pixels * text_scale()))
     result.setWeight(QFont.Weight(weight))
@@ -237,14 +237,14 @@ def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
 
 
 def tall(pixels: float) -> int:
-    """Return a height that holds text, grown as the texts are; never less than it is."""
+    """Return a height in pixels scaled with the texts, never less than given."""
     return round(pixels * max(1.0, text_scale()))
 
 
 def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) -> QPixmap:
-    """Draw an SVG into a square of `side` points, `currentColor` being `colour` (`#RRGGBB`).
+    """Draw an SVG into a square of `side` points, with `colour` (`#RRGGBB`) for `currentColor`.
 
-    `room` points are left free at its right, to part it from a button's text.
+    `room` points are left free at its right, as the gap before a button's text.
     """
     from PySide6.QtSvg import QSvgRenderer
 

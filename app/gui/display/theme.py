@@ -1,4 +1,4 @@
-"""The tokens of the look: colours of the light and the dark theme, sizes and speakers' colours."""
+"""The design tokens: colours of the light, dark and high-contrast themes, and of speakers."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,9 +12,9 @@ READABLE = 4.5
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The colours of one theme, as `#RRGGBB`; speakers are (colour, background) in set-up order.
+    """The colours of a theme as `#RRGGBB`; `speakers` are pairs of colour and background.
 
-    `line` and `line_strong` part what is shown; `edge` is round what can be written in or ticked.
+    `line` and `line_strong` separate areas; `edge` surrounds what can be typed in or ticked.
     """
 
     dark: bool
@@ -42,7 +42,7 @@ class Tokens:
     speakers: tuple[tuple[str, str], ...]
 
     def speaker(self, index: int) -> tuple[str, str]:
-        """Return a speaker's colour and background; past the given ones the hue is turned."""
+        """Return a speaker's colour and background; beyond those of the theme the hue is rotated."""
         turns, position = divmod(index, len(self.speakers))
         colour, background = self.speakers[position]
         if not turns:
@@ -51,7 +51,7 @@ class Tokens:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as WCAG 2 counts it, 1 to 21."""
+    """Return the contrast of two colours by WCAG 2, 1 to 21."""
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -70,7 +70,7 @@ def _turned(name: str, degrees: int, lighter: int = 0) -> str:
 
 @cache
 def _turned_on(background: str, colour: str, degrees: int) -> tuple[str, str]:
-    """Return a turned colour that can be read on its background: some hues are lighter to the eye."""
+    """Return a rotated colour, made lighter or darker until it is readable on its background."""
     step = 2 if _luminance(background) < 0.2 else -2
     lighter = 0
     while contrast(turned := _turned(colour, degrees, lighter), background) < READABLE:
@@ -85,7 +85,7 @@ LIGHT = Tokens(
     surface="#FFFFFF",
     line="#E4E2DC",
     line_strong="#D3D0C8",
-    # Where one can write or tick is seen by its edge alone: 3:1 on every ground, as WCAG asks.
+    # Inputs are recognised by their edge alone: 3:1 on every background, as WCAG demands.
     edge="#8E8A81",
     text="#1F1E1B",
     text_2="#66635B",
@@ -94,7 +94,7 @@ LIGHT = Tokens(
     accent_bg="#E8EDFC",
     on_accent="#FFFFFF",
     hover="#ECEAE5",
-    # Tones and speakers are a shade darker than the card's: it asks for WCAG AA on tinted grounds as well.
+    # Tones and speakers are darker than in the design, for WCAG AA on tinted backgrounds.
     ok="#267D38",
     ok_bg="#E6F4E9",
     warn="#A65300",
@@ -145,7 +145,7 @@ DARK = Tokens(
 
 @cache
 def high_contrast(tokens: Tokens) -> Tokens:
-    """Return a theme with black or white text, and edges that stand out from every ground."""
+    """Return a theme with black or white text, and edges that contrast with every background."""
     strongest = "#FFFFFF" if tokens.dark else "#000000"
     return replace(
         tokens,
@@ -159,14 +159,14 @@ def high_contrast(tokens: Tokens) -> Tokens:
 
 
 def tokens_of(theme: str, *, dark: bool | None = None) -> Tokens:
-    """Return the tokens of `light`, `dark`, or what the system prefers now.
+    """Return the tokens of `light` or `dark`, or what the system prefers.
 
-    `dark` is what the desktop's portal says; where it says nothing Qt is asked.
+    `dark` is the preference that the desktop's portal reports; without one, Qt is asked.
     """
     if theme in ("light", "dark"):
         return DARK if theme == "dark" else LIGHT
     if dark is None:
-        # Imported late: the names of `Qt` cost 30 ms, which the first paint need not wait for.
+        # Imported late: importing `Qt` takes 30 ms, which the first paint need not wait for.
         from PySide6.QtCore import Qt
 
         dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -174,7 +174,7 @@ def tokens_of(theme: str, *, dark: bool | None = None) -> Tokens:
 
 
 def outline_tokens(theme: str) -> Tokens:
-    """Return the same as `tokens_of`, guessed from the palette where asking would take long."""
+    """Return the same as `tokens_of`, but guess from the palette, which is faster than asking the system."""
     if theme in ("light", "dark"):
         return tokens_of(theme)
     return DARK if QGuiApplication.palette().window().color().lightness() < 128 else LIGHT

@@ -1,1 +1,1 @@
-"""Files that go into sessions and come out of them."""
+"""Files the user chooses: attachments and context files are read, exports written as PDF, definitions shared."""

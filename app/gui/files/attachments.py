@@ -1,6 +1,6 @@
-"""Files that go into sessions: attachments of a message, and context files of a debate.
+"""Reads files for sessions, in a thread: attachments of a message and context files of a debate.
 
-They are read in a thread; pictures are made small enough for any model.
+Pictures are encoded again, small enough for any model and without metadata.
 """
 
 import asyncio
@@ -32,20 +32,20 @@ def is_image(attachment: Attachment) -> bool:
 
 
 async def read_attachments(paths: Sequence[Path], *, images: bool) -> tuple[Attachment, ...]:
-    """Read files off the window's thread; `images` says that the model takes pictures.
+    """Read files in a thread; `images` says whether the model takes pictures.
 
-    Raises BadInput naming the file that cannot be given along, and why.
+    Raises BadInput with the name of a file that cannot be attached, and why.
     """
     return await asyncio.to_thread(lambda: tuple(_read(path, images=images) for path in paths))
 
 
 async def picture_attachment(image: QImage, name: str) -> Attachment:
-    """Return a pasted picture as an attachment. Raises BadInput where it cannot be encoded."""
+    """Return a pasted picture as an attachment. Raises BadInput if it cannot be encoded."""
     return await asyncio.to_thread(_encoded, image, name)
 
 
 def text_attachment(text: str, name: str) -> Attachment:
-    """Return a long paste as an attachment."""
+    """Return a long pasted text as an attachment."""
     return Attachment(name=name, text=clean_text(text))
 
 
@@ -74,7 +74,7 @@ def _read_image(path: Path, size: int, *, images: bool) -> Attachment:
     reader = QImageReader(str(path))
     reader.setAutoTransform(True)
     whole = reader.size()
-    # A small file can unpack to gigabytes: the header tells before anything is unpacked.
+    # A small file can decode to gigabytes; the header gives the size before decoding.
     if not whole.isValid() or whole.width() * whole.height() > MOST_PIXELS:
         raise BadInput("attachment_bad_image", name=path.name)
     image = reader.read()
@@ -84,7 +84,7 @@ def _read_image(path: Path, size: int, *, images: bool) -> Attachment:
 
 
 def _encoded(image: QImage, name: str) -> Attachment:
-    """Return a picture encoded anew, which leaves place and camera behind."""
+    """Return a picture encoded again, without place and camera."""
     if max(image.width(), image.height()) > LONGEST_SIDE:
         image = image.scaled(
             LONGEST_SIDE,
@@ -118,7 +118,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def size_in_tokens(paths: tuple[str, ...]) -> int:
-    """Return about how many tokens the files have; one that is gone counts nothing."""
+    """Estimate the tokens of files; missing ones count nothing."""
     total = 0
     for path in paths:
         try:
@@ -129,7 +129,7 @@ def size_in_tokens(paths: tuple[str, ...]) -> int:
 
 
 async def read_context(paths: tuple[str, ...]) -> tuple[ContextFile, ...]:
-    """Read the files off the window's thread. Raises BadInput naming the one that cannot be read."""
+    """Read files in a thread. Raises BadInput with the name of one that cannot be read."""
     return await asyncio.to_thread(lambda: tuple(_read_context_file(Path(path)) for path in paths))
 
 

@@ -1,7 +1,7 @@
-"""A document of Markdown as a PDF: set with the program's own blocks, so that nothing is ever loaded.
+"""Writes Markdown as a PDF with the program's own layout, so that nothing is ever loaded from the network.
 
-Made between frames, no piece longer than a few paragraphs: what Qt lays out in another thread is freed
-in whichever thread Python's collector runs, and the program crashes.
+The work is done in small pieces on the main thread: objects that Qt lays out in another thread may be freed in
+whichever thread Python's collector runs, which crashes.
 """
 
 import asyncio
@@ -43,9 +43,9 @@ class PdfError(OSError):
 
 
 async def write_pdf(path: Path, title: str, markdown: str, font: QFont) -> None:
-    """Write a document on A4, whole or not at all; may take seconds. Raises OSError.
+    """Write a document on A4, completely or not at all; may take seconds. Raises OSError.
 
-    Cancelled, it leaves what was there.
+    If cancelled, an existing file stays as it was.
     """
     file = QSaveFile(str(path))
     if not file.open(QIODevice.OpenModeFlag.WriteOnly):
@@ -76,7 +76,7 @@ async def write_pdf(path: Path, title: str, markdown: str, font: QFont) -> None:
 
 
 class _Pages:
-    """The pages of one PDF, filled from top to bottom."""
+    """The pages of a PDF, filled from top to bottom."""
 
     def __init__(self, writer: QPdfWriter, painter: QPainter, font: QFont) -> None:
         self._writer = writer
@@ -95,7 +95,7 @@ class _Pages:
         self._number_page()
 
     def set_text(self, markdown: str) -> Iterator[None]:
-        """Set a whole document, piece by piece."""
+        """Lay out a whole document, piece by piece."""
         stream = StreamingBlocks()
         for start in range(0, len(markdown), SLICE):
             stream.feed(markdown[start : start + SLICE])
@@ -104,7 +104,7 @@ class _Pages:
         yield from self.set(stream.blocks)
 
     def set(self, blocks: Sequence[Block]) -> Iterator[None]:
-        """Set every block, piece by piece."""
+        """Lay out blocks, piece by piece."""
         before: Block | None = None
         for first, end in group(blocks):
             piece = [_with_box(block) for block in blocks[first:end]]
@@ -139,7 +139,7 @@ class _Pages:
             done = bottom
 
     def _draw(self, document: BlockDocument, area: QRectF, start: float) -> None:
-        """Draw what of a document begins at `start` into an area of the page."""
+        """Draw a document from the height `start` on into an area of the page."""
         context = QAbstractTextDocumentLayout.PaintContext()
         context.clip = QRectF(0, start, area.width(), area.height())
         self._painter.save()
@@ -149,7 +149,7 @@ class _Pages:
         self._painter.restore()
 
     def _cuts(self, document: BlockDocument) -> Iterator[float]:
-        """Yield where each slice of a document ends, a new page begun before each but the first that fits."""
+        """Yield the end of each slice of a document; a new page begins before each slice that does not fit."""
         lines = _lines(document)
         whole, done = document.size().height(), 0.0
         while done < whole:
@@ -157,7 +157,7 @@ class _Pages:
             if whole <= room:
                 yield whole
                 return
-            # The last place above the page's end that goes through no line, of no cell of a table.
+            # The last height on this page that cuts no line, also none of a table's cells.
             bottom = room
             for upper, lower in reversed(lines):
                 if upper < bottom < lower:
@@ -165,7 +165,7 @@ class _Pages:
             if bottom > done:
                 yield bottom
                 done = bottom
-            elif self._top == 0.0:  # One line higher than a page.
+            elif self._top == 0.0:  # A line is higher than a page.
                 yield room
                 done = room
             self._begin_page()
@@ -185,7 +185,7 @@ class _Pages:
 
 
 def _lines(document: BlockDocument) -> list[tuple[float, float]]:
-    """Return top and bottom of every line, in the order of their tops."""
+    """Return top and bottom of every line, ordered by top."""
     found = []
     block = document.begin()
     while block.isValid():
@@ -199,7 +199,7 @@ def _lines(document: BlockDocument) -> list[tuple[float, float]]:
 
 
 def _with_box(block: Block) -> Block:
-    """Return a point of a list of tasks with its box as a letter."""
+    """Return a task-list item with its tick box as a character."""
     if block.marker not in TICK_BOXES:
         return block
     return replace(block, marker="", spans=(Span(f"{block.marker} "), *block.spans))

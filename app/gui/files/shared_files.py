@@ -1,6 +1,6 @@
-"""Files that come in and go out: asked for, and those of assistants and groups read and written; free names.
+"""Files to open and to save: asks for them, reads and writes shared definitions, finds free names.
 
-What goes out is put in place whole, so that a full disk leaves the file that was there.
+A file is replaced at once by the complete new one, so that a full disk leaves the old one.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ MOST_BYTES = 1_000_000
 MOST_NAME_BYTES = 80
 """Bytes of UTF-8 of a suggested name with its suffix: Korean has three a letter."""
 NAMELESS = "moot"
-# Windows gives none of these to a file, whatever its suffix.
+# Reserved names on Windows, whatever the suffix.
 _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
 _DEVICES |= {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 
@@ -28,7 +28,7 @@ _DEVICES |= {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456
 def ask_where(
     over: QWidget, title: str, name: str, then: Callable[[Path], object], suffix: str = "json"
 ) -> None:
-    """Ask where to write the file of what is called `name`."""
+    """Ask where to save a file; `name` is the suggested name."""
     dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -41,7 +41,7 @@ def ask_where(
 def ask_for_file(
     over: QWidget, title: str, then: Callable[[Path], object], kinds: str = "JSON (*.json)"
 ) -> None:
-    """Ask for a file of these kinds."""
+    """Ask for a file to open, of the given kinds."""
     dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -51,12 +51,12 @@ def ask_for_file(
 
 
 async def read_shared_file(path: Path) -> str:
-    """Return what a shared file holds. Raises BadInput."""
+    """Return the text of a shared file. Raises BadInput."""
     return await asyncio.to_thread(_read, path)
 
 
 def holds_group(text: str) -> bool:
-    """Say whether a shared file is a group's, by its members."""
+    """Say whether a shared file is a group: it has members."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -65,17 +65,17 @@ def holds_group(text: str) -> bool:
 
 
 def file_name(title: str, suffix: str) -> str:
-    """Return what a file may be called everywhere, without its suffix; a title may hold anything."""
+    """Return a file name without suffix that is valid on every system, made from any title."""
     text = unicodedata.normalize("NFC", title)
     text = "".join(one if one in " -_" or unicodedata.category(one)[0] in "LMN" else "_" for one in text)
     room = MOST_NAME_BYTES - len(suffix) - 1
-    # A letter that was cut in two is left out.
+    # A character cut in two is left out.
     text = text.strip().encode("utf-8", "ignore")[:room].decode("utf-8", "ignore").strip()
     return f"_{text}" if text.upper() in _DEVICES else text or NAMELESS
 
 
 def save_whole(path: Path, data: bytes) -> None:
-    """Put a file in place, all of it or what was there; blocks. Raises OSError."""
+    """Write a file completely, or leave the old one; blocks. Raises OSError."""
     file = QSaveFile(str(path))
     opened = file.open(QIODevice.OpenModeFlag.WriteOnly)
     if not opened or file.write(data) != len(data) or not file.commit():
@@ -83,7 +83,7 @@ def save_whole(path: Path, data: bytes) -> None:
 
 
 async def write_shared_file(toasts: Toasts, words: Language, path: Path, text: str) -> None:
-    """Write a shared file and say how that went."""
+    """Write a shared file and say whether that succeeded."""
     try:
         await asyncio.to_thread(save_whole, path, text.encode())
     except OSError as error:
@@ -94,7 +94,7 @@ async def write_shared_file(toasts: Toasts, words: Language, path: Path, text: s
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return a name nobody has, numbered where it must be."""
+    """Return the name, with a number if it is taken."""
     if name not in taken:
         return name
     return next(text for number in range(2, 10_000) if (text := f"{name} {number}") not in taken)

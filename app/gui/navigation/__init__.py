@@ -1,1 +1,1 @@
-"""The side bar and the top bar."""
+"""Around the main area: the side bar with its lists, the top bar, and the list of questions that wait for the user."""

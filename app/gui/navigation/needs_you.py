@@ -1,4 +1,4 @@
-"""What waits for the user: a badge in the top bar with the count, and the list of every question it opens."""
+"""Questions that wait for the user: a badge in the top bar with their number, and the list it opens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MOST_QUESTION = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A question that waits: where it is, and in words who asks in which session and what."""
+    """A question that waits: its place, and as texts who asks, in which session, and what."""
 
     session_id: str
     message_id: str
@@ -36,7 +36,7 @@ class Waiting:
 
 
 class Questions(QListWidget):
-    """The list; emits picked(place) on Enter or a click, left() on Escape or when the focus goes."""
+    """The list; emits picked(row) on Enter or a click, left() on Escape or when it loses the focus."""
 
     picked = Signal(int)
     left = Signal()
@@ -62,7 +62,7 @@ class Questions(QListWidget):
 
 
 class NeedsYou(Button):
-    """The badge; hidden while nothing waits. Emits question_requested(session id, message id)."""
+    """The badge, hidden while no question waits. Emits question_requested(session id, message id)."""
 
     question_requested = Signal(str, str)
 
@@ -89,18 +89,18 @@ class NeedsYou(Button):
         self.hide()
 
     def show_waiting(self, waiting: Sequence[Waiting]) -> None:
-        """Show what waits, the oldest first."""
+        """Show the questions that wait, the oldest first."""
         if tuple(waiting) != self._waiting:
             self._waiting = tuple(waiting)
             self._refresh()
 
     def open(self) -> None:
-        """Open the list, where anything waits."""
+        """Open the list if a question waits."""
         if not self._waiting:
             return
         self._before = self.window().focusWidget()
         self._list.setCurrentRow(0)
-        # A child of the window: over everything in it.
+        # As a child of the window it lies over everything in it.
         self._popup.setParent(self.window())
         self._place()
         self._popup.show()
@@ -113,7 +113,7 @@ class NeedsYou(Button):
             self._place()
 
     def _place(self) -> None:
-        """Put the list under the badge, its right edge at the badge's."""
+        """Move the list under the badge, right-aligned with it."""
         corner = self.mapTo(self.window(), QPoint(self.width() - self._popup.width(), self.height() + 6))
         self._popup.move(max(8, corner.x()), corner.y())
 
@@ -143,7 +143,7 @@ class NeedsYou(Button):
             self._on_left()
 
     def _on_left(self) -> None:
-        """Close; the focus goes back to where it was, unless it has gone elsewhere by itself."""
+        """Close; the focus goes back unless it has already moved elsewhere."""
         focused = self._list.hasFocus()
         self._popup.hide()
         if focused and self._before is not None and isValid(self._before) and self._before.isVisible():
@@ -156,7 +156,7 @@ class NeedsYou(Button):
 
 
 def question_text(message: Message, words: Language) -> str:
-    """Return a question on one line: of an approval, what is to be allowed."""
+    """Return a question on one line; for an approval, the tool or the hand-over to allow."""
     prompt = message.prompt
     assert prompt is not None
     if is_hand_over(message):

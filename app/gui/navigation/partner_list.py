@@ -1,6 +1,6 @@
-"""The side bar's lists of whom one can talk with: assistants, and groups of them.
+"""The side bar's lists of assistants and of groups.
 
-A row has a mark (an initial in its colour, or an icon), the name, and at the right what sets it apart.
+A row has a mark (an initial in the assistant's colour, or an icon), the name, and a short note at the right.
 """
 
 from collections.abc import Sequence
@@ -44,10 +44,10 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partner:
-    """A row: `meta` stands at the right, `said` is what a screen reader reads of it.
+    """A row: `meta` is the note at the right, `said` the text for screen readers.
 
-    `colour` is a speaker's; None for a group, which has an icon. One that is not `enabled` is faint,
-    one that is `fixed` can be neither changed nor deleted. `busy` says what it does now, "" for nothing.
+    `colour` is the assistant's, None for a group, which has an icon. A row that is not `enabled` is faint; a `fixed` one
+    can be neither edited nor deleted. `busy` is the load shown instead of the note, "" for none.
     """
 
     id: str
@@ -64,7 +64,7 @@ class Partner:
 def assistant_partners(
     agents: Sequence[Agent], providers: Sequence[ProviderStatus], built_in: frozenset[str], words: Language
 ) -> list[Partner]:
-    """Return the rows of assistants; those `built_in` come with Moot."""
+    """Return the rows of assistants, of which `built_in` cannot be changed."""
     colours = colours_of(agents)
     rows = []
     for agent in agents:
@@ -85,7 +85,7 @@ def assistant_partners(
 
 
 def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[Partner]:
-    """Return the rows of groups, each with how many members are there."""
+    """Return the rows of groups, each with the number of its members that exist."""
     known = {agent.id: agent.name for agent in agents}
     rows = []
     for group in groups:
@@ -156,7 +156,7 @@ class PartnerDelegate(QStyledItemDelegate):
 
 
 class PartnerList(OrderedList):
-    """Assistants or groups in the user's order; emits what the user wants of one. A click starts a chat."""
+    """Assistants or groups in the user's order; emits the action the user chose for one. A click starts a chat."""
 
     chat_requested = Signal(str)
     duplicate_requested = Signal(str)
@@ -174,7 +174,7 @@ class PartnerList(OrderedList):
         self.show_partners(())
 
     def show_partners(self, partners: Sequence[Partner]) -> None:
-        """Show these rows in this order; the keyboard stays at the row it was at."""
+        """Show these rows in this order; the current row stays the same."""
         current = self.current_id()
         self.fixed = frozenset(partner.id for partner in partners if partner.fixed)
         self.clear()
@@ -192,7 +192,7 @@ class PartnerList(OrderedList):
         self.viewport().update()
 
     def show_busy(self, row_id: str, text: str) -> None:
-        """Say of one what it does now, nothing where it is free."""
+        """Show how busy an assistant is, "" for idle."""
         self._busy[row_id] = text
         if row_id in self.ids():
             item = self.item(self.ids().index(row_id))
@@ -206,17 +206,17 @@ class PartnerList(OrderedList):
         item.setToolTip(plain_tip("\n".join(part for part in (partner.about, busy) if part)))
 
     def mark(self, row_id: str) -> None:
-        """Mark the row of what the main area shows, "" for none."""
+        """Mark the row whose page is in front, "" for none."""
         self._in_front = row_id
         for row, found in enumerate(self.ids()):
             self.item(row).setData(IN_FRONT, found == row_id)
 
     def moving_selects(self) -> QItemSelectionModel.SelectionFlag:
-        # Choosing a row starts a chat; the keyboard only stands at one.
+        # Selecting a row starts a chat; the arrow keys only move the focus.
         return QItemSelectionModel.SelectionFlag.NoUpdate
 
     def menu_of(self, row_id: str) -> QMenu:
-        """Return what can be done with an assistant or a group."""
+        """Return the menu of an assistant or a group."""
         words, menu = self.language, QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         fixed = row_id in self.fixed
@@ -246,12 +246,12 @@ class PartnerList(OrderedList):
             self.clearSelection()
 
     def _ask_for_chat(self) -> None:
-        """Ask for a chat; with one that is switched off, or a group of nobody, for the editor."""
+        """Request a chat; for a disabled assistant or an empty group, the editor."""
         partner = self.currentItem().data(PARTNER)
         wanted = self.chat_requested if partner.enabled else self.edit_requested
         wanted.emit(partner.id)
 
     def _on_clicked(self, _item: QListWidgetItem) -> None:
-        # What is on screen from now on is a chat, not whom it is with.
+        # The main area shows the chat now, not the row's page.
         self.clearSelection()
         self._ask_for_chat()

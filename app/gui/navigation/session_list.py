@@ -1,4 +1,4 @@
-"""The side bar's list of sessions: grouped by day, painted row by row, as tall as its rows."""
+"""The side bar's list of sessions, grouped by day."""
 
 import functools
 from operator import attrgetter
@@ -41,10 +41,10 @@ class SessionRows(QAbstractListModel):
         self._asking: frozenset[str] = frozenset()
 
     def show(self, summaries: list[SessionSummary], asking: frozenset[str]) -> None:
-        """Replace the rows; what runs stands first, in the order it began.
+        """Replace the rows; running sessions come first, ordered by their start.
 
-        So nothing jumps away under the pointer. `asking` are the sessions with a question to the
-        user, which may still run.
+        So a running session does not move under the pointer. `asking` are the sessions with a question to the user, which
+        may still run.
         """
         self._asking = asking
         self.beginResetModel()
@@ -69,7 +69,7 @@ class SessionRows(QAbstractListModel):
         return -1
 
     def height(self) -> int:
-        """Return how tall all rows are together."""
+        """Return the height of all rows in pixels."""
         headers = sum(isinstance(content, str) for content in self._rows)
         return headers * tall(HEADER_HEIGHT) + (len(self._rows) - headers) * tall(ROW_HEIGHT)
 
@@ -100,13 +100,13 @@ class SessionRows(QAbstractListModel):
 
 
 def matches(summary: SessionSummary, search: str) -> bool:
-    """Say whether every word searched stands in the title or a speaker's name."""
+    """Say whether every word of a search is in the title or a speaker's name."""
     text = " ".join((summary.title, *summary.speakers)).casefold()
     return all(word in text for word in search.casefold().split())
 
 
 class SessionRowDelegate(QStyledItemDelegate):
-    """Paints a day's header or a session: icon, title, and its age or what it waits for."""
+    """Paints the header of a day, or a session: icon, title, and its age or state."""
 
     def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -175,9 +175,9 @@ class SessionRowDelegate(QStyledItemDelegate):
 
 
 class SessionList(QListView):
-    """The list of sessions; emits what the user wants of one.
+    """The list of sessions; emits the action the user chose for one.
 
-    It is as tall as its rows: whoever holds it scrolls, and `row_reached` says to where.
+    It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
     """
 
     session_requested = Signal(str)
@@ -203,10 +203,10 @@ class SessionList(QListView):
         look.changed.connect(self._fit)
 
     def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
-        """Show these sessions, keeping the selection; those `asking` something are marked."""
+        """Show sessions, keeping the selection; mark those with a question to the user."""
         self._rows.show(summaries, asking)
         self._fit()
-        # An empty list has nothing to show the focus on.
+        # An empty list has no row that could show the focus.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
         self.select(self._selected)
 
@@ -215,7 +215,7 @@ class SessionList(QListView):
         self.viewport().update()
 
     def select(self, session_id: str) -> None:
-        """Mark a session as the one on screen; an empty id marks none."""
+        """Select the session in front; "" selects none."""
         self._selected = session_id
         row = self._rows.row_of(session_id)
         if row >= 0:

@@ -1,4 +1,4 @@
-"""The side bar: something new, the search, groups, assistants and sessions, and the settings."""
+"""The side bar: new session, search, groups, assistants and sessions, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,7 +27,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class SideSection(QWidget):
-    """A list of partners under its title; where it is empty, one sentence and one button."""
+    """A list of assistants or groups under its title; a hint and a button while it is empty."""
 
     def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class SideSection(QWidget):
     def set_words(
         self, title: str, add: str, actions: Sequence[Action], hint: str = "", first: str = ""
     ) -> None:
-        """Name everything; `actions` are the lines of the menu, `hint` and `first` for the empty list."""
+        """Set the texts; `actions` are the entries of the menu, `hint` and `first` are for the empty list."""
         self._title.setText(title.upper())
         name_button(self._add, add)
         self._menu.clear()
@@ -72,7 +72,7 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat line of the side bar's foot: icon, words, and the shortcut at the right."""
+    """A flat button at the foot of the side bar: icon, text, and the shortcut at the right."""
 
     def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)
@@ -81,7 +81,7 @@ class FootButton(ShorteningButton):
         self.dress(look, icon)
 
     def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
-        """Say `words`; `tip` are the keys, which stand at the right."""
+        """Show a text; `tip` is the shortcut."""
         self._shortcut = tip
         keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
         super().show_words(words, tip, taken=keys)
@@ -97,7 +97,7 @@ WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows groups, assistants and sessions in one scrolled column; emits what the user wants."""
+    """Shows groups, assistants and sessions in one scrolling column; emits the user's requests."""
 
     new_requested = Signal()
     hide_requested = Signal()
@@ -150,18 +150,18 @@ class SideBar(QFrame):
         self._retranslate()
 
     def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
-        """Show these sessions, those marked in which something asks the user."""
+        """Show sessions, and mark those with a question to the user."""
         self._summaries, self._asking = summaries, asking
         self.sessions.show_sessions(summaries, asking)
         self._empty.setVisible(not summaries)
 
     def show_providers(self, ready: int) -> None:
-        """Say how many providers are ready."""
+        """Show how many providers are ready."""
         self._providers = ready
         self._show_foot()
 
     def show_servers(self, count: int) -> None:
-        """Say how many MCP servers are switched on."""
+        """Show how many MCP servers are enabled."""
         self._servers = count
         self._show_foot()
 
@@ -191,12 +191,12 @@ class SideBar(QFrame):
             self._keep_in_sight(partners, partners.visualItemRect(partners.currentItem()))
 
     def _keep_in_sight(self, holder: QWidget, rect: QRect) -> None:
-        """Scroll as far as a row of a list needs; the lists themselves are as tall as their rows."""
+        """Scroll to a row; the lists themselves do not scroll."""
         place = holder.mapTo(self._body, rect.center())
         self._area.ensureVisible(0, place.y(), 0, rect.height())
 
     def _show_foot(self) -> None:
-        # Nothing is said of them before anything is known.
+        # -1 until the number of providers is known.
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
             parts.append(self._language("side.servers", count=self._servers))
@@ -207,7 +207,7 @@ class SideBar(QFrame):
         self._fit_head()
 
     def _fit_head(self) -> None:
-        """Let the button for something new be its icon alone where its word has no room."""
+        """Show only the icon of the New button if its text does not fit."""
         self._new.setText(self._language("side.new"))
         wanted = self._brand.sizeHint().width() + self._toggle.width() + self._new.sizeHint().width() + 40
         if wanted > self.width():
@@ -252,7 +252,7 @@ MAIN = 1
 
 
 class SideSplitter(QSplitter):
-    """Gives the part in the middle what is left, and the sides their widths back when the window has grown."""
+    """Gives the middle part the remaining width, and the sides back their widths when the window grows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -262,14 +262,14 @@ class SideSplitter(QSplitter):
         self.splitterMoved.connect(self._on_moved)
 
     def widths(self) -> list[int]:
-        """Return how wide each part is to be, in pixels; 0 for the one in the middle."""
+        """Return the wanted width of each part in pixels, 0 for the middle one."""
         sizes = self.sizes()
         return [
             0 if place == MAIN else self._widths.get(place, sizes[place]) for place in range(self.count())
         ]
 
     def set_widths(self, widths: Sequence[int]) -> None:
-        """Make the parts as wide as that, in pixels; the one in the middle has the rest, whatever stands there."""
+        """Set the widths of the parts in pixels; the middle one takes the rest, whatever its value."""
         self._widths = {place: width for place, width in enumerate(widths) if place != MAIN and width > 0}
         rest = max(1, self.width() - sum(self._widths.values()))
         self.setSizes([self._widths.get(place, rest) for place in range(self.count())])

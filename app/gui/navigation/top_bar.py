@@ -1,4 +1,4 @@
-"""The bar over the main area: title, state and cost of what is open, and the buttons of the panels."""
+"""The bar over the main area: title, state and cost of what is in front, and the buttons of the panels."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ MOST_CHARACTERS = 200
 
 
 class TitleBox(QLineEdit):
-    """The box a title is written in; `left` when the user gives it up."""
+    """The box a title is edited in; emits `left` when the user cancels."""
 
     left = Signal()
 
@@ -40,7 +40,7 @@ class TitleBox(QLineEdit):
 
 
 class TitleField(QWidget):
-    """A title, shortened where it does not fit; a double click or F2 edits it. Emits `renamed`."""
+    """A title, elided if it does not fit; a double click or F2 edits it. Emits `renamed`."""
 
     renamed = Signal(str)
 
@@ -68,7 +68,7 @@ class TitleField(QWidget):
         self._label.setText(title)
 
     def edit(self) -> None:
-        """Let the user write another, where it can be renamed."""
+        """Edit the title if it can be renamed."""
         if self._can_rename:
             self._box.setText(self.text())
             self._box.setAccessibleName(self.text())
@@ -78,7 +78,7 @@ class TitleField(QWidget):
             self._box.selectAll()
 
     def end(self) -> None:
-        """Show the title again."""
+        """Stop editing."""
         self._box.hide()
         self._label.show()
 
@@ -97,7 +97,7 @@ TITLE_ROOM = 150
 
 
 class TopBar(QFrame):
-    """Title, chips and the buttons of the panels, one of which is on at most; emits what the user wants."""
+    """Title, chips and the buttons of the panels, of which at most one is on; emits the user's requests."""
 
     side_requested = Signal()
     export_requested = Signal(str)
@@ -154,7 +154,7 @@ class TopBar(QFrame):
         self.fit()
 
     def fit(self) -> None:
-        """Hide the chips that leave the title too little room: the cost first, then mode, then status."""
+        """Hide the chips that leave the title too little room: first the cost, then the mode, then the state."""
         chips = (self.status, self.mode, self.cost)
         room = (
             self.width()
@@ -176,17 +176,17 @@ class TopBar(QFrame):
             chip.setVisible(bool(chip.text()) and room >= 0)
 
     def show_title(self, title: str, *, can_rename: bool = False) -> None:
-        """Name what is open; a double click or F2 renames it where it can be renamed."""
+        """Show a title; a double click or F2 edits it if it can be renamed."""
         self._title.show_title(title, can_rename=can_rename)
 
     def rename(self) -> None:
-        """Let the user write another title, where what is open can be renamed."""
+        """Edit the title if it can be renamed."""
         self._title.edit()
 
     def show_state(self, session: Session) -> None:
-        """Say how a session goes on and where it stands: a debate's round while it runs, else its state.
+        """Show a session's mode and state: the round of a running debate, otherwise its status.
 
-        Of a chat that waits for the user's next word there is nothing to say.
+        A chat that waits for the user's next message shows no state.
         """
         words = self._language
         kind = kind_of(session)
@@ -196,12 +196,12 @@ class TopBar(QFrame):
         self.status.set_text(kind.title_state(session, words), state_of(session, words)[1])
 
     def show_mode(self, mode: str) -> None:
-        """Say in which mode a new conversation will be."""
+        """Show the mode of a new chat."""
         self.mode.set_text(mode, "accent")
         self.fit()
 
     def show_page_tools(self, tools: QWidget | None) -> None:
-        """Show the buttons that the page in front brings along, in place of another page's."""
+        """Show the buttons of the page in front instead of those of another page."""
         if tools is self._page_tools:
             return
         if self._page_tools is not None:
@@ -215,7 +215,7 @@ class TopBar(QFrame):
         self.fit()
 
     def show_session_tools(self, shown: bool) -> None:
-        """Show or hide what only makes sense with a session open."""
+        """Show or hide the buttons that need an open session."""
         self._export.setVisible(shown)
         if not shown:
             self._title.end()
