@@ -45,8 +45,8 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     changed: list[Message] = []
     for message in messages:
         kept.append(message)
-        if message.prompt is not None and message.prompt.open and _is_of_call(message, results):
-            kept[-1] = replace(message, prompt=replace(message.prompt, dismissed=True))
+        if message.asks and _is_of_call(message, results):
+            kept[-1] = message.dismissed()
             changed.append(kept[-1])
     written = (*changed, *results.values())
     if session.chat is not None:

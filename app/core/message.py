@@ -203,6 +203,11 @@ class Message:
         """Whether it is a question that waits for the user."""
         return self.prompt is not None and self.prompt.open
 
+    def dismissed(self) -> "Message":
+        """Return the question as one whose answer nobody waits for."""
+        assert self.prompt is not None
+        return replace(self, prompt=replace(self.prompt, dismissed=True))
+
     @property
     def by_user(self) -> bool:
         """Whether the user wrote it: what a workflow asks a step once more has the user's role alone."""

@@ -1,41 +1,61 @@
-"""What a director answers when it is asked whose turn is next; the runner acts on it."""
+"""What a director answers when it is asked what comes next in a session; the session's run acts on it.
+
+The directors of debates, chats, groups and workflows are pure: no clock, no randomness, no reading or writing.
+"""
 
 from dataclasses import dataclass
 
-from app.core.session import Participant
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What a director may know besides the session: whose provider is switched off or gone."""
-
-    absent: frozenset[str] = frozenset()
+from app.core.session import QueuedMessage
 
 
 @dataclass(frozen=True, slots=True)
 class Speak:
-    """This participant takes the turn `(round, turn)`; `why` is the code of the rule.
+    """It is the turn of a speaker, by id.
 
-    `retakes` is the id of the failed message whose turn it is, "" where it is a turn of its own.
+    In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an orchestrator
+    that it must come to an end. In a debate it is the turn `(round, turn)`, chosen by the rule `why`; `retakes` is
+    the id of the failed message whose turn it is, "" where it is a turn of its own.
     """
 
-    participant: Participant
-    round: int
-    turn: int
-    why: str
+    speaker: str
+    follows: str = ""
+    turn_id: str = ""
+    last: bool = False
+    round: int = 0
+    turn: int = 0
+    why: str = ""
     retakes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """These steps of a workflow can begin, side by side."""
+
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The next message of the queue is sent."""
+
+    message: QueuedMessage
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing can be done until the user acts."""
+    """Nothing can be done until something in flight ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Nothing can be done until the user says something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
     """The session is complete."""
 
-    reason: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +65,4 @@ class Halt:
     reason: str
 
 
-Decision = Speak | Wait | Finish | Halt
+Decision = Speak | Call | Send | Wait | Ask | Finish | Halt

@@ -40,9 +40,9 @@ from app.engine.availability.policies import MADE_FOR, Availability, Strategy, p
 from app.engine.availability.queues import Queues
 from app.engine.availability.slots import Slots
 from app.engine.chat.commands import Chats
-from app.engine.chat.run import ChatTerms
 from app.engine.connections import Connections
 from app.engine.debate.commands import Debates
+from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import DebateSetup, Seat
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
@@ -62,11 +62,12 @@ from app.engine.provider_list import (
     status_of,
     unreadable_place,
 )
-from app.engine.runner import Run, Surroundings
+from app.engine.runner import Run
 from app.engine.servers import Servers
-from app.engine.session_kinds import RunParts, kind_of
+from app.engine.session_kinds import kind_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
+from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.usage.estimates import Estimates
 from app.engine.usage.usage_book import UsageBook
@@ -126,7 +127,6 @@ class Engine:
         self._embedded_problem = embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
-        self._surroundings = Surroundings(models=metered, store=store, clock=clock)
         self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
         self._tools = tools
         self.assistants = Assistants(documents, tools, bus, self._language, built_in)
@@ -136,6 +136,15 @@ class Engine:
             clock=clock,
             sleep=sleep,
             changed=lambda agent_id: self.queues.tell(agent_id),
+        )
+        self._services = Services(
+            models=metered,
+            slots=self._slots,
+            cast=self._cast,
+            prompts=prompts,
+            store=store,
+            drafts=self.drafts,
+            clock=clock,
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._cast, documents, bus)
@@ -153,7 +162,8 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._cast, prompts, self.providers)
-        self.debates = Debates(documents, self._cast, self._sessions, store, prompts, self.providers, metered)
+        self._debate_providers = DebateProviders(documents, prompts, self.providers)
+        self.debates = Debates(self._cast, self._sessions, store, prompts, self._debate_providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
         self.mcp = Servers(
             documents,
@@ -421,6 +431,4 @@ class Engine:
         return config
 
     def _run_of(self, live: LiveSession) -> Run:
-        chat = ChatTerms(self._cast, self._prompts, self._slots, self.drafts)
-        parts = RunParts(self._surroundings, chat, self.debates.terms(self._slots))
-        return kind_of(live.session).run(live, parts)
+        return kind_of(live.session).run(live, self._services, self._debate_providers)

@@ -1,33 +1,24 @@
-"""THE loop: take a step, write it down, again; one Run per session that runs.
+"""The loop of a session that runs: take a step, save, again, until its status changes.
 
-The engine starts, pauses and stops it. Nothing starts before what came before is on the disk. What
-a step is, the run of each kind of session says (debate_run, chat_run).
+The engine starts, pauses and stops it. Nothing starts before what came before is on the disk. The runs
+of debates, chats, groups and workflows say what a step is.
 """
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import Notice
+from app.core.message import Author
 from app.core.reasons import Reason
 from app.core.session import ENDED, Status
-from app.core.store import SessionStore
 from app.engine.live_session import LiveSession
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import Services
+from app.engine.turns.speaker_turn import SpeakerTurn
 
 STOP_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a run needs from outside: models, disk and a clock."""
-
-    models: MeteredModels
-    store: SessionStore
-    clock: Callable[[], float]
 
 
 class Run(ABC):
@@ -35,9 +26,9 @@ class Run(ABC):
 
     stopped_status = Status.STOPPED
 
-    def __init__(self, live: LiveSession, surroundings: Surroundings) -> None:
+    def __init__(self, live: LiveSession, services: Services) -> None:
         self._live = live
-        self._around = surroundings
+        self._services = services
         self._pausing = False
         self._waiting = 0
         self._unsaved = False
@@ -137,6 +128,18 @@ class Run(ABC):
             if not await self._save() or self._live.session.status != Status.RUNNING:
                 return
 
+    def _speaker(self, author: Author, *, may_move: bool = False) -> SpeakerTurn:
+        """Return the turn of a speaker; while it waits for a slot the session's reason says so."""
+        return SpeakerTurn(
+            self._live, self._services, author, waits=self._waits, busy=self._show_busy, may_move=may_move
+        )
+
+    def _show_busy(self, busy: bool) -> None:
+        self._waiting += 1 if busy else -1
+        # A cut writes down why it pauses.
+        if self._settled.is_set():
+            self._live.change(reason=Reason.BUSY if busy else "")
+
     @contextmanager
     def _waits(self) -> Iterator[None]:
         """Count what only waits as long as the block runs."""
@@ -149,7 +152,7 @@ class Run(ABC):
     async def _save(self) -> bool:
         """Wait until all is on the disk; where it cannot be, pause and say so."""
         try:
-            await self._around.store.flush(self._live.id)
+            await self._services.store.flush(self._live.id)
         except StorageError as error:
             if self._live.session.status == Status.RUNNING:
                 self._live.change(status=Status.PAUSED, reason=Reason.SAVE_FAILED)

@@ -5,22 +5,24 @@ A new kind of session starts here: a subclass of `Session` in `core/session.py`,
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Protocol
 
 from app.core.session import Session
 from app.engine.availability.policies import role_of
 from app.engine.chat.export import ChatDocument
-from app.engine.chat.run import ChatRun, ChatTerms
+from app.engine.chat.run import ChatRun
 from app.engine.debate.export import DebateDocument
-from app.engine.debate.run import DebateRun, DebateTerms
+from app.engine.debate.providers import DebateProviders
+from app.engine.debate.run import DebateRun
 from app.engine.export.event_lines import workflow_object
 from app.engine.group.director import turns_used
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.runner import Run, Surroundings
+from app.engine.runner import Run
+from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun
 
 
@@ -36,21 +38,12 @@ class Document(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RunParts:
-    """What runs are made from."""
-
-    surroundings: Surroundings
-    chat: ChatTerms
-    debate: DebateTerms
-
-
 class SessionKind:
     """What differs between kinds: this class is a debate, and what a file of a newer version is taken for."""
 
-    def run(self, live: LiveSession, parts: RunParts) -> Run:
+    def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a session."""
-        return DebateRun(live, parts.surroundings, parts.debate)
+        return DebateRun(live, services, debates)
 
     def providers(self, session: Session, cast: Cast) -> set[str]:
         """Return the ids of the providers that a session asks if it runs now."""
@@ -87,9 +80,9 @@ class SessionKind:
 class ChatKind(SessionKind):
     """Chats with one assistant."""
 
-    def run(self, live: LiveSession, parts: RunParts) -> Run:
+    def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a chat."""
-        return ChatRun(live, parts.surroundings, parts.chat)
+        return ChatRun(live, services)
 
     def providers(self, session: Session, cast: Cast) -> set[str]:
         """Return the provider of the chat's assistant."""
@@ -116,9 +109,9 @@ class ChatKind(SessionKind):
 class GroupKind(ChatKind):
     """Groups led by an orchestrator."""
 
-    def run(self, live: LiveSession, parts: RunParts) -> Run:
+    def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a group."""
-        return GroupRun(live, parts.surroundings, parts.chat)
+        return GroupRun(live, services)
 
     def providers(self, session: Session, cast: Cast) -> set[str]:
         """Return the providers of the members and the orchestrator."""
@@ -141,9 +134,9 @@ class GroupKind(ChatKind):
 class WorkflowKind(ChatKind):
     """Workflows, whose steps are turns of the assistants of their roles."""
 
-    def run(self, live: LiveSession, parts: RunParts) -> Run:
+    def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a workflow."""
-        return WorkflowRun(live, parts.surroundings, parts.chat)
+        return WorkflowRun(live, services)
 
     def providers(self, session: Session, cast: Cast) -> set[str]:
         """Return the providers of everybody in a step's role, and of the first model."""

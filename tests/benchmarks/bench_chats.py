@@ -20,7 +20,7 @@ from app.engine.chat.request import AgentTurn, build_request
 from app.engine.engine import Engine
 from app.engine.library.agents import Voice
 from app.engine.live_session import LiveSession
-from app.engine.turns.model_call import Attempt
+from app.engine.turns.answer import Attempt
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.autosave import autosave

@@ -10,10 +10,8 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from app.core.events import Notice
 from app.core.ids import new_id
 from app.engine.availability.policies import Availability, Effect, Refusal, Refused, Started, Task, Waits
-from app.engine.live_session import LiveSession
 
 # How much the newest task says of how long the next will take.
 NEWEST = 0.3
@@ -62,13 +60,6 @@ class Job:
     place: int | None = None
     left: float | None = None
     expected: float | None = None
-
-
-def held_back(live: LiveSession, name: str, waits: Waits) -> None:
-    """Say that somebody is waited for who is held back: only the user ends that."""
-    if waits.held:
-        details = {"name": name}
-        live.tell(Notice(session_id=live.id, level="warning", code="held_back", details=details))
 
 
 @dataclass(slots=True)

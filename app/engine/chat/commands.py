@@ -141,8 +141,7 @@ class Chats:
         """Skip a question: whoever asked goes on without an answer."""
         live = await self._sessions.open_chat(session_id)
         question = _question(live, message_id)
-        assert question.prompt is not None
-        dismissed = replace(question, prompt=replace(question.prompt, dismissed=True))
+        dismissed = question.dismissed()
         live.finish_message(dismissed, **_running(live))
         self._go_on(live)
 

@@ -17,8 +17,8 @@ from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instructio
 from app.engine.library.agents import Voice
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.turns.answer import Attempt
 from app.engine.turns.call_arguments import is_object
-from app.engine.turns.model_call import Attempt
 
 MAX_OLD_RESULT = 4_000
 SHORT_RESULT = 1_000

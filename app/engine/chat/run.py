@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.events import utc_now
@@ -11,33 +10,20 @@ from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
 from app.core.session import Chat, Status
-from app.engine.availability.policies import Waits
-from app.engine.availability.slots import NotFree, SentTo, Slots, Work, held_back
+from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer
-from app.engine.chat.director import Answer, SendQueued, YourTurn, decide
+from app.engine.chat.director import decide
 from app.engine.chat.request import AgentTurn
-from app.engine.drafts import Drafts
+from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.group.director import SWITCH_ASSISTANT
-from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
-from app.engine.prompts import Prompts
-from app.engine.runner import Run, Surroundings
+from app.engine.runner import Run
 from app.engine.turns.budget import Budget
-from app.engine.turns.turn import Tree
-from app.engine.turns.turn_services import Stage, TurnState
+from app.engine.turns.context import Services, TreeContext, TurnState
+from app.engine.turns.turn_tree import TurnTree
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")
 STOPPED_RESULT = "The user stopped this."
-
-
-@dataclass(frozen=True, slots=True)
-class ChatTerms:
-    """Who is there and who is free, which words go to models, and what is not sent yet."""
-
-    cast: Cast
-    prompts: Prompts
-    slots: Slots
-    drafts: Drafts
 
 
 class ChatRun(Run):
@@ -45,10 +31,9 @@ class ChatRun(Run):
 
     stopped_status = Status.IDLE
 
-    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
-        super().__init__(live, surroundings)
-        self._terms = terms
-        self._tree: Tree | None = None
+    def __init__(self, live: LiveSession, services: Services) -> None:
+        super().__init__(live, services)
+        self._tree: TurnTree | None = None
         # The limit that ended the last turn, "" where none did.
         self._limit = ""
         self._news = asyncio.Event()
@@ -70,71 +55,63 @@ class ChatRun(Run):
     async def _step(self) -> None:
         chat = self._live.chat_session.chat
         match decide(chat, self._live.turn(chat.head)):
-            case Answer() as answer if not self._pausing:
-                await self._answer(chat, answer)
+            case Speak() as spoken if not self._pausing:
+                await self._answer(chat, spoken)
             case decision:
                 self._end_or_send(decision)
 
-    def _end_or_send(self, decision: object) -> None:
+    def _end_or_send(self, decision: Decision) -> None:
         """Do what comes when no assistant's turn does: pause, send what was queued, or wait for the user."""
         chat = self._live.chat_session.chat
         match decision:
-            case YourTurn():
+            case Ask():
                 self._live.change(status=Status.IDLE, reason=self._limit)
-            case SendQueued(queued) if not self._pausing and self._terms.drafts.holds(
-                self._live.id, queued.id
-            ):
+            case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
                 self._live.change(status=Status.IDLE, reason="")
-            case SendQueued(queued) if not self._pausing:
+            case Send(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head)
                 changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
                 self._live.finish_message(message, chat=changed)
             case _:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
 
-    async def _answer(self, chat: Chat, answer: Answer) -> None:
-        begun = self._live.turn(answer.turn_id)
-        agent = self._terms.cast.agent(begun[0].author.id if begun else chat.assistant_id)
+    async def _answer(self, chat: Chat, spoken: Speak) -> None:
+        agent = self._services.cast.agent(spoken.speaker)
         if agent is None:
             author = Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,))
-            self._fail(author, answer.follows, answer.turn_id)
+            self._fail(author, spoken)
             return
-        await self._take(agent, answer.follows, answer.turn_id)
+        await self._take(agent, spoken)
 
     async def _take(
-        self, agent: Agent, follows: str, turn_id: str, *, members: tuple[Agent, ...] = (), **fields: object
+        self, agent: Agent, spoken: Speak, *, members: tuple[Agent, ...] = (), **fields: object
     ) -> None:
         """Take an agent's root turn, to its end or until the user must act."""
-        cast, chat = self._terms.cast, self._live.chat_session.chat
+        cast, chat = self._services.cast, self._live.chat_session.chat
         await cast.attach(agent)
         turn = AgentTurn(
-            turn_id=turn_id or new_id(),
+            turn_id=spoken.turn_id or new_id(),
             agent=agent,
             voice=cast.voice(agent),
             stack=(agent.id,),
             mode=chat.mode,
-            follows=follows,
+            follows=spoken.follows,
             **fields,  # type: ignore[arg-type]
         )
-        self._tree = Tree(self._stage(members))
+        self._tree = TurnTree(self._tree_context(members))
         # Somebody else may answer where nothing has been said, and where it is no group's choice.
-        may_move = not turn_id and self._live.session.group is None
-        work = Work(session_id=self._live.id, may_move=may_move)
+        may_move = not spoken.turn_id and self._live.session.group is None
+        speaker = self._speaker(turn.author, may_move=may_move)
         try:
-            waits = partial(self._waits_for_slot, agent)
-            async with self._terms.slots.taken(agent.id, work=work, waits=waits):
-                self._waiting = 0
-                if self._live.session.reason:
-                    self._live.change(reason="")
-                outcome = await self._tree.take(turn)
+            async with speaker.slot():
+                outcome = await self._tree.take(turn, speaker)
         except NotFree as refused:
-            self._fail(turn.author, follows, turn_id, refused.reason)
+            self._fail(turn.author, spoken, refused.reason)
             return
         except SentTo as sent:
             self._answered_by(sent.agent_id)
             return
         finally:
-            self._waiting = 0
             self._tree = None
         self._limit = outcome.reason if outcome.state in (TurnState.FINISHED, TurnState.BROKEN) else ""
         if outcome.state == TurnState.WAITING:
@@ -144,44 +121,33 @@ class ChatRun(Run):
 
     def _answered_by(self, agent_id: str) -> None:
         """Let another assistant answer from now on."""
-        agent = self._terms.cast.agent(agent_id)
+        agent = self._services.cast.agent(agent_id)
         if agent is not None:
             chat = replace(self._live.chat_session.chat, assistant_id=agent.id, assistant_name=agent.name)
             self._live.change(chat=chat, reason="")
 
-    def _waits_for_slot(self, agent: Agent, waits: Waits) -> None:
-        """Say so, and let a pause come at once: nothing is in flight."""
-        self._waiting = 1
-        self._live.change(reason=Reason.BUSY)
-        held_back(self._live, agent.name, waits)
-
-    def _stage(self, members: tuple[Agent, ...]) -> Stage:
-        cast, session = self._terms.cast, self._live.session
+    def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
+        services, session = self._services, self._live.session
         asks = session.group is not None and session.group.ask_before_hand_over
-        return Stage(
+        return TreeContext(
             live=self._live,
-            cast=cast,
-            models=self._around.models,
-            store=self._around.store,
-            prompts=self._terms.prompts,
-            budget=Budget(cast.settings(), tuple(_spent_by(self._live)), self._around.clock),
+            services=services,
+            budget=Budget(services.cast.settings(), tuple(_spent_by(self._live)), services.clock),
             language=self._live.chat_session.chat.language,
+            waits=self._waits,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
-            slots=self._terms.slots,
-            waits=self._waits,
-            clock=self._around.clock,
         )
 
-    def _fail(self, author: Author, follows: str, turn_id: str, kind: str = Reason.NO_ASSISTANT) -> None:
+    def _fail(self, author: Author, spoken: Speak, kind: str = Reason.NO_ASSISTANT) -> None:
         """Say why an assistant does not answer; another one can be chosen, or the same asked again."""
         self._live.finish_message(
             Message(
                 id=new_id(),
-                turn_id=turn_id or new_id(),
+                turn_id=spoken.turn_id or new_id(),
                 role=Role.ASSISTANT,
                 author=author,
-                follows=follows,
+                follows=spoken.follows,
                 state=MessageState.FAILED,
                 error=Failure(kind=kind, detail=author.name),
                 created_at=utc_now(),
@@ -216,11 +182,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
     written = []
     for turn_id in [top] if only_call else tree_turns(live, top):
         messages = live.turn(turn_id)
-        written += [
-            replace(one, prompt=replace(one.prompt, dismissed=True))
-            for one in messages
-            if one.prompt is not None and one.asks and only_call in (None, one.tool_call_id)
-        ]
+        written += [one.dismissed() for one in messages if one.asks and only_call in (None, one.tool_call_id)]
         answer = last_answer(messages)
         finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
         for call in answer.tool_calls if answer else ():

@@ -1,33 +1,25 @@
 """The commands of debates: who may take part, set up, start, step in; `engine.debates` for the faces."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from app.core.catalog import RequestForm
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
-from app.core.provider import ModelRequest, ProviderStatus
-from app.core.session import DebateSession, Participant, Status
-from app.core.store import Documents, SessionStore
+from app.core.session import Participant, Status
+from app.core.store import SessionStore
 from app.core.text import clean_text
 from app.core.verdict import Verdict
-from app.engine.availability.slots import Slots
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.judging import judged
-from app.engine.debate.perspective import chat_request, transcript_request
-from app.engine.debate.roles import form_of, system_prompt
-from app.engine.debate.run import DebateTerms
+from app.engine.debate.providers import DebateProviders
+from app.engine.debate.roles import system_prompt
 from app.engine.debate.setup import DebateSetup, Seat, draft_of, forked, seats_of, session_of
 from app.engine.debate.verdict import Judge
-from app.engine.director import Speak, World
 from app.engine.library.agents import Cast
-from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.provider_list import ProviderProblem, provider_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
 
@@ -39,42 +31,40 @@ class Debates:
 
     def __init__(
         self,
-        documents: Documents,
         cast: Cast,
         sessions: Sessions,
         store: SessionStore,
         prompts: Prompts,
-        providers: Callable[[], list[ProviderStatus]],
+        providers: DebateProviders,
         models: MeteredModels,
     ) -> None:
-        self._documents = documents
         self._cast = cast
         self._sessions = sessions
         self._store = store
         self._prompts = prompts
         self._providers = providers
         self._models = models
-        self.held = HeldTurns(sessions, models, self._world)
+        self.held = HeldTurns(sessions, models, providers.world)
 
     def seats(self) -> list[Seat]:
         """Return who may take part."""
         cast, first = self._cast, self._cast.first_voice()
-        return seats_of([(one, cast.voice(one, first)) for one in cast.agents()], self._providers())
+        return seats_of([(one, cast.voice(one, first)) for one in cast.agents()], self._providers.statuses())
 
     def check(self, setup: DebateSetup) -> None:
         """Raise BadInput when a debate cannot be started so."""
-        session_of(setup, self._providers())
+        session_of(setup, self._providers.statuses())
 
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return what would tell a participant who they are; the set-up need not be complete."""
-        debate = draft_of(setup, self._providers())
+        debate = draft_of(setup, self._providers.statuses())
         seated = next((one for one in debate.participants if one.id == participant.id), participant)
         speaker = replace(seated, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
 
     async def start(self, setup: DebateSetup) -> str:
         """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
-        live = await self._sessions.begin(session_of(setup, self._providers()))
+        live = await self._sessions.begin(session_of(setup, self._providers.statuses()))
         self._sessions.run(live)
         return live.id
 
@@ -101,24 +91,12 @@ class Debates:
         )
         await self._store.flush(session_id)
 
-    def terms(self, slots: Slots) -> DebateTerms:
-        """Return what a debate that runs asks the world."""
-        return DebateTerms(
-            world=self._world,
-            slots=slots,
-            request=self._request,
-            voters=self._voters,
-            judges=self._judges,
-            models=self._models,
-            prompts=self._prompts,
-        )
-
     # What comes of a debate
 
     def judges(self, session_id: str) -> list[Judge]:
         """Return who could judge an open debate, the default first; nobody where all models are too small."""
         live = self._sessions.live(session_id)
-        return self._judges(live.debate_session) if live is not None else []
+        return self._providers.judges(live.debate_session) if live is not None else []
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
         """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it.
@@ -130,7 +108,7 @@ class Debates:
         if live.read_only or session.status == Status.RUNNING:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
         self._sessions.check(session)
-        judges = self._judges(session)
+        judges = self._providers.judges(session)
         if judge is not None:
             judges = [judge, *(one for one in judges if one != judge)]
         verdict = await judged(live, list(live.whole_messages()), judges, self._models, self._prompts)
@@ -168,44 +146,3 @@ class Debates:
         session = forked(live.debate_session, kept)
         twin = await self._sessions.begin(session, *kept)
         return twin.id
-
-    def _voters(self, session: DebateSession) -> list[Participant]:
-        """Return the participants whose models can vote: not those that take no chat messages."""
-        return [one for one in session.debate.participants if self._can_think(one.provider)]
-
-    def _judges(self, session: DebateSession) -> list[Judge]:
-        """Return the participants' models, then the other ones that are ready, each once."""
-        ready = [one for one in self._providers() if one.ready and self._can_think(one.config.id)]
-        usable = {one.config.id for one in ready}
-        found = [
-            Judge(name=one.name, provider=one.provider, model=one.model)
-            for one in self._voters(session)
-            if one.provider in usable
-        ]
-        found += [
-            Judge(name=one.label, provider=one.config.id, model=one.default_model)
-            for one in ready
-            if one.default_model
-        ]
-        return list({(one.provider, one.model): one for one in reversed(found)}.values())[::-1]
-
-    def _can_think(self, provider_id: str) -> bool:
-        config = provider_of(self._documents, provider_id)
-        return form_of(config.kind if config else "") != RequestForm.TRANSCRIPT
-
-    def _world(self, session: DebateSession) -> World:
-        """Say whose provider is gone or switched off, and whom the user goes on without."""
-        usable = {
-            one.config.id
-            for one in self._providers()
-            if one.problem not in (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
-        }
-        gone = {one.id for one in session.debate.participants if one.provider not in usable}
-        return World(absent=frozenset(gone | set(session.debate.left)))
-
-    def _request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
-        config = provider_of(self._documents, spoken.participant.provider)
-        form = form_of(config.kind if config else "")
-        make = transcript_request if form == RequestForm.TRANSCRIPT else chat_request
-        debate = live.debate_session.debate
-        return make(debate, live.messages, spoken.participant, spoken.round, self._prompts, window=window)

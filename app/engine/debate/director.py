@@ -4,20 +4,27 @@ Pure: no clock, no randomness, no reading or writing. The runner asks and acts; 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.core.message import Message, MessageState
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant
 from app.engine.debate.modes import mode_of
 from app.engine.debate.next_speaker import Why
-from app.engine.director import Decision, Finish, Halt, Speak, World
+from app.engine.director import Decision, Finish, Halt, Speak
 
 MAX_FAILURES = 2
 
 
 PARTICIPANT = "participant"
 PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What the director may know besides the debate: whose provider is gone, and whom the user left out, by id."""
+
+    absent: frozenset[str] = frozenset()
 
 
 def decide(session: DebateSession, messages: Sequence[Message], world: World) -> Decision:
@@ -44,7 +51,7 @@ def decide(session: DebateSession, messages: Sequence[Message], world: World) ->
     if round_number > debate.rounds:
         return Finish(Reason.ROUNDS_DONE)
     participant, why = rule(debate, present, list(messages))
-    return Speak(participant, round_number, turn, why)
+    return Speak(participant.id, round=round_number, turn=turn, why=why)
 
 
 def after_turn(debate: Debate, spoken: Speak, *, failed: bool, world: World) -> Debate:
@@ -76,6 +83,11 @@ def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
     return _turns(messages)[-count:]
 
 
+def participant_of(debate: Debate, participant_id: str) -> Participant:
+    """Return a participant by id; raises StopIteration for somebody else's."""
+    return next(one for one in debate.participants if one.id == participant_id)
+
+
 def answered(messages: Sequence[Message]) -> bool:
     """Say whether any participant could answer."""
     return any(one.state == MessageState.DONE for one in _turns(messages))
@@ -102,7 +114,9 @@ def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Particip
         failed = by_id.get(message_id)
         for one in present:
             if failed is not None and failed.author.id == one.id:
-                return Speak(one, failed.round, debate.turn, Why.RETAKEN, message_id)
+                return Speak(
+                    one.id, round=failed.round, turn=debate.turn, why=Why.RETAKEN, retakes=message_id
+                )
     return None
 
 
@@ -112,7 +126,7 @@ def _in_order(debate: Debate, world: World) -> Decision:
         for place in range(turn, len(debate.participants)):
             participant = debate.participants[place]
             if participant.id not in world.absent:
-                return Speak(participant, round_number, place, Why.IN_ORDER)
+                return Speak(participant.id, round=round_number, turn=place, why=Why.IN_ORDER)
         turn = 0
     return Finish(Reason.ROUNDS_DONE)
 

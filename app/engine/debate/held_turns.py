@@ -9,9 +9,17 @@ from app.core.ids import new_id
 from app.core.message import Failure, Message, MessageState, Role
 from app.core.reasons import HELD_UP
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant, Status
-from app.engine.debate.director import MAX_FAILURES, after_resume, after_turn, decide, last_turns
+from app.engine.debate.director import (
+    MAX_FAILURES,
+    World,
+    after_resume,
+    after_turn,
+    decide,
+    last_turns,
+    participant_of,
+)
 from app.engine.debate.run import author_of
-from app.engine.director import Speak, World
+from app.engine.director import Speak
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
@@ -37,7 +45,8 @@ class HeldTurns:
         live = await self._at_rest(session_id)
         spoken = self._next(live)
         if spoken is not None:
-            self._models.end_pause(spoken.participant.provider)
+            participant = participant_of(live.debate_session.debate, spoken.speaker)
+            self._models.end_pause(participant.provider)
         self._sessions.run(live)
 
     async def skip(self, session_id: str) -> None:
@@ -52,7 +61,7 @@ class HeldTurns:
             live.change(debate=replace(debate, due=due, failures=0))
         elif spoken is not None:
             after = after_turn(debate, spoken, failed=False, world=self._world(live.debate_session))
-            live.finish_message(_skipped(spoken), debate=after)
+            live.finish_message(_skipped(debate, spoken), debate=after)
         self._sessions.run(live)
 
     async def go_on_without(self, session_id: str, participant_id: str) -> None:
@@ -91,7 +100,7 @@ class HeldTurns:
             ids = {one.author.id for one in last_turns(live.messages, session.debate.failures)}
         else:
             spoken = self._next(live)
-            ids = {spoken.participant.id} if spoken is not None else set()
+            ids = {spoken.speaker} if spoken is not None else set()
         return tuple(one for one in self._present(session) if one.id in ids)
 
     async def participant(self, session_id: str, name: str) -> Participant:
@@ -143,12 +152,12 @@ class HeldTurns:
         return [one for one in session.debate.participants if one.id not in absent]
 
 
-def _skipped(spoken: Speak) -> Message:
+def _skipped(debate: Debate, spoken: Speak) -> Message:
     return Message(
         id=new_id(),
         turn_id=new_id(),
         role=Role.ASSISTANT,
-        author=author_of(spoken.participant),
+        author=author_of(participant_of(debate, spoken.speaker)),
         round=spoken.round,
         why=spoken.why,
         state=MessageState.FAILED,

@@ -17,7 +17,7 @@ from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
-from app.engine.group.director import ORCHESTRATOR, Member, decide
+from app.engine.group.director import ORCHESTRATOR, members_turn
 from app.engine.library.agents import Cast
 from app.engine.library.assistants import Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
@@ -134,18 +134,18 @@ class Groups(Definitions[Group]):
         live = await self._sessions.open_chat(session_id)
         session = live.group_session
         members = self._cast.members(session.group)
-        hangs = decide(live, session, members)
-        if not isinstance(hangs, Member) or session.status != Status.RUNNING:
+        hangs = members_turn(live, session, members)
+        if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)
         # One that hangs before its first word has no message yet.
         turn_id = hangs.turn_id or new_id()
-        name = next((one.name for one in members if one.id == hangs.agent_id), hangs.agent_id)
+        name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
         lost = Message(
             id=new_id(),
             turn_id=turn_id,
             role=Role.ASSISTANT,
-            author=Author(id=hangs.agent_id, name=name, path=(hangs.agent_id,)),
+            author=Author(id=hangs.speaker, name=name, path=(hangs.speaker,)),
             follows=hangs.follows,
             state=MessageState.FAILED,
             error=Failure(kind="skipped"),

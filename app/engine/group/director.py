@@ -5,39 +5,20 @@ The orchestrator speaks whenever the last word is neither a call nor its own. As
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.tool import Control
 from app.engine.chat.branches import back_from, is_over, last_answer
-from app.engine.chat.director import Next, SendQueued, YourTurn
+from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 
 ORCHESTRATOR = "orchestrator"
 SWITCH_ASSISTANT = "switchAssistant"
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """The orchestrator's turn, to begin behind `follows` or to go on with; the last one it has in `last`."""
-
-    follows: str
-    turn_id: str = ""
-    last: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A member's turn, to begin behind `follows` or to go on with."""
-
-    agent_id: str
-    follows: str
-    turn_id: str = ""
-
-
-def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> "Lead | Member | Next":
+def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:
     """Say what comes next."""
     chat = session.chat
     head = live.turn(chat.head)
@@ -46,16 +27,23 @@ def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -
     last = used + 1 >= session.group.turns_limit
     if first is not None and first.role == Role.USER:
         called = addressed(first.content, members)
-        return Member(called, first.turn_id) if called else Lead(first.turn_id, last=last)
+        return Speak(called or ORCHESTRATOR, first.turn_id, last=last and not called)
     if first is not None and not is_over(head):
         if first.author.id == ORCHESTRATOR:
-            return Lead(first.follows or "", first.turn_id, last=used >= session.group.turns_limit)
-        return Member(first.author.id, first.follows or "", first.turn_id)
+            last = used >= session.group.turns_limit
+            return Speak(ORCHESTRATOR, first.follows or "", first.turn_id, last=last)
+        return Speak(first.author.id, first.follows or "", first.turn_id)
     if first is not None and first.author.id != ORCHESTRATOR and used < session.group.turns_limit:
-        return Lead(first.turn_id, last=last)
+        return Speak(ORCHESTRATOR, first.turn_id, last=last)
     if first is not None and (handed := handed_over(head)) is not None:
-        return Member(_member_id(handed, members), first.turn_id)
-    return SendQueued(chat.queue[0]) if chat.queue else YourTurn()
+        return Speak(_member_id(handed, members), first.turn_id)
+    return Send(chat.queue[0]) if chat.queue else Ask()
+
+
+def members_turn(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Speak | None:
+    """Return the turn that is a member's, None where it is the orchestrator's or the user's."""
+    decision = decide(live, session, members)
+    return decision if isinstance(decision, Speak) and decision.speaker != ORCHESTRATOR else None
 
 
 def turns_used(live: LiveSession) -> int:

@@ -6,9 +6,9 @@ from app.core.message import Author
 from app.core.plan import Plan
 from app.core.reasons import Reason, counted
 from app.core.session import GroupSession
-from app.engine.chat.director import YourTurn
 from app.engine.chat.run import ChatRun
-from app.engine.group.director import ORCHESTRATOR, Lead, Member, decide, turns_used
+from app.engine.director import Ask, Speak
+from app.engine.group.director import ORCHESTRATOR, decide, turns_used
 from app.engine.library.agents import ORCHESTRATION
 
 MOST_STEPS = 8
@@ -20,28 +20,29 @@ class GroupRun(ChatRun):
 
     async def _step(self) -> None:
         session = self._live.group_session
-        members = self._terms.cast.members(session.group)
+        members = self._services.cast.members(session.group)
         match decide(self._live, session, members):
-            case Lead() as lead if not self._pausing:
-                await self._lead(session, members, lead)
-            case Member() as member if not self._pausing:
-                await self._hand_over(members, member)
+            case Speak() as spoken if not self._pausing:
+                if spoken.speaker == ORCHESTRATOR:
+                    await self._lead(session, members, spoken)
+                else:
+                    await self._hand_over(members, spoken)
             case decision:
-                if isinstance(decision, YourTurn) and session.plan is not None and session.plan.open:
+                if isinstance(decision, Ask) and session.plan is not None and session.plan.open:
                     self._tell("plan_open", count=len(session.plan.open))
-                if isinstance(decision, YourTurn) and turns_used(self._live) >= session.group.turns_limit:
+                if isinstance(decision, Ask) and turns_used(self._live) >= session.group.turns_limit:
                     self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
                 self._end_or_send(decision)
 
     def _tell(self, code: str, **details: object) -> None:
         self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
 
-    async def _lead(self, session: GroupSession, members: tuple[Agent, ...], lead: Lead) -> None:
+    async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
         group, chat = session.group, session.chat
-        saved = next((one for one in self._terms.cast.groups() if one.id == group.id), None)
+        saved = next((one for one in self._services.cast.groups() if one.id == group.id), None)
         leader = saved.orchestrator if saved else Leader()
-        left = group.turns_limit - turns_used(self._live) - (0 if lead.turn_id else 1)
-        notes = self._terms.prompts.text(
+        left = group.turns_limit - turns_used(self._live) - (0 if spoken.turn_id else 1)
+        notes = self._services.prompts.text(
             chat.language,
             "orchestrator",
             group=group.name,
@@ -52,7 +53,7 @@ class GroupRun(ChatRun):
             left=max(0, left),
             limit=group.turns_limit,
         )
-        if lead.last and not lead.turn_id:
+        if spoken.last and not spoken.turn_id:
             self._tell(Reason.TURNS_LIMIT, limit=group.turns_limit)
         agent = Agent(
             id=ORCHESTRATOR,
@@ -60,26 +61,25 @@ class GroupRun(ChatRun):
             provider=leader.provider,
             model=leader.model,
             instructions=saved.instructions if saved else "",
-            tools=(REPORT_RESULT,) if lead.last else (ORCHESTRATION,),
-            max_steps=1 if lead.last else MOST_STEPS,
+            tools=(REPORT_RESULT,) if spoken.last else (ORCHESTRATION,),
+            max_steps=1 if spoken.last else MOST_STEPS,
         )
         await self._take(
             agent,
-            lead.follows,
-            lead.turn_id,
+            spoken,
             members=members,
             kind=ORCHESTRATOR,
             notes=notes,
             given=(ORCHESTRATION,),
         )
 
-    async def _hand_over(self, members: tuple[Agent, ...], member: Member) -> None:
-        agent = next((one for one in members if one.id == member.agent_id), None)
+    async def _hand_over(self, members: tuple[Agent, ...], spoken: Speak) -> None:
+        agent = next((one for one in members if one.id == spoken.speaker), None)
         if agent is None:
-            author = Author(id=member.agent_id, name=member.agent_id, path=(member.agent_id,))
-            self._fail(author, member.follows, member.turn_id)
+            author = Author(id=spoken.speaker, name=spoken.speaker, path=(spoken.speaker,))
+            self._fail(author, spoken)
             return
-        await self._take(agent, member.follows, member.turn_id, members=members)
+        await self._take(agent, spoken, members=members)
 
 
 def _plan_text(plan: Plan | None) -> str:

@@ -15,7 +15,7 @@ from app.engine.chat.branches import back_from
 from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.turns.model_call import Attempt
+from app.engine.turns.answer import Attempt
 from app.engine.turns.sub_agents import SUB_AGENT
 
 PROMPT_USER = "promptUser"

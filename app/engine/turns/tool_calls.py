@@ -20,14 +20,13 @@ from app.core.reasons import Reason
 from app.core.session import Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolResult
-from app.engine.availability.policies import Waits
-from app.engine.availability.slots import NotFree, Work, held_back
+from app.engine.availability.slots import NotFree
 from app.engine.chat.request import AgentTurn, in_mode
 from app.engine.turns.call_arguments import read_arguments
+from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
 from app.engine.turns.repeated_calls import check_not_repeated
+from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
-from app.engine.turns.tool_context import TurnContext
-from app.engine.turns.turn_services import Outcome, Stage, TurnState
 
 MAX_RESULT = 100_000
 MAX_QUESTION = 4_000
@@ -39,9 +38,12 @@ _log = logging.getLogger(__name__)
 class ToolCalls:
     """Answers the calls of a tree's turns; `take` goes on with a sub-agent's turn."""
 
-    def __init__(self, stage: Stage, take: Callable[[AgentTurn], Awaitable[Outcome]]) -> None:
-        self._stage = stage
-        self._live = stage.live
+    def __init__(
+        self, context: TreeContext, take: Callable[[AgentTurn, SpeakerTurn], Awaitable[Outcome]]
+    ) -> None:
+        self._context = context
+        self._services = context.services
+        self._live = context.live
         self._take = take
         self._news = asyncio.Event()
         self._running: dict[str, asyncio.Task[Outcome | None]] = {}
@@ -76,7 +78,7 @@ class ToolCalls:
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
         """Give the calls behind one that ends the turn a result that says so."""
-        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
+        tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
         missing = {call.id for call in _without_result(answer, self._live.turn(turn.turn_id))}
         for call in answer.tool_calls:
@@ -134,7 +136,7 @@ class ToolCalls:
         try:
             arguments = read_arguments(call.arguments)
             check_not_repeated(self._live, turn, call)
-            if call.name == SUB_AGENT and self._stage.cast.may_delegate(turn.agent):
+            if call.name == SUB_AGENT and self._services.cast.may_delegate(turn.agent):
                 return await self._delegate(turn, call, arguments)
             tool = self._tool(turn, call.name)
             if not self._may_run(turn, call, tool):
@@ -145,9 +147,9 @@ class ToolCalls:
         return None
 
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
-        tools = self._stage.cast.tools(turn.agent, turn.mode, turn.given)
+        tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
         if name not in tools:
-            raise ToolError(self._stage.cast.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
+            raise ToolError(self._services.cast.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
         return tools[name]
 
     # Approval
@@ -157,7 +159,7 @@ class ToolCalls:
         reason = ""
         if not tool.repeatable and self._was_cut(turn, call):
             reason = PromptReason.MAY_HAVE_RUN
-        elif tool.key in self._stage.asks_too or (
+        elif tool.key in self._context.asks_too or (
             tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always
         ):
             reason = PromptReason.TOOL
@@ -165,8 +167,8 @@ class ToolCalls:
             return True
         asked = self._approval(turn, call, reason)
         if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key):
-            if asked is not None and asked.prompt is not None and asked.asks:
-                self._live.finish_message(replace(asked, prompt=replace(asked.prompt, dismissed=True)))
+            if asked is not None and asked.asks:
+                self._live.finish_message(asked.dismissed())
             self._ask(turn, call, tool, reason)
             return False
         if asked.prompt.open:
@@ -221,14 +223,14 @@ class ToolCalls:
         self._forget_questions(turn, call)
         started = self._started(turn, call)
         self._live.start_message(started, self._tool_started(turn, call))
-        context = TurnContext(self._stage, turn, ask=lambda prompt: self.ask(turn, call, prompt))
+        run = ToolRun(self._context, turn, ask=lambda prompt: self.ask(turn, call, prompt))
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
                 # From here on it may have run, and the disk must know before it does.
-                await self._stage.store.flush(self._live.id)
-            result = await tool.run(arguments, context)
-            plan = context.new_plan
+                await self._services.store.flush(self._live.id)
+            result = await tool.run(arguments, run)
+            plan = run.new_plan
         except ToolError as error:
             result = ToolResult(content=str(error), ok=False)
         except StorageError:
@@ -257,13 +259,8 @@ class ToolCalls:
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
         """Dismiss what a run that was cut had asked: nobody waits for the answer any more."""
         for message in self._live.turn(turn.turn_id):
-            if (
-                message.tool_call_id == call.id
-                and message.role == Role.SYSTEM
-                and message.prompt
-                and message.asks
-            ):
-                self._live.finish_message(replace(message, prompt=replace(message.prompt, dismissed=True)))
+            if message.tool_call_id == call.id and message.role == Role.SYSTEM and message.asks:
+                self._live.finish_message(message.dismissed())
 
     def _write(
         self, turn: AgentTurn, call: ToolCall, result: ToolResult, plan: tuple[Plan | None, ...] = ()
@@ -306,7 +303,7 @@ class ToolCalls:
 
     def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
         """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""
-        tool = self._stage.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
+        tool = self._services.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
         return Prompt(
             question=content[:MAX_QUESTION] or call.name,
             type=PromptType.TEXT,
@@ -321,7 +318,7 @@ class ToolCalls:
         question = self._put_question(turn, call, prompt)
         try:
             with contextlib.suppress(StorageError):
-                await self._stage.store.flush(self._live.id)
+                await self._services.store.flush(self._live.id)
             while True:
                 asked = self._live.message(question.id).prompt
                 if asked is None or not asked.open:
@@ -330,8 +327,8 @@ class ToolCalls:
         except asyncio.CancelledError:
             # The tool went on or ended without it: an answer would reach nobody.
             left = self._live.message(question.id)
-            if left.prompt is not None and left.prompt.open:
-                self._live.finish_message(replace(left, prompt=replace(left.prompt, dismissed=True)))
+            if left.asks:
+                self._live.finish_message(left.dismissed())
             raise
 
     # Sub-agents
@@ -339,21 +336,21 @@ class ToolCalls:
     async def _delegate(
         self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
     ) -> Outcome | None:
-        stage = self._stage
+        context, cast = self._context, self._services.cast
         try:
-            job = delegation(arguments, turn.agent, turn.stack, turn.mode, stage.cast.agents())
+            job = delegation(arguments, turn.agent, turn.stack, turn.mode, cast.agents())
         except ToolError as error:
             self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
             return None
         child_id = self._live.child_turn(turn.turn_id, call.id)
-        if child_id is None and not stage.budget.take_sub_agent():
+        if child_id is None and not context.budget.take_sub_agent():
             text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
             self._write(turn, call, ToolResult(content=text, ok=False))
             return None
         child = AgentTurn(
             turn_id=child_id or new_id(),
             agent=job.agent,
-            voice=stage.cast.voice(job.agent, turn.voice),
+            voice=cast.voice(job.agent, turn.voice),
             stack=(*turn.stack, job.agent.id),
             mode=job.mode,
             follows=turn.follows,
@@ -361,17 +358,22 @@ class ToolCalls:
             parent_call_id=call.id,
             task=job.task,
         )
+        speaker = SpeakerTurn(
+            self._live,
+            self._services,
+            child.author,
+            waits=context.waits,
+            busy=partial(self._show_busy, child.turn_id),
+            about=job.task,
+        )
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None
         self._running[child.turn_id] = task
         self._live.tell(self._tool_started(turn, call))
         try:
-            await stage.cast.attach(job.agent)
-            work = Work(session_id=self._live.id, about=job.task)
-            waits = partial(self._show_waiting, child.turn_id, job.agent.name)
-            async with stage.slots.taken(job.agent.id, work=work, waits=waits):
-                self._show_waiting(child.turn_id)
-                outcome = await self._take(child)
+            await cast.attach(job.agent)
+            async with speaker.slot():
+                outcome = await self._take(child, speaker)
         except NotFree as refused:
             text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
             self._write(turn, call, ToolResult(content=text, ok=False))
@@ -384,20 +386,17 @@ class ToolCalls:
             outcome = None
         finally:
             self._running.pop(child.turn_id, None)
-            self._show_waiting(child.turn_id)
         if outcome is not None and outcome.state not in (TurnState.FINISHED, TurnState.BROKEN):
             return outcome
         self._write(turn, call, self._summary(child, outcome))
         return None
 
-    def _show_waiting(self, turn_id: str, name: str = "", waits: Waits | None = None) -> None:
+    def _show_busy(self, turn_id: str, busy: bool) -> None:
         """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
         before = bool(self._waiting)
-        (self._waiting.add if waits else self._waiting.discard)(turn_id)
+        (self._waiting.add if busy else self._waiting.discard)(turn_id)
         if before != bool(self._waiting) and self._live.session.status == Status.RUNNING:
             self._live.change(reason=Reason.BUSY if self._waiting else "")
-        if waits is not None:
-            held_back(self._live, name, waits)
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
         messages = [one for one in self._live.turn(child.turn_id) if one.role == Role.ASSISTANT]

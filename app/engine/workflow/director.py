@@ -4,11 +4,12 @@ Asked by the workflow's run and its commands.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.reasons import Reason
 from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, dependents
+from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
 from app.engine.live_session import LiveSession
 
 WORKFLOW = "workflow"
@@ -73,6 +74,18 @@ def _blocks(when_skipped: str, state: StepState) -> bool:
     return state.state == StepStatus.SKIPPED and (
         when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
     )
+
+
+def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
+    """Say what comes next in a workflow whose steps are settled; `at_work` are the ids of steps that run now."""
+    ready = tuple(one.id for one in states if one.state == StepStatus.READY and one.id not in at_work)
+    if ready:
+        return Call(ready)
+    if at_work:
+        return Wait()
+    if all(one.state in (StepStatus.DONE, StepStatus.SKIPPED) for one in states):
+        return Finish()
+    return Ask() if any(one.state == StepStatus.WAITING for one in states) else Halt(Reason.STEP_FAILED)
 
 
 def with_step(

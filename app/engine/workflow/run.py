@@ -16,15 +16,16 @@ from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.session import Status, WorkflowState
 from app.core.workflow import STEP, STEP_ENDED, StepState, StepStatus, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, Refusal, Waits, role_of
-from app.engine.availability.slots import NotFree, SentTo, Work, held_back
+from app.engine.availability.policies import MADE_FOR, Refusal, role_of
+from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.request import AgentTurn
-from app.engine.chat.run import ChatRun, ChatTerms, close_turns, tree_turns
+from app.engine.chat.run import ChatRun, close_turns, tree_turns
+from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
-from app.engine.runner import Surroundings
-from app.engine.turns.turn import Tree
-from app.engine.turns.turn_services import Outcome, TurnState
-from app.engine.workflow.director import WORKFLOW, call_id, settled, work_turn
+from app.engine.turns.context import Outcome, Services, TurnState
+from app.engine.turns.speaker_turn import SpeakerTurn
+from app.engine.turns.turn_tree import TurnTree
+from app.engine.workflow.director import WORKFLOW, call_id, decide, settled, work_turn
 from app.engine.workflow.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
 
 MAX_RESULT = 6_000
@@ -35,8 +36,8 @@ class WorkflowRun(ChatRun):
 
     stopped_status = Status.STOPPED
 
-    def __init__(self, live: LiveSession, surroundings: Surroundings, terms: ChatTerms) -> None:
-        super().__init__(live, surroundings, terms)
+    def __init__(self, live: LiveSession, services: Services) -> None:
+        super().__init__(live, services)
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
         self._left_out: set[str] = set()
@@ -113,20 +114,17 @@ class WorkflowRun(ChatRun):
     async def _step(self) -> None:
         """Run every step that can, until none can any more."""
         root = self._root()
-        tree = self._tree = Tree(self._stage(()))
+        tree = self._tree = TurnTree(self._tree_context(()))
         running = self._at_work
         held: list[str] = []
         try:
             while True:
                 self._wake(root)
                 self._settle_steps()
-                for state in self._work.steps:
-                    if (
-                        state.state == StepStatus.READY
-                        and state.id not in running
-                        and not (self._pausing or held)
-                    ):
-                        running[state.id] = asyncio.create_task(self._take_step(tree, root, state.id, held))
+                decision = decide(self._work.steps, running)
+                if isinstance(decision, Call) and not (self._pausing or held):
+                    for step_id in decision.steps:
+                        running[step_id] = asyncio.create_task(self._take_step(tree, root, step_id, held))
                 if not running:
                     break
                 news = asyncio.create_task(self._news.wait())
@@ -144,20 +142,19 @@ class WorkflowRun(ChatRun):
             await asyncio.gather(*running.values(), return_exceptions=True)
             running.clear()
             self._tree = None
-        self._end(held)
+        self._end(decision, held)
 
-    def _end(self, held: Sequence[str]) -> None:
-        states = [state.state for state in self._work.steps]
+    def _end(self, decision: Decision, held: Sequence[str]) -> None:
         if held:
             self._live.change(status=Status.PAUSED, reason=held[0])
-        elif all(state in (StepStatus.DONE, StepStatus.SKIPPED) for state in states):
-            self._live.change(status=Status.COMPLETED, reason="")
+        elif isinstance(decision, Finish):
+            self._live.change(status=Status.COMPLETED, reason=decision.reason)
         elif self._pausing:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
-        elif any(state == StepStatus.WAITING for state in states):
+        elif isinstance(decision, Ask):
             self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
-        else:
-            self._live.change(status=Status.PAUSED, reason=Reason.STEP_FAILED)
+        elif isinstance(decision, Halt):
+            self._live.change(status=Status.PAUSED, reason=decision.reason)
 
     def _wake(self, root: str) -> None:
         """Let the steps go on whose questions have been answered."""
@@ -191,7 +188,7 @@ class WorkflowRun(ChatRun):
 
     # One step
 
-    async def _take_step(self, tree: Tree, root: str, step_id: str, held: list[str]) -> None:
+    async def _take_step(self, tree: TurnTree, root: str, step_id: str, held: list[str]) -> None:
         """Let a step be done: by whoever has least to do, or whom the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
@@ -205,7 +202,7 @@ class WorkflowRun(ChatRun):
                 reason = Reason.BY_USER if state == StepStatus.CANCELLED else refused.reason
                 self._finish(root, self._state(step_id), state, reason)
             except SentTo as sent:
-                other = self._terms.cast.agent(sent.agent_id) or agent
+                other = self._services.cast.agent(sent.agent_id) or agent
                 self._finish(root, self._state(step_id), StepStatus.READY, "", f"Given to {other.name}.")
                 agent = other
                 continue
@@ -223,24 +220,35 @@ class WorkflowRun(ChatRun):
             return
 
     async def _attempt(
-        self, tree: Tree, root: str, step: WorkflowStep, agent: Agent, held: list[str]
+        self, tree: TurnTree, root: str, step: WorkflowStep, agent: Agent, held: list[str]
     ) -> None:
         step_call = call_id(self._state(step.id))
 
-        def waits(effect: Waits) -> None:
-            self._change_steps(replace(self._state(step.id), state=StepStatus.WAITING, reason=Reason.BUSY))
-            held_back(self._live, agent.name, effect)
+        def busy(waits: bool) -> None:
+            if waits:
+                self._change_steps(
+                    replace(self._state(step.id), state=StepStatus.WAITING, reason=Reason.BUSY)
+                )
 
-        work = Work(session_id=self._live.id, about=step.name, may_move=True)
-        async with self._terms.slots.taken(agent.id, work=work, waits=waits):
-            begun = self._around.clock()
+        author = Author(id=agent.id, name=agent.name)
+        speaker = SpeakerTurn(
+            self._live,
+            self._services,
+            author,
+            waits=self._waits,
+            busy=busy,
+            about=step.name,
+            may_move=True,
+        )
+        async with speaker.slot():
+            begun = self._services.clock()
             running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
-            await self._terms.cast.attach(agent)
+            await self._services.cast.attach(agent)
             turn = AgentTurn(
                 turn_id=self._live.child_turn(root, step_call) or new_id(),
                 agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
-                voice=self._terms.cast.voice(agent),
+                voice=self._services.cast.voice(agent),
                 stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,
                 follows=self._command().turn_id,
@@ -249,7 +257,7 @@ class WorkflowRun(ChatRun):
                 task=self._prompt(step),
                 given=(STEP_TOOLS,),
             )
-            outcome = await tree.take(turn)
+            outcome = await tree.take(turn, speaker)
             complete = self._completion(turn, outcome)
             if (
                 outcome.state == TurnState.FINISHED
@@ -257,9 +265,9 @@ class WorkflowRun(ChatRun):
                 and not self._state(step.id).asked_again
             ):
                 self._ask_again(turn, step.id)
-                outcome = await tree.take(turn)
+                outcome = await tree.take(turn, speaker)
                 complete = self._completion(turn, outcome)
-            seconds = running.seconds + self._around.clock() - begun
+            seconds = running.seconds + self._services.clock() - begun
         self._note(root, step.id, outcome, complete, held, seconds)
 
     def _note(
@@ -305,7 +313,7 @@ class WorkflowRun(ChatRun):
             turn_id=turn.turn_id,
             role=Role.USER,
             author=self._author(),
-            content=self._terms.prompts.line(language, "assistant", "step_again"),
+            content=self._services.prompts.line(language, "assistant", "step_again"),
             parent_turn_id=turn.parent_turn_id,
             parent_call_id=turn.parent_call_id,
             follows=turn.follows,
@@ -384,7 +392,7 @@ class WorkflowRun(ChatRun):
         return self._live.messages[0]
 
     def _prompt(self, step: WorkflowStep) -> str:
-        language, prompts = self._live.chat_session.chat.language, self._terms.prompts
+        language, prompts = self._live.chat_session.chat.language, self._services.prompts
         names = {one.id: one.name for one in self._work.definition.steps}
         results = "\n\n".join(
             f"{prompts.line(language, 'assistant', 'step_result', name=names[one])}\n{self._state(one).result}"
@@ -400,7 +408,7 @@ class WorkflowRun(ChatRun):
 
     def _agent_for(self, step: WorkflowStep) -> Agent:
         """Return the assistant of a step's role that has least to do; somebody made for it where none has."""
-        slots, cast = self._terms.slots, self._terms.cast
+        slots, cast = self._services.slots, self._services.cast
         role = role_of(step.role)
         had = self._state(step.id)
         agents = cast.in_role(role)

@@ -7,7 +7,7 @@ from app.core.agent import Agent
 from app.core.message import Message
 from app.core.session import GroupSession, Status
 from app.engine.chat.branches import is_over
-from app.engine.group.director import Member, decide, turns_used
+from app.engine.group.director import members_turn, turns_used
 from app.engine.live_session import LiveSession
 
 WORKING = "working"
@@ -47,9 +47,9 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     """Read who does what; `agents` are all assistants there are."""
     known = {agent.id: agent for agent in agents}
     there = tuple(known[one] for one in session.group.members if one in known and known[one].enabled)
-    nexts = decide(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
-    busy = nexts.agent_id if isinstance(nexts, Member) else ""
-    turn = list(_tree(live, nexts.turn_id)) if isinstance(nexts, Member) else []
+    nexts = members_turn(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
+    busy = nexts.speaker if nexts else ""
+    turn = list(_tree(live, nexts.turn_id)) if nexts else []
     asks = any(message.asks for messages in turn for message in messages)
     helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == Status.RUNNING else 0
     doing = (

@@ -1,15 +1,15 @@
-"""An agent speaking once, with tools until it is done; the turn is a function of its messages (rule 1).
+"""An assistant's turn with its tools and sub-agents; what comes next depends on the turn's messages alone.
 
-`Tree.take` looks at what the turn has said: a call without a result is answered, a sub-agent's turn
+`TurnTree.take` looks at what the turn has said: a call without a result is answered, a sub-agent's turn
 that waits is entered again, otherwise the model is called. So a restart, a question three sub-agents
-deep and a retry are one code path. Used by the chat's run.
+deep and a retry are one code path.
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.events import Event, Notice, TurnFinished
+from app.core.events import TurnFinished
 from app.core.ids import new_id
 from app.core.message import Failure, Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -18,23 +18,25 @@ from app.engine.chat.branches import last_answer
 from app.engine.chat.request import AgentTurn, build_request, in_mode
 from app.engine.group.director import ORCHESTRATOR
 from app.engine.group.guided import lead_offer
+from app.engine.turns.answer import Attempt, CallPlan
+from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request
-from app.engine.turns.model_call import Attempt, CallPlan, call_model
 from app.engine.turns.repeated_calls import insists
 from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import ToolCalls
-from app.engine.turns.turn_services import Outcome, Stage, TurnState
 
 GUIDED = "guided"
 
 
-class Tree:
+class TurnTree:
     """The turns that one user message sets off: the assistant's, and its sub-agents' below it."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._live = stage.live
-        self._calls = ToolCalls(stage, self.take)
+    def __init__(self, context: TreeContext) -> None:
+        self._context = context
+        self._services = context.services
+        self._live = context.live
+        self._calls = ToolCalls(context, self.take)
 
     def answered(self) -> None:
         """Let what waits for the user look again, because an answer came."""
@@ -44,11 +46,11 @@ class Tree:
         """Stop one sub-agent, its caller goes on; false where it does not run."""
         return self._calls.stop_turn(turn_id)
 
-    async def take(self, turn: AgentTurn) -> Outcome:
+    async def take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         """Go on with a turn until it is done, waits, is held or has failed."""
         self._live.start_turn(self._message(turn))
         try:
-            outcome = await self._take(turn)
+            outcome = await self._take(turn, speaker)
         except asyncio.CancelledError:
             self._tell_end(turn, TurnState.STOPPED)
             raise
@@ -58,7 +60,7 @@ class Tree:
     def _tell_end(self, turn: AgentTurn, state: str) -> None:
         self._live.tell(TurnFinished(session_id=self._live.id, turn_id=turn.turn_id, outcome=state))
 
-    async def _take(self, turn: AgentTurn) -> Outcome:
+    async def _take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         while True:
             messages = self._live.turn(turn.turn_id)
             answer = last_answer(messages)
@@ -85,24 +87,25 @@ class Tree:
                 self._live.finish_message(message)
                 limit = Reason.REPEATED if repeats else counted(Reason.STEPS, turn.agent.max_steps)
                 return Outcome(TurnState.BROKEN, limit, message)
-            held = await self._call(turn, wrap_up=rounds == turn.agent.max_steps)
+            held = await self._call(turn, speaker, wrap_up=rounds == turn.agent.max_steps)
             if held is not None:
                 return held
 
-    async def _call(self, turn: AgentTurn, *, wrap_up: bool) -> Outcome | None:
+    async def _call(self, turn: AgentTurn, speaker: SpeakerTurn, *, wrap_up: bool) -> Outcome | None:
         """Let the model say the next thing; return why it could not be asked."""
-        stage, turn = self._stage, in_mode(turn, self._live.chat_session.chat.mode)
-        if reason := stage.budget.reached():
+        context, services = self._context, self._services
+        turn = in_mode(turn, self._live.chat_session.chat.mode)
+        if reason := context.budget.reached():
             return Outcome(TurnState.HELD, reason)
         messages = self._live.turn(turn.turn_id)
         offer = self._offer(turn, messages) if turn.voice.guided else None
 
         def request(attempt: Attempt) -> ModelRequest:
             if turn.voice.guided:
-                return guided_request(turn, self._live, offer, attempt, stage.prompts)
-            functions = stage.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
+                return guided_request(turn, self._live, offer, attempt, services.prompts)
+            functions = services.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
             return build_request(
-                turn, self._live, functions, attempt, stage.prompts, stage.language, wrap_up=wrap_up
+                turn, self._live, functions, attempt, services.prompts, context.language, wrap_up=wrap_up
             )
 
         plan = CallPlan(
@@ -110,32 +113,24 @@ class Tree:
             provider=turn.voice.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
-            may_ask=stage.budget.take_model_call,
+            may_ask=context.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
         )
-        result = await call_model(self._live, plan, stage.models, waits=stage.waits, clock=stage.clock)
+        result = await speaker.call(plan)
         if result.message is None:
-            if result.held:
-                self._tell_held(turn, result.held, result.detail)
-            return Outcome(TurnState.HELD, result.held or stage.budget.reached())
+            return Outcome(TurnState.HELD, result.held or context.budget.reached())
         message = result.message
         if offer is not None and message.state == MessageState.DONE:
-            calls = offer.calls(message.content)
-            message = replace(message, content="", tool_calls=calls)
-        stage.budget.note_answer(message)
-        extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
-        self._live.finish_message(message, *extra)
+            message = replace(message, content="", tool_calls=offer.calls(message.content))
+        context.budget.note_answer(message)
+        speaker.write(replace(result, message=message))
         return None
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
-        tools = tuple(self._stage.cast.tools(turn.agent, turn.mode, turn.given))
+        tools = tuple(self._services.cast.tools(turn.agent, turn.mode, turn.given))
         if turn.kind == ORCHESTRATOR:
-            return lead_offer(turn, self._live, self._stage.members, tools)
-        return guided_call(turn, messages, self._stage.cast.helpers(turn.agent, turn.stack), tools)
-
-    def _tell_held(self, turn: AgentTurn, kind: str, detail: str) -> None:
-        details = {"name": turn.agent.name, "kind": kind, "detail": detail}
-        self._live.tell(Notice(session_id=self._live.id, level="warning", code="turn_held", details=details))
+            return lead_offer(turn, self._live, self._context.members, tools)
+        return guided_call(turn, messages, self._services.cast.helpers(turn.agent, turn.stack), tools)
 
     def _message(self, turn: AgentTurn) -> Message:
         return Message(

@@ -1,26 +1,20 @@
-"""One answer of a model: the only code that calls a provider; used by the debate's run and the turn.
+"""One answer of a model, as it grows over the attempts of one call; used by the speaker's turn."""
 
-Errors never leave `call_model`: a failure becomes a failed message, or a reason to pause. Only
-cancellation does, after the text so far was kept as stopped.
-"""
-
-import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, aclosing, contextmanager
+from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import RetryScheduled, UsageReported, utc_now
+from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import Failure, Message, MessageState, ToolCall, Usage
 from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, Text
 from app.core.text import clean_text
 from app.engine.debate.director import PASSED
-from app.engine.debate.perspective import SHORT_WINDOW, WINDOW
+from app.engine.debate.perspective import WINDOW
 from app.engine.live_session import LiveSession
-from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place, seconds_to_wait
+from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
 from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
 
 SHOWN_ARGUMENTS = 300
@@ -59,56 +53,15 @@ class CallResult:
 
     `message` is whole or failed and yet to be written; None when the call was held up and has to be
     made again: then `held` is the reason to pause, "" where there is none because the provider may not
-    be asked any more, and `detail` the provider's words. `usage` goes into the message's batch.
+    be asked any more. `usage` goes into the message's batch.
     """
 
     message: Message | None = None
     held: str = ""
-    detail: str = ""
     usage: UsageReported | None = None
 
 
-async def call_model(
-    live: LiveSession,
-    plan: CallPlan,
-    models: MeteredModels,
-    *,
-    waits: Callable[[], AbstractContextManager[None]],
-    clock: Callable[[], float],
-) -> CallResult:
-    """Let a model answer; it waits for its provider inside `waits`. `clock` is monotonic, in seconds."""
-    answer = _Answer(live, plan, models, clock)
-    attempt, retried = Attempt(), False
-    try:
-        while True:
-            async with models.place(plan.provider, partial(answer.waiting, waits)) as place:
-                if not plan.may_ask():
-                    break
-                error = await answer.ask(place, plan.request(attempt))
-            if error is None:
-                return answer.answered()
-            if error.kind == FailureKind.BUDGET_MONTH:
-                return answer.held(error)
-            if answer.content or (retried and error.kind not in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)):
-                return answer.failed(error)
-            if error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA):
-                if retried or seconds_to_wait(error) is None:
-                    return answer.held(error)
-            elif error.kind == FailureKind.CONTEXT_WINDOW:
-                attempt = replace(attempt, window=SHORT_WINDOW)
-            elif error.kind == FailureKind.EMPTY:
-                attempt = replace(attempt, after_empty=True)
-            else:
-                return answer.failed(error)
-            retried = True
-        answer.stopped()
-        return CallResult()
-    except asyncio.CancelledError:
-        answer.stopped()
-        raise
-
-
-class _Answer:
+class Answer:
     """The answer as it grows over the attempts of one call."""
 
     def __init__(
@@ -223,22 +176,6 @@ class _Answer:
             self._live.start_message(self._message)
         return self._message
 
-    @contextmanager
-    def waiting(self, waits: Callable[[], AbstractContextManager[None]], seconds: float) -> Iterator[None]:
-        """Say that the turn waits, where the provider has asked for it, as long as the block runs."""
-        if seconds:
-            self._live.tell(
-                RetryScheduled(
-                    session_id=self._live.id,
-                    turn_id=self._plan.message.turn_id,
-                    author=self._plan.message.author,
-                    seconds=seconds,
-                    reason=FailureKind.RATE_LIMIT,
-                )
-            )
-        with waits():
-            yield
-
     def answered(self) -> CallResult:
         """Return the whole answer, marked where it carries a warning."""
         content, note = self.content, ""
@@ -276,11 +213,6 @@ class _Answer:
         if message.usage is None:
             return None
         return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
-
-    def held(self, error: ProviderError) -> CallResult:
-        """Return that the session must pause before this call."""
-        self.stopped()
-        return CallResult(held=error.kind, detail=error.detail)
 
     def stopped(self) -> None:
         """Keep what was said so far, marked as cut, and what it used."""

@@ -1,0 +1,70 @@
+"""What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
+
+from collections.abc import Callable
+
+from app.core.catalog import RequestForm
+from app.core.provider import ModelRequest, ProviderStatus
+from app.core.session import DebateSession, Participant
+from app.core.store import Documents
+from app.engine.debate.director import World, participant_of
+from app.engine.debate.perspective import chat_request, transcript_request
+from app.engine.debate.roles import form_of
+from app.engine.debate.verdict import Judge
+from app.engine.director import Speak
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.provider_list import ProviderProblem, provider_of
+
+
+class DebateProviders:
+    """Answers a debate's questions about its participants' providers as they are now."""
+
+    def __init__(
+        self, documents: Documents, prompts: Prompts, statuses: Callable[[], list[ProviderStatus]]
+    ) -> None:
+        self._documents = documents
+        self._prompts = prompts
+        self.statuses = statuses
+
+    def voters(self, session: DebateSession) -> list[Participant]:
+        """Return the participants whose models can vote: not those that take no chat messages."""
+        return [one for one in session.debate.participants if self._can_think(one.provider)]
+
+    def judges(self, session: DebateSession) -> list[Judge]:
+        """Return the participants' models, then the other ones that are ready, each once."""
+        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
+        usable = {one.config.id for one in ready}
+        found = [
+            Judge(name=one.name, provider=one.provider, model=one.model)
+            for one in self.voters(session)
+            if one.provider in usable
+        ]
+        found += [
+            Judge(name=one.label, provider=one.config.id, model=one.default_model)
+            for one in ready
+            if one.default_model
+        ]
+        return list({(one.provider, one.model): one for one in reversed(found)}.values())[::-1]
+
+    def _can_think(self, provider_id: str) -> bool:
+        config = provider_of(self._documents, provider_id)
+        return form_of(config.kind if config else "") != RequestForm.TRANSCRIPT
+
+    def world(self, session: DebateSession) -> World:
+        """Say whose provider is gone or switched off, and whom the user goes on without."""
+        usable = {
+            one.config.id
+            for one in self.statuses()
+            if one.problem not in (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
+        }
+        gone = {one.id for one in session.debate.participants if one.provider not in usable}
+        return World(absent=frozenset(gone | set(session.debate.left)))
+
+    def request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
+        """Return the request of a turn, with at most `window` messages."""
+        debate = live.debate_session.debate
+        speaker = participant_of(debate, spoken.speaker)
+        config = provider_of(self._documents, speaker.provider)
+        form = form_of(config.kind if config else "")
+        make = transcript_request if form == RequestForm.TRANSCRIPT else chat_request
+        return make(debate, live.messages, speaker, spoken.round, self._prompts, window=window)

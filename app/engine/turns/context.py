@@ -1,0 +1,118 @@
+"""What runs and turns get from outside, how far a turn came, and what a running tool may know and do."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.agent import Agent
+from app.core.message import Message, Prompt
+from app.core.plan import Plan
+from app.core.store import SessionStore
+from app.engine.availability.slots import Slots
+from app.engine.chat.request import AgentTurn
+from app.engine.drafts import Drafts
+from app.engine.library.agents import Cast
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.turns.budget import Budget
+from app.engine.turns.metered_models import MeteredModels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What sessions that run share: models, free slots, assistants, prompts, the disk and a clock in seconds."""
+
+    models: MeteredModels
+    slots: Slots
+    cast: Cast
+    prompts: Prompts
+    store: SessionStore
+    drafts: Drafts
+    clock: Callable[[], float]
+
+
+class TurnState(StrEnum):
+    """How far a turn came."""
+
+    FINISHED = "done"
+    WAITING = "waiting"
+    HELD = "held"
+    BROKEN = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How far a turn came, and its last message where it has one.
+
+    Of a turn that is held `reason` says why the session must pause; of one that is done or failed it is the limit
+    that ended it, "" where none did.
+    """
+
+    state: str
+    reason: str = ""
+    message: Message | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeContext:
+    """What the turns that one user message sets off share.
+
+    While a provider is waited for, the turn is inside `waits`. `members` are those of the session's group;
+    `asks_too` are tools the user wants to be asked about in this session.
+    """
+
+    live: LiveSession
+    services: Services
+    budget: Budget
+    language: str
+    waits: Callable[[], AbstractContextManager[None]]
+    members: tuple[Agent, ...] = ()
+    asks_too: frozenset[str] = frozenset()
+
+
+class ToolRun:
+    """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
+
+    `ask` puts a question of the tool to the user. A plan that the tool changes is written in one batch with the
+    call's result: a tool that runs again finds the plan as it was.
+    """
+
+    def __init__(
+        self, context: TreeContext, turn: AgentTurn, ask: Callable[[Prompt], Awaitable[str | None]]
+    ) -> None:
+        self._context = context
+        self._live = context.live
+        self._turn = turn
+        self._ask = ask
+        self.new_plan: tuple[Plan | None, ...] = ()
+
+    @property
+    def session_id(self) -> str:
+        return self._live.id
+
+    @property
+    def mode(self) -> str:
+        return self._turn.mode
+
+    @property
+    def pages(self) -> Sequence[str]:
+        return self._turn.agent.pages
+
+    @property
+    def plan(self) -> Plan | None:
+        return self.new_plan[0] if self.new_plan else self._live.session.plan
+
+    def change_plan(self, plan: Plan | None) -> None:
+        self.new_plan = (plan,)
+
+    @property
+    def members(self) -> Sequence[Agent]:
+        return self._context.members
+
+    def messages(self) -> Sequence[Message]:
+        return self._live.messages
+
+    async def ask(self, prompt: Prompt) -> str | None:
+        return await self._ask(prompt)

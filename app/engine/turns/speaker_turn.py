@@ -1,0 +1,144 @@
+"""The turn of a speaker, whatever the kind of session: a free slot, the provider's gate, the call, its failure.
+
+Used by debates, chats, groups, sub-agents and the steps of workflows.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
+
+from app.core.errors import FailureKind
+from app.core.events import Event, Notice, RetryScheduled, utc_now
+from app.core.message import Author, Failure, Message, MessageState
+from app.engine.availability.policies import Waits
+from app.engine.availability.slots import Work
+from app.engine.debate.perspective import SHORT_WINDOW
+from app.engine.live_session import LiveSession
+from app.engine.turns.answer import Answer, Attempt, CallPlan, CallResult
+from app.engine.turns.context import Services
+from app.engine.turns.metered_models import seconds_to_wait
+
+
+class SpeakerTurn:
+    """One turn of a speaker; its errors never leave it, they become a failed message or a reason to pause.
+
+    `busy` is called with true when the speaker has too much to do and the turn must wait, and with false once
+    that is over. While the provider is waited for, the turn is inside `waits`. `about` says in words what the turn is for,
+    `may_move` whether another assistant may be given it while it waits.
+    """
+
+    def __init__(
+        self,
+        live: LiveSession,
+        services: Services,
+        author: Author,
+        *,
+        waits: Callable[[], AbstractContextManager[None]],
+        busy: Callable[[bool], None] = lambda _: None,
+        about: str = "",
+        may_move: bool = False,
+    ) -> None:
+        self._live = live
+        self._services = services
+        self._author = author
+        self._waits = waits
+        self._busy = busy
+        self._work = Work(session_id=live.id, about=about, may_move=may_move)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot of the speaker while the block runs. Raises NotFree, and SentTo where the work may move."""
+        waiting = False
+
+        def wait(waits: Waits) -> None:
+            nonlocal waiting
+            waiting = True
+            self._busy(True)
+            if waits.held:
+                # Only the user ends that.
+                self._tell("held_back", name=self._author.name)
+
+        try:
+            async with self._services.slots.taken(self._author.id, work=self._work, waits=wait):
+                if waiting:
+                    waiting = False
+                    self._busy(False)
+                yield
+        finally:
+            if waiting:
+                self._busy(False)
+
+    async def call(self, plan: CallPlan) -> CallResult:
+        """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped."""
+        services = self._services
+        answer = Answer(self._live, plan, services.models, services.clock)
+        attempt, retried = Attempt(), False
+        try:
+            while True:
+                async with services.models.place(plan.provider, self._at_gate(plan)) as place:
+                    if not plan.may_ask():
+                        break
+                    error = await answer.ask(place, plan.request(attempt))
+                if error is None:
+                    return answer.answered()
+                if error.kind == FailureKind.BUDGET_MONTH:
+                    return self._held(answer, error.kind, error.detail)
+                limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
+                if answer.content or (retried and not limited):
+                    return answer.failed(error)
+                if limited:
+                    if retried or seconds_to_wait(error) is None:
+                        return self._held(answer, error.kind, error.detail)
+                elif error.kind == FailureKind.CONTEXT_WINDOW:
+                    attempt = replace(attempt, window=SHORT_WINDOW)
+                elif error.kind == FailureKind.EMPTY:
+                    attempt = replace(attempt, after_empty=True)
+                else:
+                    return answer.failed(error)
+                retried = True
+            answer.stopped()
+            return CallResult()
+        except asyncio.CancelledError:
+            answer.stopped()
+            raise
+
+    def write(self, result: CallResult, **fields: object) -> None:
+        """Write an answer, what it used and changed `fields` of the session in one batch."""
+        if result.message is not None:
+            extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
+            self._live.finish_message(result.message, *extra, **fields)
+
+    def failed(self, message: Message, kind: str) -> Message:
+        """Return the turn's message to be as one that failed before any model was asked."""
+        failure = Failure(kind=kind, detail=self._author.name)
+        return replace(message, state=MessageState.FAILED, error=failure, created_at=utc_now())
+
+    def _held(self, answer: Answer, kind: str, detail: str) -> CallResult:
+        """Keep what was said, and say that the session must pause before this call."""
+        answer.stopped()
+        self._tell("turn_held", name=self._author.name, kind=kind, detail=detail)
+        return CallResult(held=kind)
+
+    def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:
+        """Return what the gate enters while the turn waits there, and for how many seconds as far as known."""
+
+        @contextmanager
+        def waiting(seconds: float) -> Iterator[None]:
+            if seconds:
+                self._live.tell(
+                    RetryScheduled(
+                        session_id=self._live.id,
+                        turn_id=plan.message.turn_id,
+                        author=plan.message.author,
+                        seconds=seconds,
+                        reason=FailureKind.RATE_LIMIT,
+                    )
+                )
+            with self._waits():
+                yield
+
+        return waiting
+
+    def _tell(self, code: str, **details: object) -> None:
+        self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
