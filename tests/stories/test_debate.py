@@ -181,7 +181,7 @@ def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
     wire_home["openai"].script("openai-wire", lambda _request: Fault("e401"))
     failed = moot("debate", TOPIC, *TWO, "--rounds", "1")
     assert (failed.status, failed.err) == (1, "")
-    assert failed.out.splitlines()[-1] == "Ended with an error. No participant could answer."
+    assert failed.out.splitlines()[-1] == "Ended with an error · No participant could answer."
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     refused = moot("debate", TOPIC, *FOUR[:4])
