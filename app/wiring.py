@@ -14,7 +14,7 @@ from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine
 from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
-from app.engine.provider_list import key_place, provider_of, unreadable_place
+from app.engine.providers import key_place, provider_of, unreadable_place
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
-from app.core.plan import Plan, PlanItem
 from app.core.session import (
+    Ballot,
     Chat,
     ChatSession,
     ContextFile,
@@ -14,12 +14,15 @@ from app.core.session import (
     GroupSession,
     GroupState,
     Participant,
+    Plan,
+    PlanItem,
+    Point,
     QueuedMessage,
     Session,
+    Verdict,
     WorkflowSession,
     WorkflowState,
 )
-from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 
 AT = "2026-11-21T10:00:00.000Z"

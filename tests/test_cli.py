@@ -40,7 +40,7 @@ from app.core.events import (
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
-from app.engine.debate.roles import ROLES
+from app.engine.debate.modes import ROLES
 from app.system_libraries import install_command, missing_libraries
 
 PROJECT = Path(__file__).resolve().parents[1]

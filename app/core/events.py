@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
-from app.core.plan import Plan
-from app.core.session import Session
+from app.core.session import Plan, Session
 from app.core.workflow import StepState
 
 

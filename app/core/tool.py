@@ -10,8 +10,7 @@ from typing import Final, Protocol
 
 from app.core.agent import Agent
 from app.core.message import Message, Prompt
-from app.core.plan import Plan
-from app.core.session import AgentMode
+from app.core.session import AgentMode, Plan
 
 
 class Control(StrEnum):

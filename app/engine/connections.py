@@ -22,7 +22,7 @@ from app.core.provider import (
     TestResult,
 )
 from app.core.store import Documents
-from app.engine.provider_list import check_base_url, check_key, check_provider, configured, provider_of
+from app.engine.providers import check_base_url, check_key, check_provider, configured, provider_of
 
 # Of a longer list only the model that was tried is offered; the others wait in the settings.
 MOST_OFFERED = 12

@@ -47,12 +47,12 @@ from app.engine.debate.setup import DebateSetup, Seat
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
-from app.engine.keys import Keys
 from app.engine.library.agents import Cast
 from app.engine.library.assistants import Assistants
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.provider_list import (
+from app.engine.providers import (
+    Keys,
     ProviderProblem,
     check_provider,
     check_readable,

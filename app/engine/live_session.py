@@ -23,8 +23,7 @@ from app.core.events import (
     utc_now,
 )
 from app.core.message import Message, MessageState, ToolCall
-from app.core.plan import Plan
-from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
+from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.core.text import clean_text
 from app.core.usage import UsageEntry

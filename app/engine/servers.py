@@ -9,7 +9,7 @@ from app.core.errors import BadInput, MootError, NotFound, StorageError
 from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import McpServer, ServerState, ServerStatus, Tools
-from app.engine.keys import NOT_REMOVED
+from app.engine.providers import NOT_REMOVED
 
 
 class Servers:

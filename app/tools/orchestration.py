@@ -3,7 +3,7 @@
 from typing import Final
 
 from app.core.message import Prompt, PromptType
-from app.core.plan import Plan, PlanItem
+from app.core.session import Plan, PlanItem
 from app.core.tool import Control, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text
 from app.tools.planning import MAX_ITEMS, checked_item, item_text, listed, with_item

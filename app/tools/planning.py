@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from app.core.plan import Plan, PlanItem
+from app.core.session import Plan, PlanItem
 from app.core.text import clean_text
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text

@@ -16,9 +16,8 @@ from app.core.agent import Group, Leader
 from app.core.errors import BadInput, ProviderError
 from app.core.events import ToolFinished
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession, Status
+from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.engine.chat.branches import back_from
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Hang, Script, a_bench

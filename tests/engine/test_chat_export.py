@@ -24,9 +24,8 @@ from app.core.message import (
 from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
 from app.core.store import StoredSession
 from app.engine.export import documents as export_module
-from app.engine.export.call_tree import in_tree
 from app.engine.export.documents import export, export_in_turns
-from app.engine.export.parts import closed
+from app.engine.export.parts import closed, in_tree
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE, parse
 from app.markdown_page import as_html

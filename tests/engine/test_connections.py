@@ -9,7 +9,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.core.provider import TestResult as Tried
 from app.engine.connections import MOST_OFFERED, Connections
-from app.engine.provider_list import configured, status_of
+from app.engine.providers import configured, status_of
 from tests.builders import ScriptedModels
 from tests.memory import MemoryDocuments, MemorySecrets
 

@@ -8,7 +8,7 @@ from app.core.agent import Agent, Group
 from app.core.provider import ModelRequest
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.usage.estimate import (
+from app.engine.usage.estimates import (
     BALLOT,
     SAID,
     VERDICT,

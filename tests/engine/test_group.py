@@ -10,9 +10,8 @@ import pytest
 from app.core.agent import Group, Leader
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Message, MessageState, Role
-from app.core.plan import Plan, PlanItem
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession, Status
+from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.engine.group.director import addressed, turns_used
 from app.tools import orchestration, planning
 from app.tools.declared import Outside

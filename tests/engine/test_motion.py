@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine.debate.motion import motion_of
+from app.engine.debate.perspective import motion_of
 
 
 @pytest.mark.parametrize(

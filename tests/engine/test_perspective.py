@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from app.core.message import Message, MessageState
 from app.core.session import ContextFile, Debate
+from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
-from app.engine.debate.roles import ROLES
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
 from tests.repeats import repeats
 

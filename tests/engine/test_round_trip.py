@@ -12,7 +12,6 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import is_id, new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
-from app.core.plan import Plan, PlanItem
 from app.core.session import (
     Chat,
     ChatSession,
@@ -22,6 +21,8 @@ from app.core.session import (
     GroupSession,
     GroupState,
     Participant,
+    Plan,
+    PlanItem,
     QueuedMessage,
     Session,
     Status,

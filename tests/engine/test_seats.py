@@ -8,8 +8,8 @@ import pytest
 from app.core.agent import Agent
 from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
+from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, transcript_request
-from app.engine.debate.roles import role_text, system_prompt
 from app.engine.debate.setup import Seat
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
 from tests.memory import MemorySecrets

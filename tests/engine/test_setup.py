@@ -9,7 +9,7 @@ from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
 from app.core.texts import Texts
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
-from app.engine.provider_list import check_key, check_provider, status_of
+from app.engine.providers import check_key, check_provider, status_of
 from app.storage.paths import resources_dir
 from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets

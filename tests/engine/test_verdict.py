@@ -12,9 +12,8 @@ from app.cli.printing.output import verdict_text
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import Debate, DebateMode, Status
+from app.core.session import Ballot, Debate, DebateMode, Point, Status, Verdict
 from app.core.texts import Texts
-from app.core.verdict import Ballot, Point, Verdict
 from app.engine.debate.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
 from tests.builders import (
     PROMPTS,

@@ -15,7 +15,7 @@ from app.core.provider import ModelRequest, Text
 from app.core.session import Status, WorkflowSession
 from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
 from app.engine.library.definitions import read_built_in
-from app.engine.workflow.classifier import by_keyword, choice_of
+from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun
 from app.engine.workflow.step_protocol import read_by_people, step_complete
 from tests.builders import Bench, Script, a_bench, a_log_store, until

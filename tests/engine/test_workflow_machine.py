@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
 from app.engine.library.definitions import read_built_in
-from app.engine.workflow.classifier import by_keyword, choice_of
+from app.engine.workflow.commands import by_keyword, choice_of
 from tests.engine.mutants import mutant
 from tests.engine.workflow_machine import Action, Instance, actions, definitions
 from tests.repeats import repeats, slow_after

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.core.message import Author, Message, Usage
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Ballot, Debate, DebateSession, Participant, Verdict
 from app.core.usage import UsageEntry
-from app.core.verdict import Ballot, Verdict
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 

@@ -7,8 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.plan import Plan, PlanItem
-from app.core.session import GroupSession
+from app.core.session import GroupSession, Plan, PlanItem
 from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver
 from tests.app_driver import Person, at_window

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.plan import Plan, PlanItem
+from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QMenu, QPlainTextEdit
 
 from app.core.agent import Agent
-from app.engine.debate.roles import role_text
+from app.engine.debate.modes import role_text
 from app.gui.panels.debate.participant_card import ParticipantCard
 from tests.app_driver import Person, at_window, until
 from tests.builders import PROMPTS

@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.core.message import Author, Message
-from app.core.session import Debate, DebateSession, Participant
-from app.core.verdict import Ballot, Point, Verdict
+from app.core.session import Ballot, Debate, DebateSession, Participant, Point, Verdict
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView

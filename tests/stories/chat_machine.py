@@ -19,9 +19,8 @@ from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.plan import Plan, PlanItem
 from app.core.provider import ProviderConfig
-from app.core.session import Status
+from app.core.session import Plan, PlanItem, Status
 from app.core.settings import Settings
 from app.engine.chat.branches import shown, versions
 from app.engine.engine import Engine

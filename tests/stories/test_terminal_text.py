@@ -19,7 +19,6 @@ from app.core.message import (
     Role,
     ToolCall,
 )
-from app.core.plan import Plan, PlanItem
 from app.core.session import (
     Chat,
     ChatSession,
@@ -28,12 +27,15 @@ from app.core.session import (
     GroupSession,
     GroupState,
     Participant,
+    Plan,
+    PlanItem,
+    Point,
     Session,
     Status,
+    Verdict,
     WorkflowSession,
     WorkflowState,
 )
-from app.core.verdict import Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from tests.stories.processes import here
 

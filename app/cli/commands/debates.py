@@ -13,7 +13,7 @@ from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
 from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Participant
-from app.engine.debate.roles import ROLES as ROLE_NAMES
+from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.engine import DebateSetup
 from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession

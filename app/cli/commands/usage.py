@@ -3,7 +3,7 @@
 from app.cli.exit_status import OK
 from app.cli.follow import Call
 from app.cli.printing.output import json_line
-from app.core.amounts import money_text, used_text
+from app.core.usage import money_text, used_text
 
 
 async def usage(call: Call) -> int:

@@ -21,12 +21,11 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
-from app.core.plan import Plan
-from app.core.session import Session
+from app.core.session import Plan, Session
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.workflow import STEP, WorkflowStep
-from app.engine.export.call_tree import in_tree
+from app.engine.export.parts import in_tree
 from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
 from app.engine.group.run import REPORT_RESULT
 from app.engine.turns.sub_agents import SUB_AGENT

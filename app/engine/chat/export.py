@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from app.core.message import Attachment, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.engine.chat.branches import shown
-from app.engine.export.call_tree import in_tree
 from app.engine.export.parts import (
     PAGE_END,
     as_markdown,
@@ -14,6 +13,7 @@ from app.engine.export.parts import (
     escape_markdown,
     files_as_html,
     files_as_markdown,
+    in_tree,
     marks,
     moment,
     named,

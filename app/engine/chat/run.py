@@ -18,8 +18,8 @@ from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
-from app.engine.turns.budget import Budget
 from app.engine.turns.context import Services, TreeContext, TurnState
+from app.engine.turns.limits import Budget
 from app.engine.turns.turn_tree import TurnTree
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")

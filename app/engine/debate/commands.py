@@ -6,18 +6,16 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
-from app.core.session import Participant, Status
+from app.core.session import Participant, Status, Verdict
 from app.core.store import SessionStore
 from app.core.text import clean_text
-from app.core.verdict import Verdict
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.held_turns import HeldTurns
-from app.engine.debate.judging import judged
+from app.engine.debate.modes import system_prompt
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.roles import system_prompt
 from app.engine.debate.setup import DebateSetup, Seat, draft_of, forked, seats_of, session_of
-from app.engine.debate.verdict import Judge
+from app.engine.debate.verdict import Judge, judged
 from app.engine.library.agents import Cast
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from html import escape
 
 from app.core.message import Attachment, Message
-from app.core.session import Debate
-from app.core.verdict import Point
-from app.engine.debate.roles import role_name
+from app.core.session import Debate, Point
+from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
     PAGE_END,
     as_markdown,

@@ -7,13 +7,13 @@ from app.core.provider import ModelRequest, ProviderStatus
 from app.core.session import DebateSession, Participant
 from app.core.store import Documents
 from app.engine.debate.director import World, participant_of
+from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, transcript_request
-from app.engine.debate.roles import form_of
 from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.provider_list import ProviderProblem, provider_of
+from app.engine.providers import ProviderProblem, provider_of
 
 
 class DebateProviders:

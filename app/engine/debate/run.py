@@ -19,10 +19,9 @@ from app.engine.debate.director import (
     failed_turns,
     participant_of,
 )
-from app.engine.debate.judging import judged, poll
 from app.engine.debate.modes import mode_of
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import round_to_poll
+from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run

@@ -27,11 +27,10 @@ from app.core.session import (
     Status,
 )
 from app.core.text import clean_text
-from app.engine.debate.modes import MODES, mode_of
+from app.engine.debate.modes import MODES, mode_of, with_sides
 from app.engine.debate.names import USER_NAMES, normal
-from app.engine.debate.roles import with_sides
 from app.engine.library.agents import Voice
-from app.engine.provider_list import ProviderProblem
+from app.engine.providers import ProviderProblem
 
 MAX_PARTICIPANTS = 12
 MAX_NAME = 60

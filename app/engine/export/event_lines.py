@@ -24,9 +24,8 @@ from app.core.events import (
     UsageReported,
 )
 from app.core.message import Author, Message
-from app.core.plan import Plan
 from app.core.reasons import code_of_session
-from app.core.session import WorkflowState
+from app.core.session import Plan, WorkflowState
 from app.core.workflow import StepState
 
 

@@ -1,16 +1,13 @@
-"""What exported documents have in common: the page, the marks below a message, what Markdown may not read.
-
-And the files that were given along. Used by export and chat_export.
-"""
+"""What exported documents share: the page, the line below a message, attachments, sub-agents, escaped Markdown."""
 
 import base64
 import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape
 
-from app.core.message import Attachment, Message, MessageState
+from app.core.message import Attachment, Message, MessageState, ToolCall
 from app.engine.importing.foreign import fenced
 
 _STYLE = (
@@ -169,3 +166,35 @@ def escape_markdown(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
     line = " ".join(text.split())
     return "".join(f"\\{character}" if character in "\\`*_[]<>#|" else character for character in line)
+
+
+Item = Message | tuple[Message, ToolCall]
+
+
+def in_tree(messages: Iterable[Message]) -> Iterator[Item]:
+    """Yield messages so that all about a call follows its (message, call): the sub-agent's turn, the result."""
+    found = list(messages)
+    about: dict[tuple[str | None, str | None], list[Message]] = {}
+    for message in found:
+        if message.parent_call_id and message.parent_turn_id:
+            about.setdefault((message.parent_turn_id, message.parent_call_id), []).append(message)
+    results: dict[tuple[str, str], list[Message]] = {}
+    for message in found:
+        if message.tool_call_id:
+            results.setdefault((message.turn_id, message.tool_call_id), []).append(message)
+    told: set[str] = set()
+
+    def tell(some: Iterable[Message]) -> Iterator[Item]:
+        for message in some:
+            if message.id in told:
+                continue
+            told.add(message.id)
+            yield message
+            for call in message.tool_calls:
+                yield message, call
+                yield from tell(about.get((message.turn_id, call.id), ()))
+                yield from tell(results.get((message.turn_id, call.id), ()))
+
+    below = {one.id for some in about.values() for one in some}
+    yield from tell(one for one in found if one.id not in below)
+    yield from tell(found)

@@ -11,8 +11,7 @@ from app.core.errors import BadInput
 from app.core.events import EventBus, GroupsChanged, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
-from app.core.plan import Plan
-from app.core.session import AgentMode, Chat, GroupSession, GroupState, Status
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text

@@ -3,9 +3,8 @@
 from app.core.agent import Agent, Leader
 from app.core.events import Notice
 from app.core.message import Author
-from app.core.plan import Plan
 from app.core.reasons import Reason, counted
-from app.core.session import GroupSession
+from app.core.session import GroupSession, Plan
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import ORCHESTRATOR, decide, turns_used

@@ -15,7 +15,7 @@ from app.core.store import Documents
 from app.core.tool import Tool, Tools
 from app.engine.availability.policies import role_of
 from app.engine.library.definitions import Definitions
-from app.engine.provider_list import ProviderProblem
+from app.engine.providers import ProviderProblem
 from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 from app.engine.workflow.step_protocol import STEP_TOOLS
 

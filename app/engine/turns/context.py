@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from app.core.agent import Agent
 from app.core.message import Message, Prompt
-from app.core.plan import Plan
+from app.core.session import Plan
 from app.core.store import SessionStore
 from app.engine.availability.slots import Slots
 from app.engine.chat.request import AgentTurn
@@ -15,7 +15,7 @@ from app.engine.drafts import Drafts
 from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.turns.budget import Budget
+from app.engine.turns.limits import Budget
 from app.engine.turns.metered_models import MeteredModels
 
 

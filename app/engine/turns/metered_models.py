@@ -17,7 +17,7 @@ from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, 
 from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
-from app.engine.usage.estimate import cost_of, request_tokens, tokens_of
+from app.engine.usage.estimates import cost_of, request_tokens, tokens_of
 from app.engine.usage.usage_book import UsageBook
 
 MIN_WAIT = 10.0

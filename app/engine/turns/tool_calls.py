@@ -15,16 +15,15 @@ from app.core.errors import StorageError
 from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
 from app.core.ids import new_id
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
-from app.core.plan import Plan
 from app.core.reasons import Reason
-from app.core.session import Status
+from app.core.session import Plan, Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolResult
 from app.engine.availability.slots import NotFree
 from app.engine.chat.request import AgentTurn, in_mode
 from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
-from app.engine.turns.repeated_calls import check_not_repeated
+from app.engine.turns.limits import check_not_repeated
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 

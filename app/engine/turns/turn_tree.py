@@ -17,11 +17,10 @@ from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
 from app.engine.chat.request import AgentTurn, build_request, in_mode
 from app.engine.group.director import ORCHESTRATOR
-from app.engine.group.guided import lead_offer
 from app.engine.turns.answer import Attempt, CallPlan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
-from app.engine.turns.guided import Offer, guided_call, guided_request
-from app.engine.turns.repeated_calls import insists
+from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
+from app.engine.turns.limits import insists
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import ToolCalls

@@ -1,23 +1,178 @@
-"""What a debate, a workflow or a group's work will cost, before it begins; `engine.estimates` for the faces."""
+"""What a debate, a workflow or a group's work will cost before it begins; `engine.estimates` for the faces."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 
 from app.core.agent import Agent, Group
 from app.core.catalog import RequestForm
 from app.core.errors import ProviderError
-from app.core.provider import Models, ProviderStatus
+from app.core.provider import ModelRequest, Models, ProviderStatus
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import role_of
-from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
-from app.engine.debate.roles import form_of, system_prompt
+from app.engine.debate.modes import form_of, system_prompt
+from app.engine.debate.perspective import TRANSCRIPT_CONTEXT, WINDOW
 from app.engine.debate.setup import DebateSetup, draft_of
 from app.engine.library.agents import Cast
 from app.engine.prompts import Prompts
-from app.engine.usage.estimate import Estimate, Pair, Speaker, estimate, estimate_steps, tokens_of
+
+Pair = tuple[str, str]
+# Of which model, the tokens it reads and those it writes.
+Call = tuple[Pair, int, int]
+
+# Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
+SAID = (120, 450)
+WRITTEN = (120, 800)
+# What a ballot and a verdict are, thinking as well; what a judge is told beside what was said.
+BALLOT = (15, 200)
+VERDICT = (250, 1_500)
+_JUDGE = 300
+
+# How often a step of a workflow asks its model, and what the result of a tool in between has.
+STEP_CALLS = (1, 3)
+_RESULT = 400
+# What a message has beside its words, and what a picture takes.
+_FRAME = 4
+_PICTURE = 1_000
+
+_LATIN = 4.0
+_OTHER = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker:
+    """Whoever takes turns: its provider and model, and the tokens of all it is sent but what was said.
+
+    `said` and `written` are the tokens of a short and of a long answer; others read what is `said`.
+    """
+
+    pair: Pair
+    sent: int
+    said: tuple[int, int] = SAID
+    written: tuple[int, int] = WRITTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What turns will use, at least and at most.
+
+    `usd` is None where not one price is known, `partly` says that one is not, and `free` that nothing
+    costs anything. `unasked` are the models whose price nobody has asked for yet.
+    """
+
+    turns: int
+    tokens: tuple[int, int]
+    usd: tuple[float, float] | None
+    partly: bool = False
+    free: bool = False
+    unasked: tuple[Pair, ...] = ()
+
+
+def tokens_of(text: str) -> int:
+    """Return about how many tokens a text has; letters that are not Latin take more of them."""
+    latin = len(text.encode("ascii", "ignore"))
+    return ceil(latin / _LATIN + (len(text) - latin) / _OTHER)
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """Return about how many tokens a model reads of a request."""
+    tokens = 0
+    for message in request.messages:
+        tokens += _FRAME + _part_tokens(message.get("content"))
+        tokens += tokens_of(str(message.get("tool_calls", "")))
+    return tokens + sum(tokens_of(str(tool)) for tool in request.tools)
+
+
+def estimate(
+    speakers: Sequence[Speaker],
+    turns: int,
+    prices: Mapping[Pair, Price | None],
+    voters: Sequence[Speaker] = (),
+) -> Estimate:
+    """Return what turns will use that speakers take one after the other, the last messages before them.
+
+    The `voters` vote before the first round and after each; the first of them judges at the end.
+    """
+
+    def calls_of(length: int) -> list[Call]:
+        said: list[int] = []
+        calls: list[Call] = []
+        for turn in range(turns):
+            speaker = speakers[turn % len(speakers)]
+            calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
+            said.append(speaker.said[length])
+        for after in range(0, turns + 1, len(speakers)) if voters else ():
+            heard = sum(said[:after][-WINDOW:])
+            calls += [(voter.pair, voter.sent + heard, BALLOT[length]) for voter in voters]
+        if voters:
+            calls.append((voters[0].pair, _JUDGE + sum(said), VERDICT[length]))
+        return calls
+
+    return _summed(turns, calls_of, prices, [speaker.pair for speaker in speakers[:turns]])
+
+
+def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
+    """Return what steps will use, each by whoever takes it, with the results of so many steps before it.
+
+    At the most each goes on after tools, and reads again what it was sent and all that came since.
+    """
+
+    def calls_of(length: int) -> list[Call]:
+        return [
+            (
+                speaker.pair,
+                speaker.sent + before * speaker.said[length] + again * (speaker.written[length] + _RESULT),
+                speaker.written[length],
+            )
+            for speaker, before in steps
+            for again in range(STEP_CALLS[length])
+        ]
+
+    return _summed(len(steps), calls_of, prices, [speaker.pair for speaker, _ in steps])
+
+
+def _summed(
+    turns: int,
+    calls_of: Callable[[int], list[Call]],
+    prices: Mapping[Pair, Price | None],
+    taking: Sequence[Pair],
+) -> Estimate:
+    """Sum up the calls for short answers (0) and for long ones (1), of the models that take the turns."""
+    tokens, usd = [], []
+    for length in (0, 1):
+        calls = calls_of(length)
+        tokens.append(sum(read + written for _pair, read, written in calls))
+        usd.append(sum(cost_of(prices.get(pair), read, written) or 0.0 for pair, read, written in calls))
+    known = [price for pair in taking if (price := prices.get(pair)) is not None]
+    paid = any(not price.free for price in known)
+    partly = len(known) < len(taking)
+    return Estimate(
+        turns=turns,
+        tokens=(tokens[0], tokens[1]),
+        usd=(usd[0], usd[1]) if known and (paid or not partly) else None,
+        partly=partly,
+        free=not partly and not paid,
+        unasked=tuple(dict.fromkeys(pair for pair in taking if pair not in prices)),
+    )
+
+
+def cost_of(price: Price | None, read: int, written: int) -> float | None:
+    """Return the US dollars of tokens, None where the price is not known."""
+    return None if price is None else read * price.input_usd + written * price.output_usd
+
+
+def _part_tokens(content: object) -> int:
+    """Return the tokens of a message's content: a text, or a list of texts and pictures."""
+    if isinstance(content, list | tuple):
+        return sum(_part_tokens(part) for part in content)
+    if isinstance(content, Mapping):
+        text = content.get("text")
+        return tokens_of(text) if isinstance(text, str) else _PICTURE
+    return tokens_of(content) if isinstance(content, str) else 0
+
 
 # Of a debate's request: whose turn it is and the frame around the topic; of a small model's: all of it.
 _CUE = 80

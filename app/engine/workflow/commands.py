@@ -1,5 +1,6 @@
-"""The commands of workflows: definitions, and work with them; `engine.workflows` for window and command line."""
+"""The commands of workflows: definitions, running them, and which one a command calls for; `engine.workflows`."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -16,14 +17,54 @@ from app.core.workflow import Fault, StepState, StepStatus, WorkflowDefinition, 
 from app.engine.availability.policies import known_roles, role_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.debate.names import normal
 from app.engine.library.agents import Cast
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.workflow.classifier import by_keyword, choice_of, question
 from app.engine.workflow.director import WORKFLOW, begun, call_id, reopened, with_step, work_turn
 from app.engine.workflow.run import WorkflowRun
+
+NONE = "none"
+
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+
+
+def by_keyword(command: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
+    """Return the one definition whose keywords a command holds most of; None for none, or for a tie."""
+    text = normal(command)
+    counts = {one.id: sum(_holds(text, word) for word in one.keywords) for one in definitions}
+    most = max(counts.values(), default=0)
+    best = [one for one in definitions if counts[one.id] == most]
+    return best[0] if most and len(best) == 1 else None
+
+
+def question(command: str, definitions: Sequence[WorkflowDefinition]) -> tuple[str, Mapping[str, object]]:
+    """Return the prompt that asks a model for its choice, and the schema of the answer."""
+    listed = "\n".join(f"- {one.id}: {one.name}" for one in definitions)
+    text = (
+        "Which of these kinds of work does the command below ask for? Answer with its id alone, "
+        f"or {NONE} if it is none of them.\n\n{listed}\n- {NONE}: something else\n\nCommand: {command[:2_000]}"
+    )
+    choice = {"type": "string", "enum": [*(one.id for one in definitions), NONE]}
+    return text, {"type": "object", "properties": {"id": choice}, "required": ["id"]}
+
+
+def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
+    """Return the definition an answer names, and only that one; None for anything else."""
+    words = set(re.findall(r"[\w-]+(?:\.[\w-]+)*", answer.casefold(), re.ASCII))
+    named = [one for one in definitions if one.id.casefold() in words]
+    return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
+
+
+def _holds(text: str, keyword: str) -> bool:
+    word = normal(keyword).strip()
+    if not word:
+        return False
+    right = "" if _HANGUL.search(word) else r"(?![\w])"
+    return re.search(rf"(?<![\w]){re.escape(word)}{right}", text, re.IGNORECASE) is not None
+
 
 _KIND = LibraryKind(
     noun=WorkflowDefinition,

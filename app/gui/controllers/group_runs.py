@@ -3,8 +3,7 @@
 from PySide6.QtCore import QTimer, Signal
 
 from app.core.events import Event
-from app.core.plan import Plan, PlanItem
-from app.core.session import Session
+from app.core.session import Plan, PlanItem, Session
 from app.core.text import visible
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge

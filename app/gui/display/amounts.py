@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from app.core.amounts import amount_text, money_text, used_text
 from app.core.message import Message, Usage
 from app.core.session import Session
-from app.core.usage import Total, UsageEntry
-from app.engine.usage.estimate import Estimate
+from app.core.usage import Total, UsageEntry, amount_text, money_text, used_text
+from app.engine.usage.estimates import Estimate
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import kind_of
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit
 
-from app.core.plan import Plan
-from app.core.session import Session
+from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look

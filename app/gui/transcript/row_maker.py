@@ -1,9 +1,9 @@
 """Makes the rows of a transcript and says what each shows besides its message."""
 
-from app.core.amounts import tokens_text
 from app.core.message import Message, MessageState
 from app.core.text import visible
 from app.core.texts import Texts
+from app.core.usage import tokens_text
 from app.engine.workflow.director import WORKFLOW
 from app.engine.workflow.step_protocol import read_by_people
 from app.gui.markdown.blocks import clean

@@ -2,10 +2,9 @@
 
 from datetime import datetime
 
-from app.core.amounts import money_text, used_text
 from app.core.message import Message, MessageState
 from app.core.texts import Texts
-from app.core.usage import Total
+from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.row_header import Chip
 

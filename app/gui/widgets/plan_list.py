@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
-from app.core.plan import Plan, PlanItem
+from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall

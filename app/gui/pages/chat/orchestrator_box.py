@@ -17,8 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
-from app.core.plan import Plan
-from app.core.session import GroupSession, Status
+from app.core.session import GroupSession, Plan, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look

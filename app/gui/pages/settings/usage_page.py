@@ -8,9 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.core.amounts import amount_text, money_text, used_text
 from app.core.errors import MootError
-from app.core.usage import Total
+from app.core.usage import Total, amount_text, money_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
 from app.gui.display.i18n import Language

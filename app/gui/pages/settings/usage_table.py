@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from app.core.amounts import money_text, used_text
-from app.core.usage import Total
+from app.core.usage import Total, money_text, used_text
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.label import ElidedLabel, plain_label

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.core.amounts import tokens_text
+from app.core.usage import tokens_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import size_in_tokens

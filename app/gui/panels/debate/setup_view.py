@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from app.core.amounts import tokens_text
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
@@ -20,6 +19,7 @@ from app.core.session import (
     DebateMode,
 )
 from app.core.texts import has_hangul
+from app.core.usage import tokens_text
 from app.engine.engine import DebateSetup, Engine, Seat
 from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.display.amounts import estimate_text

@@ -17,8 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
-from app.core.session import Debate
-from app.core.verdict import AGAINST, BEFORE, FOR
+from app.core.session import AGAINST, BEFORE, FOR, Debate
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.label import PaintedText, plain_tip

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.message import Message, Role
-from app.core.session import ENDED, DebateSession
-from app.core.verdict import Point, Verdict
+from app.core.session import ENDED, DebateSession, Point, Verdict
 from app.engine.debate.verdict import Judge
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall

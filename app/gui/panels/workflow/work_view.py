@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.session import Status, WorkflowSession
 from app.core.text import visible
 from app.core.workflow import STEP_ENDED
-from app.engine.workflow.classifier import by_keyword
+from app.engine.workflow.commands import by_keyword
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
