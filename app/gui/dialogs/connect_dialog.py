@@ -19,6 +19,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 REMOTE = ("openai", "anthropic", "gemini")
 OTHER = "openai-compatible"
@@ -60,8 +61,7 @@ class ConnectDialog(QDialog):
         self._result = TestResult(ok=False)
         self._asked_at = 0.0
         self._warm = False
-        self._title = plain_label("page_title")
-        self._lead = Paragraph("card_text")
+        self._title = say(plain_label("page_title"), language, "connect.title")
         self._kinds = QButtonGroup(self)
         self._choices = [*REMOTE, *self._servers, OTHER]
         for number, choice in enumerate(self._choices):
@@ -71,20 +71,29 @@ class ConnectDialog(QDialog):
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
-        self._address_label, self._key_label = plain_label("field"), plain_label("field")
-        self.address = QLineEdit()
-        self.address.setObjectName("connect_address")
-        self.key = QLineEdit()
-        self.key.setObjectName("connect_key")
+        self._address_label = say(plain_label("field"), language, "provider.base_url")
+        self._key_label = plain_label("field")
+        self.address = say(
+            named("connect_address", QLineEdit()),
+            language,
+            name="provider.base_url",
+            hint="connect.address.hint",
+        )
+        self.key = say(
+            named("connect_key", QLineEdit()), language, name="provider.key", hint="provider.key.placeholder"
+        )
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self._page = plain_label("hint", wrap=True)
-        self._copy = button("link", "connect_copy")
-        self._open = button("link", "connect_open")
-        self.answer = plain_label("hint", wrap=True)
-        self.answer.setObjectName("connect_result")
-        self._anyway = button("link", "connect_anyway")
-        self._cancel = button("", "connect_cancel")
-        self.go = button("primary", "connect_go")
+        self._copy = say(button("link", "connect_copy"), language, "connect.copy")
+        self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
+        self.answer = named("connect_result", plain_label("hint", wrap=True))
+        self._anyway = say(
+            button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep())),
+            language,
+            "connect.anyway",
+        )
+        self._cancel = say(button("", "connect_cancel"), language, "link.cancel")
+        self.go = button("primary", "connect_go", self._on_go)
         self.go.setDefault(True)
         self._clock = QTimer(self)
         self._clock.setInterval(500)
@@ -105,7 +114,7 @@ class ConnectDialog(QDialog):
             cards.addWidget(self._kinds.button(number), number // COLUMNS, number % COLUMNS)
         vbox(
             self._title,
-            self._lead,
+            say(Paragraph("card_text"), self._language, "connect.text"),
             cards,
             4,
             self._address_label,
@@ -127,10 +136,7 @@ class ConnectDialog(QDialog):
         self.key.textChanged.connect(self._on_key)
         self.address.textChanged.connect(lambda _text: self._forget_result())
         self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
-        self._open.clicked.connect(self._on_open)
-        self._anyway.clicked.connect(lambda: self._tasks.start("keep", self._keep()))
         self._cancel.clicked.connect(self.reject)
-        self.go.clicked.connect(self._on_go)
         self.finished.connect(self._on_finished)
         self._language.changed.connect(self._retranslate)
 
@@ -294,8 +300,6 @@ class ConnectDialog(QDialog):
     def _retranslate(self) -> None:
         words, choice, server = self._language, self._choice, self._server
         self.setWindowTitle(words("connect.title"))
-        self._title.setText(words("connect.title"))
-        self._lead.setText(words("connect.text"))
         for number, one in enumerate(self._choices):
             row = provider_kind(one)
             found = self._servers.get(one)
@@ -318,15 +322,6 @@ class ConnectDialog(QDialog):
         self._page.setVisible(bool(note))
         for shown in (self._copy, self._open):
             shown.setVisible(bool(page))
-        self._address_label.setText(words("provider.base_url"))
-        self.address.setAccessibleName(words("provider.base_url"))
-        self.address.setPlaceholderText(words("connect.address.hint"))
         self._key_label.setText(words("connect.key.optional" if needs_address else "provider.key"))
-        self.key.setAccessibleName(words("provider.key"))
-        self.key.setPlaceholderText(words("provider.key.placeholder"))
-        self._copy.setText(words("connect.copy"))
-        self._open.setText(words("connect.open"))
-        self._anyway.setText(words("connect.anyway"))
         self._anyway.hide()
-        self._cancel.setText(words("link.cancel"))
         self.go.setText(words("connect.go"))

@@ -47,6 +47,7 @@ from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import paint_shortcut
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named, say
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY = Qt.ItemDataRole.UserRole
@@ -198,11 +199,10 @@ class Palette(QFrame):
         self._sessions: Sequence[SessionSummary] = ()
         self._hits: list[Entry] = []
         self._before: QWidget | None = None
-        self.box = PaletteBox()
+        self.box = say(PaletteBox(), language, name="palette.placeholder", hint="palette.placeholder")
         self.box.setProperty("kind", "palette")
         self.rows = PaletteRows(language, self)
-        self.list = QListView()
-        self.list.setObjectName("palette_list")
+        self.list = say(named("palette_list", QListView()), language, name="palette.found")
         self.list.setModel(self.rows)
         self.list.setItemDelegate(PaletteDelegate(look, self.list))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -229,8 +229,6 @@ class Palette(QFrame):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
         self.hide()
 
     def come(
@@ -344,8 +342,3 @@ class Palette(QFrame):
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         if self.isVisible() and now is not None and now is not self.box:
             self.leave()
-
-    def _retranslate(self) -> None:
-        self.box.setPlaceholderText(self._language("palette.placeholder"))
-        self.box.setAccessibleName(self._language("palette.placeholder"))
-        self.list.setAccessibleName(self._language("palette.found"))

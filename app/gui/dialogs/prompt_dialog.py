@@ -8,6 +8,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named
 
 
 class PromptDialog(QDialog):
@@ -21,8 +22,7 @@ class PromptDialog(QDialog):
         self.setObjectName("prompt_dialog")
         self.setWindowTitle(words("setup.prompt.of", name=name))
         self._generated = generated
-        self._box = TextBox(lines=14, most=14, submits=False)
-        self._box.setObjectName("prompt_text")
+        self._box = named("prompt_text", TextBox(lines=14, most=14, submits=False))
         self._box.setPlainText(prompt)
         self._box.setAccessibleName(self.windowTitle())
         title = plain_label("page_title")

@@ -13,6 +13,7 @@ from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.wording import named
 
 
 class ReadyGroupsDialog(QDialog):
@@ -31,8 +32,7 @@ class ReadyGroupsDialog(QDialog):
         self._groups = groups
         lead = plain_label("hint", wrap=True)
         lead.setText(words("ready_group.lead"))
-        self._list = QListWidget()
-        self._list.setObjectName("ready_groups")
+        self._list = named("ready_groups", QListWidget())
         self._list.setItemDelegate(TwoLineDelegate(look, self._list))
         self._list.setMouseTracking(True)
         self._list.setAccessibleName(words("ready_group.title"))
@@ -46,7 +46,7 @@ class ReadyGroupsDialog(QDialog):
         self._members = Paragraph("card_text")
         cancel = button("", "ready_cancel")
         cancel.setText(words("dialog.cancel"))
-        self._take = button("primary", "ready_take")
+        self._take = button("primary", "ready_take", self._on_take)
         self._take.setText(words("ready_group.take"))
         self._take.setDefault(True)
         vbox(
@@ -62,7 +62,6 @@ class ReadyGroupsDialog(QDialog):
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
         self._list.itemDoubleClicked.connect(lambda _item: self._on_take())
         cancel.clicked.connect(self.reject)
-        self._take.clicked.connect(self._on_take)
         self._list.setCurrentRow(0)
         self._list.setFocus()
 

@@ -7,6 +7,7 @@ from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 
 class RenameDialog(QDialog):
@@ -22,13 +23,12 @@ class RenameDialog(QDialog):
         self._before = title
         heading = plain_label("page_title")
         heading.setText(words("rename.title"))
-        self.field = QLineEdit(title)
-        self.field.setObjectName("rename_field")
+        self.field = named("rename_field", QLineEdit(title))
         self.field.setAccessibleName(words("rename.title"))
         self.field.selectAll()
         cancel = button("", "rename_cancel")
         cancel.setText(words("dialog.cancel"))
-        self._save = button("primary", "rename_save")
+        self._save = button("primary", "rename_save", self._on_save)
         self._save.setText(words("dialog.save"))
         self._save.setDefault(True)
         vbox(
@@ -42,7 +42,6 @@ class RenameDialog(QDialog):
         )
         self.resize(440, self.sizeHint().height())
         cancel.clicked.connect(self.reject)
-        self._save.clicked.connect(self._on_save)
         self.field.textChanged.connect(lambda text: self._save.setEnabled(bool(text.strip())))
 
     def _on_save(self) -> None:

@@ -12,6 +12,7 @@ from app.gui.display.session_kinds import kind_text
 from app.gui.display.style import Look
 from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 
 class RestoreDialog(ChoosingDialog):
@@ -31,10 +32,8 @@ class RestoreDialog(ChoosingDialog):
         )
         self._contents = contents
         self._say(self._facts())
-        self._missing = TickBox(look)
-        self._missing.setObjectName("restore_documents")
-        self._changed = TickBox(look)
-        self._changed.setObjectName("restore_replace")
+        self._missing = named("restore_documents", TickBox(look))
+        self._changed = named("restore_replace", TickBox(look))
         note = plain_label("hint", wrap=True)
         note.setText(words("restore.note"))
         self._fill()

@@ -33,11 +33,10 @@ class ChoosingDialog(QDialog):
         self.list = TickList(words, look, f"{name}_sessions", choice)
         self._cancel = button("", f"{name}_cancel")
         self._cancel.setText(words("dialog.cancel"))
-        self._go = button("primary", f"{name}_go")
+        self._go = button("primary", f"{name}_go", self._on_go)
         self._go.setText(go)
         self._go.setDefault(True)
         self._cancel.clicked.connect(self.reject)
-        self._go.clicked.connect(self._on_go)
 
     def _lay_out(self, *below: QWidget) -> None:
         """Put everything in its place, these under the list."""

@@ -13,6 +13,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Segmented, button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named
 
 FORM, PASTE = "form", "json"
 EXAMPLE = '{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "server-files", "~/notes"]}}}'
@@ -40,20 +41,15 @@ class ServerDialog(QDialog):
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
-        self.name = QLineEdit()
-        self.name.setObjectName("server_name")
-        self.line = QLineEdit()
-        self.line.setObjectName("server_line")
+        self.name = named("server_name", QLineEdit())
+        self.line = named("server_line", QLineEdit())
         self.line.setPlaceholderText(words("server.line.hint"))
-        self.variables = TextBox(lines=3, most=3, submits=False)
-        self.variables.setObjectName("server_variables")
+        self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
         self.variables.setPlaceholderText(words("server.variables.hint"))
-        self.json = TextBox(lines=10, most=10, submits=False)
-        self.json.setObjectName("server_json")
+        self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
         self.json.setAccessibleName(words("server.by_json"))
-        self.problem = plain_label("error", wrap=True)
-        self.problem.setObjectName("server_problem")
+        self.problem = named("server_problem", plain_label("error", wrap=True))
         lead = Paragraph("hint")
         lead.setText(words("server.arrives_off" if server is None else "server.asks_again"))
         form = QWidget()
@@ -64,8 +60,7 @@ class ServerDialog(QDialog):
             field.setAccessibleName(words(f"server.{key}"))
             fields.addWidget(label)
             fields.addWidget(field)
-        self.kept = plain_label("hint", wrap=True)
-        self.kept.setObjectName("server_kept")
+        self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
         fields.addWidget(self.kept)
         fields.addStretch(1)

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QLabel,
-    QSizePolicy,
-    QSpacerItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED_BYTES
 from app.gui.display.i18n import Language
@@ -22,6 +14,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ShorteningButton, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
+from app.gui.widgets.wording import say
 
 CARD_WIDTH = 292
 ANY_WIDTH = (1 << 24) - 1
@@ -106,7 +99,7 @@ class WelcomePage(QWidget):
         super().__init__(parent)
         self._language = language
         self._local_only = True
-        self._heading = plain_label("heading", wrap=True)
+        self._heading = say(plain_label("heading", wrap=True), language, "welcome.heading")
         self._lead = plain_label("lead", wrap=True)
         for label in (self._heading, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -298,7 +291,6 @@ class WelcomePage(QWidget):
     def _retranslate(self) -> None:
         self._retranslate_model()
         words = self._language
-        self._heading.setText(words("welcome.heading"))
         lead = words("welcome.lead" if self._local_only else "welcome.lead.connected")
         # A blank keeps the line's height.
         self._lead.setText(lead if self._known else " ")

@@ -14,6 +14,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.plan_list import PlanList
+from app.gui.widgets.wording import named, say
 
 
 class PlanPanel(QFrame):
@@ -34,19 +35,17 @@ class PlanPanel(QFrame):
         self._language = language
         self._session: Session | None = None
         self._read_only = False
-        self._title = ElidedLabel("title")
-        self._close = icon_button(look, "x", "plan_close")
+        self._title = say(ElidedLabel("title"), language, "plan.title")
+        self._close = icon_button(look, "x", "plan_close", self.close_requested)
         self._session_title = ElidedLabel("meta")
-        self._goal_title = plain_label("section")
-        self.goal = QLineEdit()
-        self.goal.setObjectName("plan_goal")
+        self._goal_title = say(plain_label("section"), language, "plan.goal")
+        self.goal = say(named("plan_goal", QLineEdit()), language, name="plan.goal", hint="plan.goal.hint")
         self.goal.setMaxLength(MAX_ITEM)
-        self._todo_title = plain_label("section")
+        self._todo_title = say(plain_label("section"), language, "plan.todos")
         self._done = plain_label("hint")
         self._teach = Paragraph("hint")
         self.list = PlanList(language, look, "panel_plan")
         self._lay_out()
-        self._close.clicked.connect(self.close_requested)
         self.goal.editingFinished.connect(self._on_goal)
         self.list.plan_requested.connect(self.plan_requested)
         self.list.item_removed.connect(self.item_removed)
@@ -89,13 +88,8 @@ class PlanPanel(QFrame):
         words, session = self._language, self._session
         plan = (session.plan if session else None) or Plan()
         editable = session is not None and not self._read_only
-        self._title.setText(words("plan.title"))
         name_button(self._close, words("panel.close"), words.keys("plan"))
         self._session_title.setText(session.title if session else "")
-        self._goal_title.setText(words("plan.goal"))
-        self._todo_title.setText(words("plan.todos"))
-        self.goal.setPlaceholderText(words("plan.goal.hint"))
-        self.goal.setAccessibleName(words("plan.goal"))
         if not (self.goal.hasFocus() and self.goal.isModified()) and self.goal.text() != plan.goal:
             self.goal.setText(plan.goal)
         count, done = len(plan.items), len(plan.items) - len(plan.open)

@@ -101,7 +101,7 @@ class RightPanel(QFrame):
         self._language = language
         self._names, self._words, self._command = names, words, command
         self.tabs = TabRow(names, tabs_name)
-        self._close = icon_button(look, "x", "panel_close")
+        self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
         self._pages = QStackedWidget()
@@ -109,7 +109,6 @@ class RightPanel(QFrame):
             self._pages.addWidget(page)
         vbox(self.tabs, (self._pages, 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.tabs.chosen.connect(self._on_chosen)
-        self._close.clicked.connect(self.close_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
 

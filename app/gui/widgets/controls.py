@@ -1,9 +1,9 @@
 """Buttons, tick boxes and choices as the look draws them; all are the native widgets underneath."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -85,16 +85,27 @@ class IconButton(QToolButton):
         self.setIcon(self._look.icon(self._name, side=ICON))
 
 
-def button(kind: str = "", name: str = "") -> Button:
-    """Return a push button; `kind` is primary, plain, link or "" (outlined)."""
-    return Button(kind, name)
+Clicked = Callable[[], object] | SignalInstance | None
 
 
-def icon_button(look: Look, icon: str, name: str = "", *, checkable: bool = False) -> IconButton:
+def button(kind: str = "", name: str = "", clicked: Clicked = None, *, text: str = "") -> Button:
+    """Return a push button; `kind` is primary, plain, link or "" (outlined), `clicked` is called or emitted."""
+    result = Button(kind, name)
+    result.setText(text)
+    if clicked is not None:
+        result.clicked.connect(clicked)
+    return result
+
+
+def icon_button(
+    look: Look, icon: str, name: str = "", clicked: Clicked = None, *, checkable: bool = False
+) -> IconButton:
     """Return a button that is only an icon; `name_button` gives it its words."""
     result = IconButton(look, icon)
     result.setObjectName(name)
     result.setCheckable(checkable)
+    if clicked is not None:
+        result.clicked.connect(clicked)
     return result
 
 

@@ -14,18 +14,14 @@ from app.gui.display.style import Look
 from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button, icon_button, name_button, scrolling
+from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.save_state import SaveState
+from app.gui.widgets.wording import say
 
 MARGIN = 24
 # What a version differs in, by the words of the fields.
-FIELD_OF = {
-    "provider": "model",
-    "mcp_servers": "servers",
-    "max_depth": "limits",
-    "max_steps": "limits",
-}
+FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits", "max_steps": "limits"}
 
 
 class AssistantEditor(QWidget):
@@ -53,24 +49,35 @@ class AssistantEditor(QWidget):
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
         self.state = SaveState(language, "assistant_state")
-        self._versions = icon_button(look, "history", "assistant_versions")
-        self._share = icon_button(look, "share", "assistant_share")
-        self._chat = button("primary", "assistant_chat")
+        self._versions = say(
+            icon_button(
+                look, "history", "assistant_versions", lambda: self.versions_requested.emit(self.agent_id)
+            ),
+            language,
+            tip="assistant.versions",
+        )
+        self._share = say(
+            icon_button(look, "share", "assistant_share", lambda: self.share_requested.emit(self.agent_id)),
+            language,
+            tip="assistant.share",
+        )
+        self._chat = say(
+            button("primary", "assistant_chat", lambda: self.chat_requested.emit(self.agent_id)),
+            language,
+            "assistant.chat_with",
+        )
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner.setProperty("tone", "accent")
         self._banner_text = plain_label(wrap=True)
-        self._banner_act = button("", "assistant_banner_act")
-        self._banner_back = button("plain", "assistant_banner_back")
+        self._banner_act = button("", "assistant_banner_act", self._on_banner)
+        self._banner_back = say(
+            button("plain", "assistant_banner_back", self._show_again), language, "assistant.version.back"
+        )
         self.form = AssistantForm(language, look)
         self.state.due.connect(self.save_now)
         self._lay_out()
         self.form.changed.connect(self._on_changed)
-        self._chat.clicked.connect(lambda: self.chat_requested.emit(self.agent_id))
-        self._share.clicked.connect(lambda: self.share_requested.emit(self.agent_id))
-        self._versions.clicked.connect(lambda: self.versions_requested.emit(self.agent_id))
-        self._banner_act.clicked.connect(self._on_banner)
-        self._banner_back.clicked.connect(self._show_again)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -252,9 +259,4 @@ class AssistantEditor(QWidget):
         column.addWidget(scrolling(body, keeps_bar=True), 1)
 
     def _retranslate(self) -> None:
-        words = self._language
-        name_button(self._versions, words("assistant.versions"))
-        name_button(self._share, words("assistant.share"))
-        self._chat.setText(words("assistant.chat_with"))
-        self._banner_back.setText(words("assistant.version.back"))
         self._show_banner()

@@ -21,6 +21,7 @@ from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
 MOST_LINE = 300
@@ -57,24 +58,20 @@ class AssistantForm(QWidget):
         self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
         self.name = _line("assistant_name", MOST_NAME)
         self.role = _line("assistant_role", MOST_NAME)
-        self.model = ModelChoice(language, look)
-        self.model.setObjectName("assistant_model")
+        self.model = named("assistant_model", ModelChoice(language, look))
         self.description = _line("assistant_description", MOST_LINE)
-        self.instructions = TextBox(lines=6, most=18, submits=False)
-        self.instructions.setObjectName("assistant_instructions")
+        self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
         self.tools = ChipList(language, look, "assistant_tools")
         self.sub_agents = ChipList(language, look, "assistant_sub_agents")
         self.servers = ChipList(language, look, "assistant_servers")
-        self.deep = NumberBox("assistant_depth", 0, DEEPEST)
-        self.steps = NumberBox("assistant_steps", 1, MOST_STEPS)
+        self.deep = say(NumberBox("assistant_depth", 0, DEEPEST), language, name="assistant.depth.name")
+        self.steps = say(NumberBox("assistant_steps", 1, MOST_STEPS), language, name="assistant.steps.name")
         self._limit_labels = [plain_label("hint") for _ in range(3)]
-        self._tools_hint = Paragraph("hint")
-        self._servers_hint = Paragraph("hint")
-        self.pages = TextBox(lines=2, most=6, submits=False)
-        self.pages.setObjectName("assistant_pages")
+        self._tools_hint = say(Paragraph("hint"), language, "assistant.tools.text")
+        self._servers_hint = say(Paragraph("hint"), language, "assistant.servers.text")
+        self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
-        self.enabled = TickBox(look)
-        self.enabled.setObjectName("assistant_enabled")
+        self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
@@ -287,13 +284,8 @@ class AssistantForm(QWidget):
             (self.servers, "servers"),
         ):
             chips.set_words(words(f"assistant.field.{name}"), words(f"assistant.none.{name}"))
-        self._tools_hint.setText(words("assistant.tools.text"))
-        self._servers_hint.setText(words("assistant.servers.text"))
         for label, text in zip(self._limit_labels, words("assistant.limits.row").split("{}"), strict=True):
             label.setText(text.strip())
-        self.deep.setAccessibleName(words("assistant.depth.name"))
-        self.steps.setAccessibleName(words("assistant.steps.name"))
-        self.enabled.setText(words("assistant.enabled"))
         self.set_choices(self._choices)
 
 

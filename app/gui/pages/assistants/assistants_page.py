@@ -17,6 +17,7 @@ from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import say
 
 CARDS_WIDTH = 300
 NARROW = 760
@@ -35,11 +36,10 @@ class AssistantsPage(QWidget):
         self._agents: dict[str, Agent] = {}
         self._tools: Sequence[ToolChoice] = ()
         self._built_in: frozenset[str] = frozenset()
-        self._title = plain_label("field")
-        self.cards = AssistantCards(language, look)
-        self._new = button("", "assistants_new")
+        self._title = say(plain_label("field"), language, "side.assistants")
+        self.cards = say(AssistantCards(language, look), language, name="side.assistants")
+        self._new = say(button("", "assistants_new", self.new_requested), language, "assistant.new")
         self._new.dress(look, "plus", "text")
-        self._bring_in = button("plain", "assistants_bring_in")
         self.editor = AssistantEditor(language, look)
         self._side = QFrame()
         self._side.setProperty("kind", "cards")
@@ -47,8 +47,6 @@ class AssistantsPage(QWidget):
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
         self.cards.edit_requested.connect(self._on_edit)
-        self._new.clicked.connect(self.new_requested)
-        self._bring_in.clicked.connect(self.bring_in_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -103,7 +101,15 @@ class AssistantsPage(QWidget):
         vbox(
             self._title,
             (self.cards, 1),
-            hbox(self._new, self._bring_in, STRETCH),
+            hbox(
+                self._new,
+                say(
+                    button("plain", "assistants_bring_in", self.bring_in_requested),
+                    self._language,
+                    "assistant.bring_in",
+                ),
+                STRETCH,
+            ),
             inside=self._side,
             margins=(16, 14, 12, 14),
             spacing=9,
@@ -111,9 +117,4 @@ class AssistantsPage(QWidget):
         hbox(self._side, (self.editor, 1), inside=self, spacing=0)
 
     def _retranslate(self) -> None:
-        words = self._language
-        self._title.setText(words("side.assistants"))
-        self.cards.setAccessibleName(words("side.assistants"))
-        self._new.setText(words("assistant.new"))
-        self._bring_in.setText(words("assistant.bring_in"))
         self._show_cards(self.editor.agent_id)

@@ -59,12 +59,12 @@ class ChatComposer(Composer):
         self.setAcceptDrops(True)
         self._editing = QFrame()
         self._editing_text = ElidedLabel("meta")
-        self._editing_cancel = button("link", "edit_cancel")
-        self.attach = icon_button(look, "paperclip", "attach_button")
+        self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
+        self.attach = icon_button(look, "paperclip", "attach_button", self.attach_requested)
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
-        self.stop = button("", "stop_button")
+        self.stop = button("", "stop_button", self.stop_requested)
         self.stop.dress(look, "square", "text")
         # One line for two menus: a group's tools are its members'.
         self.settings_mode = QAction(self)
@@ -240,9 +240,6 @@ class ChatComposer(Composer):
             before = widget
 
     def _connect(self) -> None:
-        self.attach.clicked.connect(self.attach_requested)
-        self.stop.clicked.connect(self.stop_requested)
-        self._editing_cancel.clicked.connect(self.edit_cancelled)
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.strip.changed.connect(self._on_text_changed)
         self.readings.cancelled.connect(self.reading_cancelled)

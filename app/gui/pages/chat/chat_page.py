@@ -105,12 +105,7 @@ class ChatPage(ConversationView):
         self._show_state()
 
     def show_session(
-        self,
-        session: ChatSession,
-        messages: Sequence[Message],
-        *,
-        read_only: bool = False,
-        damaged: int = 0,
+        self, session: ChatSession, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
     ) -> None:
         self._follow(messages)
         super().show_session(session, messages, read_only=read_only, damaged=damaged)

@@ -14,6 +14,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.wording import named
 
 HEIGHT = 27
 _TONES = {WORKING: "accent", HELPED: "accent", ASKING: "warn", GONE: "error"}
@@ -35,8 +36,7 @@ class MemberRow(QFrame):
         self._avatar = Avatar(look, 20)
         self._name = ElidedLabel("name")
         self.chip = Chip(look)
-        self.menu = QMenu(self)
-        self.menu.setObjectName("member_menu")
+        self.menu = named("member_menu", QMenu(self))
         hbox(self._avatar, (self._name, 1), self.chip, inside=self, margins=(2, 2, 4, 2), spacing=8)
 
     def changeEvent(self, event: QEvent) -> None:

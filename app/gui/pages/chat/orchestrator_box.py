@@ -24,16 +24,10 @@ from app.gui.display.style import Look
 from app.gui.pages.chat.group_work import GroupWork
 from app.gui.pages.chat.member_list import MemberList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import (
-    TickBox,
-    button,
-    icon_button,
-    name_button,
-    put_in_tab_order,
-    scrolling,
-)
+from app.gui.widgets.controls import TickBox, button, icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
 from app.gui.widgets.plan_list import PlanList
+from app.gui.widgets.wording import named, say
 
 HEAD = 44
 NARROW = 560
@@ -127,28 +121,27 @@ class OrchestratorBox(QFrame):
         self._editable = True
         self._dot = Gauge(look, dot=True)
         self._bar = Gauge(look, dot=False)
-        self._title = ElidedLabel("value")
+        self._title = say(ElidedLabel("value"), language, "group.orchestrator")
         self._group = ElidedLabel("meta")
         self._done = plain_label("hint")
         self._meta = ElidedLabel("meta")
         self._whole = plain_label("meta", wrap=True)
-        self.pause = button("", "orchestrator_pause")
+        self.pause = button("", "orchestrator_pause", self._on_pause)
         self.pause.dress(look, "pause", "text")
-        self.stop = button("", "orchestrator_stop")
+        self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
         self.stop.dress(look, "square", "text")
-        self.without = button("link", "orchestrator_without")
-        self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle")
+        self.without = button("link", "orchestrator_without", self.given_up)
+        self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
         self.members = MemberList(language, look)
-        self.asks = TickBox(look)
-        self.asks.setObjectName("ask_before_hand_over")
+        self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body = QFrame()
         self._between = QFrame()
         self._between.setProperty("kind", "line")
         self._between.setMinimumSize(1, 1)
-        self._plan_title = plain_label("section")
-        self._members_title = plain_label("section")
+        self._plan_title = say(plain_label("section"), language, "box.plan")
+        self._members_title = say(plain_label("section"), language, "box.members")
         self._lay_out()
         self._connect()
         self.unfold(False)
@@ -239,10 +232,6 @@ class OrchestratorBox(QFrame):
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
-        self.toggle.clicked.connect(self._on_toggled)
-        self.pause.clicked.connect(self._on_pause)
-        self.stop.clicked.connect(self.stop_requested)
-        self.without.clicked.connect(self.given_up)
         self.plan.plan_requested.connect(self.plan_requested)
         self.plan.item_removed.connect(self.item_removed)
         self.members.member_called.connect(self.member_called)
@@ -268,12 +257,8 @@ class OrchestratorBox(QFrame):
 
     def _retranslate(self) -> None:
         words, session, work = self._language, self._session, self._work
-        self._plan_title.setText(words("box.plan"))
-        self._members_title.setText(words("box.members"))
-        name_button(self.stop, words("box.stop"))
         name_button(self.pause, words("box.pause_now" if self._pausing else "box.pause"))
         name_button(self.toggle, words("box.fold" if self.is_unfolded else "box.unfold"))
-        self.asks.setText(words("box.ask"))
         self.asks.setToolTip(words("box.ask.hint"))
         if session is None:
             return
@@ -281,7 +266,6 @@ class OrchestratorBox(QFrame):
         done, count = len(plan.items) - len(plan.open), len(plan.items)
         self._dot.show_tone(_DOTS.get(session.status, "text_3"))
         self._bar.show_done(done, count)
-        self._title.setText(words("group.orchestrator"))
         self._group.setText(session.group.name)
         self._done.setText(words("box.done", done=done, count=count) if count else "")
         turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)

@@ -36,12 +36,11 @@ class StateLine(QFrame):
         self._held = False
         self._retry: tuple[str, str, float] | None = None
         self._text = plain_label(wrap=True)
-        self.resume = button("", "chat_resume")
+        self.resume = button("", "chat_resume", self._on_clicked)
         hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._countdown.timeout.connect(self._refresh)
-        self.resume.clicked.connect(self._on_clicked)
         language.changed.connect(self._refresh)
         self._refresh()
 

@@ -18,6 +18,7 @@ from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
 from app.gui.widgets.label import plain_label, plain_tip
 from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
 MOST_TURNS = 200
@@ -45,24 +46,29 @@ class GroupForm(QWidget):
         self.members: tuple[str, ...] = ()
         self._titles = {name: plain_label("field") for name in ("name", "members", "orchestrator")}
         self.errors = {name: plain_label("error", wrap=True) for name in ERRORS}
-        self.name = QLineEdit()
-        self.name.setObjectName("group_name")
+        self.name = say(named("group_name", QLineEdit()), language, name="assistant.field.name")
         self.name.setMaxLength(MOST_NAME)
-        self.cards = AssistantCards(language, look, "member_cards", "group.remove")
+        self.cards = say(
+            AssistantCards(language, look, "member_cards", "group.remove"), language, name="group.members"
+        )
         self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._add = button("", "group_add_member")
+        self._add = say(button("", "group_add_member"), language, "group.add_member")
         self._add.dress(look, "plus", "text")
         self._offers = QMenu(self._add)
         self._add.setMenu(self._offers)
-        self.model = ModelChoice(language, look)
-        self.model.setObjectName("group_model")
-        self.turns = NumberBox("group_turns", 1, MOST_TURNS)
+        self.model = say(
+            named("group_model", ModelChoice(language, look)), language, name="group.orchestrator.model"
+        )
+        self.turns = say(NumberBox("group_turns", 1, MOST_TURNS), language, name="group.turns.name")
         self._before_turns, self._after_turns = plain_label("hint"), plain_label("hint")
-        self.ask = TickBox(look)
-        self.ask.setObjectName("group_ask")
-        self._instructions_label = plain_label("field")
-        self.instructions = TextBox(lines=4, most=10, submits=False)
-        self.instructions.setObjectName("group_instructions")
+        self.ask = say(named("group_ask", TickBox(look)), language, "group.ask")
+        self._instructions_label = say(plain_label("field"), language, "assistant.field.instructions")
+        self.instructions = say(
+            named("group_instructions", TextBox(lines=4, most=10, submits=False)),
+            language,
+            name="group.instructions",
+            hint="group.instructions.hint",
+        )
         self._lay_out()
         self.cards.chosen.connect(self.member_chosen)
         self.cards.delete_requested.connect(self.remove)
@@ -216,17 +222,8 @@ class GroupForm(QWidget):
         self._titles["name"].setText(words("assistant.field.name"))
         self._titles["members"].setText(words("group.members"))
         self._titles["orchestrator"].setText(words("group.orchestrator"))
-        self._instructions_label.setText(words("assistant.field.instructions"))
-        self._add.setText(words("group.add_member"))
         before, after = words("group.turns").split("{}")
         self._before_turns.setText(before.strip())
         self._after_turns.setText(after.strip())
-        self.ask.setText(words("group.ask"))
         self.ask.setToolTip(words("group.ask.text"))
-        self.name.setAccessibleName(words("assistant.field.name"))
-        self.cards.setAccessibleName(words("group.members"))
-        self.model.setAccessibleName(words("group.orchestrator.model"))
-        self.turns.setAccessibleName(words("group.turns.name"))
-        self.instructions.setAccessibleName(words("group.instructions"))
-        self.instructions.setPlaceholderText(words("group.instructions.hint"))
         self.show_members(self.cards.current_id())

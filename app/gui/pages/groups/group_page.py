@@ -46,9 +46,9 @@ class GroupPage(QWidget):
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
         # What stands at the top is made first: Tab goes in that order.
-        self._share = button("", "group_share")
+        self._share = button("", "group_share", lambda: self.share_requested.emit(self.group_id))
         self._share.dress(look, "share", "text")
-        self._chat = button("primary", "group_chat")
+        self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.group_id))
         self.form = GroupForm(language, look)
         self.editor = AssistantEditor(language, look, embedded=True)
         self.state = SaveState(language, "group_state")
@@ -63,8 +63,6 @@ class GroupPage(QWidget):
         self.form.changed.connect(self._on_changed)
         self.form.member_chosen.connect(lambda _member: self._show_member())
         self.form.cards.edit_requested.connect(self._on_edit)
-        self._share.clicked.connect(lambda: self.share_requested.emit(self.group_id))
-        self._chat.clicked.connect(lambda: self.chat_requested.emit(self.group_id))
         language.changed.connect(self._retranslate)
         self._retranslate()
 

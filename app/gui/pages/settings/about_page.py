@@ -10,6 +10,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import say
 
 MARK = 56
 LICENCE = "MIT"
@@ -35,9 +36,10 @@ class AboutPage(QWidget):
         self._language = language
         mark = QLabel()
         mark.setPixmap(look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
-        self._name, self.version = plain_label("page_title"), plain_label("card_text", wrap=True)
+        self._name = say(plain_label("page_title"), language, "app.name")
+        self.version = plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._text, self._parts = Paragraph("card_text"), plain_label("field")
+        self._text = Paragraph("card_text")
         card = QFrame()
         card.setProperty("kind", "card")
         lines = vbox(inside=card, margins=(14, 8, 14, 8), spacing=6)
@@ -51,7 +53,7 @@ class AboutPage(QWidget):
         vbox(
             hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16),
             self._text,
-            self._parts,
+            say(plain_label("field"), language, "about.parts"),
             card,
             inside=self,
             spacing=12,
@@ -62,7 +64,6 @@ class AboutPage(QWidget):
     def retranslate(self) -> None:
         """Draw every word anew."""
         words = self._language
-        self._name.setText(words("app.name"))
         self.version.setText(
             words(
                 "about.version",
@@ -73,4 +74,3 @@ class AboutPage(QWidget):
             )
         )
         self._text.setText(words("about.text", licence=LICENCE))
-        self._parts.setText(words("about.parts"))

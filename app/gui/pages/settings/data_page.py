@@ -27,6 +27,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import say
 
 Found = TypeVar("Found")
 
@@ -52,10 +53,8 @@ class DataPage(QWidget):
         self._thrown: tuple[Thrown, ...] = ()
         self._parts: tuple[PartSize, ...] = ()
         self._gone = False
-        self._lead = Paragraph("card_text")
         self._path = plain_label("value", wrap=True)
         self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._open_folder = button("", "data_open_folder")
         self._sizes = plain_label("hint", wrap=True)
         self._line = WorkLine(language, "data")
         self.said = self._line.said
@@ -64,16 +63,9 @@ class DataPage(QWidget):
             look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
         )
         self.bin = KeptList(look, "data_bin", (("restore", True), ("remove", True), ("empty", True)))
-        self._away_title = plain_label("field")
-        self._away = plain_label("hint", wrap=True)
-        self._import = button("", "data_import")
-        self._export_all = button("", "data_export_all")
-        self._problems_title = plain_label("field")
+        self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
-        self._open_folder.clicked.connect(self._on_open_folder)
-        self._import.clicked.connect(self._on_import)
-        self._export_all.clicked.connect(self._on_export_all)
         self.backups.asked.connect(self._on_backups)
         self.bin.asked.connect(self._on_bin)
         language.changed.connect(self.retranslate)
@@ -91,9 +83,7 @@ class DataPage(QWidget):
     def retranslate(self) -> None:
         """Draw every word anew."""
         words = self._language
-        self._lead.setText(words("settings.data.text"))
         self._path.setText(str(self._data_dir))
-        self._open_folder.setText(words("settings.data.open"))
         self.backups.set_words(
             words("data.backups"),
             words("data.backups.text"),
@@ -106,12 +96,7 @@ class DataPage(QWidget):
             words("data.bin.none"),
             (words("data.bin.restore"), words("data.bin.remove"), words("data.bin.empty")),
         )
-        self._away_title.setText(words("data.away"))
-        self._away.setText(words("data.away.text"))
-        self._import.setText(words("data.import"))
-        self._export_all.setText(words("data.export_all"))
         problems = [words.file_problem(problem) for problem in self._engine.problems()]
-        self._problems_title.setText(words("settings.data.problems"))
         self._problems.setText("\n".join(problems))
         self._problems_title.setVisible(bool(problems))
         self._problems.setVisible(bool(problems))
@@ -125,17 +110,34 @@ class DataPage(QWidget):
     def _lay_out(self) -> None:
         body = QWidget()
         vbox(
-            self._lead,
-            hbox((self._path, 1), (self._open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10),
+            say(Paragraph("card_text"), self._language, "settings.data.text"),
+            hbox(
+                (self._path, 1),
+                (
+                    say(
+                        button("", "data_open_folder", self._on_open_folder),
+                        self._language,
+                        "settings.data.open",
+                    ),
+                    0,
+                    Qt.AlignmentFlag.AlignTop,
+                ),
+                spacing=10,
+            ),
             self._sizes,
             self._problems_title,
             self._problems,
             8,
             self.backups,
             8,
-            self._away_title,
-            self._away,
-            hbox(self._import, self._export_all, STRETCH, spacing=8),
+            say(plain_label("field"), self._language, "data.away"),
+            say(plain_label("hint", wrap=True), self._language, "data.away.text"),
+            hbox(
+                say(button("", "data_import", self._on_import), self._language, "data.import"),
+                say(button("", "data_export_all", self._on_export_all), self._language, "data.export_all"),
+                STRETCH,
+                spacing=8,
+            ),
             8,
             self.bin,
             STRETCH,

@@ -10,6 +10,7 @@ from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
+from app.gui.widgets.wording import say
 
 ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 
@@ -27,8 +28,8 @@ class PartnersPage(QWidget):
         self.list.setObjectName(f"settings_{kind}_list")
         self.list.setItemDelegate(TwoLineDelegate(look, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._edit = button("", f"settings_{kind}_edit")
-        self._new = button("link", f"settings_{kind}_new")
+        self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
+        self._new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
         self._new.dress(look, "plus", "accent")
         vbox(
             self._lead,
@@ -44,8 +45,6 @@ class PartnersPage(QWidget):
         self.list.itemSelectionChanged.connect(
             lambda: self._edit.setEnabled(self.list.currentItem() is not None)
         )
-        self._edit.clicked.connect(self._open)
-        self._new.clicked.connect(lambda: self.opened.emit(""))
         language.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -68,7 +67,6 @@ class PartnersPage(QWidget):
         self._lead.setText(words(f"settings.{kind}.text"))
         self._none.setText(words(f"settings.{kind}.none"))
         self.list.setAccessibleName(words(f"settings.{kind}"))
-        self._edit.setText(words("settings.edit"))
         self._new.setText(words(f"settings.{kind}.new"))
         self.refresh()
 

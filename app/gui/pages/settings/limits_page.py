@@ -12,6 +12,7 @@ from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.widgets.boxes import Stretch, hbox, vbox
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 ENGINES = ("duckduckgo", "searxng")
 
@@ -24,21 +25,23 @@ class LimitsPage(QWidget):
     def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
         super().__init__()
         self._language, self._settings = language, settings
-        self._search_label = plain_label("field")
-        self.engine = Choice(look)
-        self.engine.setObjectName("limits_engine")
-        self.address = QLineEdit()
-        self.address.setObjectName("limits_address")
+        self.engine = say(named("limits_engine", Choice(look)), language, name="limits.engine")
+        self.address = say(
+            named("limits_address", QLineEdit()),
+            language,
+            name="limits.engine.searxng",
+            hint="limits.address.hint",
+        )
         self.problem = plain_label("error")
-        self._title, self._lead = plain_label("field"), Paragraph("hint")
+        self._title = say(plain_label("field"), language, "limits.title")
         self.rows = SettingsRows(language, look, settings, "limits")
         vbox(
-            self._search_label,
+            say(plain_label("field"), language, "limits.engine"),
             hbox(self.engine, (self.address, 1), Stretch(0)),
             self.problem,
             6,
             self._title,
-            self._lead,
+            say(Paragraph("hint"), language, "limits.text"),
             self.rows,
             inside=self,
             spacing=8,
@@ -80,16 +83,10 @@ class LimitsPage(QWidget):
     def retranslate(self) -> None:
         """Draw every word anew."""
         words, row = self._language, max(0, self.engine.currentIndex())
-        self._search_label.setText(words("limits.engine"))
-        self.engine.setAccessibleName(words("limits.engine"))
         self.engine.clear()
         for name in ENGINES:
             self.engine.addItem(words(f"limits.engine.{name}"), name)
         self.engine.setCurrentIndex(row)
-        self.address.setPlaceholderText(words("limits.address.hint"))
-        self.address.setAccessibleName(words("limits.engine.searxng"))
-        self._title.setText(words("limits.title"))
-        self._lead.setText(words("limits.text"))
 
     def _on_engine(self) -> None:
         own = self.engine.currentData() == ENGINES[1]

@@ -18,6 +18,7 @@ from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 from app.gui.widgets.search import SearchBox
+from app.gui.widgets.wording import named, say
 
 
 class ModelsPage(QWidget):
@@ -32,31 +33,23 @@ class ModelsPage(QWidget):
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
         self._language, self._engine, self._tasks = language, engine, tasks
-        self._lead = Paragraph("card_text")
-        self.search = SearchBox(look, "models_search")
-        self._refresh = button("", "models_refresh")
+        self.search = say(
+            SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
+        )
+        self._refresh = say(button("", "models_refresh", self._on_refresh), language, "models.refresh")
         self._refresh.dress(look, "refresh-cw")
-        self.list = ModelRows(look)
-        self._nothing = plain_label("hint")
-        self.result = plain_label("hint", wrap=True)
-        self.result.setObjectName("models_result")
-        self._first = button("", "models_first")
-        self._remove = button("link", "models_remove")
-        self._own_label = plain_label("field")
-        self._provider = Choice(look)
-        self._provider.setObjectName("models_provider")
-        self.own = QLineEdit()
-        self.own.setObjectName("models_own")
-        self._add = button("", "models_add")
+        self.list = say(ModelRows(look), language, name="settings.models")
+        self._nothing = say(plain_label("hint"), language, "models.nothing")
+        self.result = named("models_result", plain_label("hint", wrap=True))
+        self._first = say(button("", "models_first", self._on_first), language, "models.first")
+        self._remove = say(button("link", "models_remove", self._on_remove), language, "provider.remove")
+        self._provider = say(named("models_provider", Choice(look)), language, name="models.provider")
+        self.own = say(named("models_own", QLineEdit()), language, name="models.own", hint="models.own.hint")
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._filter())
         self.list.ticked.connect(self._on_ticked)
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_first())
-        self._refresh.clicked.connect(self._on_refresh)
-        self._first.clicked.connect(self._on_first)
-        self._remove.clicked.connect(self._on_remove)
-        self._add.clicked.connect(self._on_add)
         self.own.returnPressed.connect(self._on_add)
         language.changed.connect(self.retranslate)
         self.retranslate()
@@ -88,31 +81,21 @@ class ModelsPage(QWidget):
 
     def retranslate(self) -> None:
         """Draw every word anew."""
-        words = self._language
-        self._lead.setText(words("models.text"))
-        self.search.setPlaceholderText(words("models.search"))
-        self.search.setAccessibleName(words("models.search"))
-        self._refresh.setText(words("models.refresh"))
-        self.list.setAccessibleName(words("settings.models"))
-        self._nothing.setText(words("models.nothing"))
-        self._first.setText(words("models.first"))
-        self._remove.setText(words("provider.remove"))
-        self._own_label.setText(words("models.own"))
-        self._provider.setAccessibleName(words("models.provider"))
-        self.own.setPlaceholderText(words("models.own.hint"))
-        self.own.setAccessibleName(words("models.own"))
-        self._add.setText(words("models.add"))
         self.refresh()
 
     def _lay_out(self) -> None:
         vbox(
-            self._lead,
+            say(Paragraph("card_text"), self._language, "models.text"),
             hbox((self.search, 1), self._refresh),
             (self.list, 1),
             self._nothing,
             hbox((self.result, 1), self._remove, self._first),
-            self._own_label,
-            hbox(self._provider, (self.own, 1), self._add),
+            say(plain_label("field"), self._language, "models.own"),
+            hbox(
+                self._provider,
+                (self.own, 1),
+                say(button("", "models_add", self._on_add), self._language, "models.add"),
+            ),
             inside=self,
             margins=(22, 20, 22, 14),
             spacing=10,

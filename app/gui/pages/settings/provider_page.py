@@ -16,6 +16,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 MODELS_SHOWN = 6
 # What the keyring has not done yet, but may still do.
@@ -43,26 +44,25 @@ class ProviderPage(QWidget):
         self._tasks = tasks
         self._asked_at = 0.0
         self._title = plain_label("page_title")
-        self._about = plain_label("card_text", wrap=True)
-        self.enabled = TickBox(look)
-        self.enabled.setObjectName("provider_enabled")
+        self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
+        self.enabled = say(named("provider_enabled", TickBox(look)), language, "provider.enabled")
         self._labels = {name: plain_label("field") for name in ("base_url", "models", "key")}
-        self.base_url = QLineEdit()
-        self.base_url.setObjectName("provider_base_url")
-        self.models = QLineEdit()
-        self.models.setObjectName("provider_models")
-        self.key = QLineEdit()
-        self.key.setObjectName("provider_key")
+        self.base_url = named("provider_base_url", QLineEdit())
+        self.models = named("provider_models", QLineEdit())
+        self.key = say(named("provider_key", QLineEdit()), language, hint="provider.key.placeholder")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self._key_source = Paragraph("hint")
-        self._save_key = button("", "provider_save_key")
-        self._remove_key = button("link", "provider_remove_key")
-        self._unlock = button("link", "provider_unlock")
-        self._save = button("primary", "provider_save")
-        self._test = button("", "provider_test")
-        self._remove = button("link", "provider_remove")
-        self.result = plain_label("hint", wrap=True)
-        self.result.setObjectName("provider_result")
+        self._save_key = say(
+            button("", "provider_save_key", self._on_save_key), language, "provider.key.save"
+        )
+        self._remove_key = say(
+            button("link", "provider_remove_key", self._on_remove_key), language, "provider.key.remove"
+        )
+        self._unlock = say(button("link", "provider_unlock", self._on_unlock), language, "keyring.unlock")
+        self._save = say(button("primary", "provider_save", self._on_save), language, "provider.save")
+        self._test = say(button("", "provider_test", self._on_test), language, "provider.test")
+        self._remove = say(button("link", "provider_remove", self._on_remove), language, "provider.remove")
+        self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
         self._clock = QTimer(self)
         self._clock.setInterval(500)
@@ -71,13 +71,7 @@ class ProviderPage(QWidget):
         self._fill()
         self._retranslate()
         self.enabled.toggled.connect(lambda _on: self._on_save())
-        self._save.clicked.connect(self._on_save)
-        self._save_key.clicked.connect(self._on_save_key)
         self.key.returnPressed.connect(self._on_save_key)
-        self._remove_key.clicked.connect(self._on_remove_key)
-        self._unlock.clicked.connect(self._on_unlock)
-        self._test.clicked.connect(self._on_test)
-        self._remove.clicked.connect(self._on_remove)
         language.changed.connect(self._retranslate)
 
     @property
@@ -303,8 +297,6 @@ class ProviderPage(QWidget):
         words, status = self._language, self._status
         kind = provider_kind(status.config.kind)
         self._title.setText(words.provider(status))
-        self._about.setText(words("provider.embedded.text"))
-        self.enabled.setText(words("provider.enabled"))
         for name, label in self._labels.items():
             label.setText(words(f"provider.{name}"))
         for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
@@ -317,16 +309,9 @@ class ProviderPage(QWidget):
             self.models.setPlaceholderText(
                 words("provider.models.placeholder", models=models) if models else ""
             )
-        self.key.setPlaceholderText(words("provider.key.placeholder"))
         locked = status.problem == "keyring_locked"
         unread = status.problem if status.problem.startswith("keyring_") else "none"
         source = status.key_source or (unread if status.needs_key else "not_needed")
         self._key_source.setText(words(f"provider.key.{source}"))
-        self._save_key.setText(words("provider.key.save"))
-        self._unlock.setText(words("keyring.unlock"))
         self._unlock.setVisible(locked)
-        self._remove_key.setText(words("provider.key.remove"))
         self._remove_key.setVisible(status.key_source in ("keyring", "session"))
-        self._save.setText(words("provider.save"))
-        self._test.setText(words("provider.test"))
-        self._remove.setText(words("provider.remove"))

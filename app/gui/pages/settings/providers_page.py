@@ -15,6 +15,7 @@ from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
+from app.gui.widgets.wording import named, say
 
 SERVER_KIND = "openai-compatible"
 
@@ -31,19 +32,21 @@ class ProvidersPage(QWidget):
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
-        self._lead = Paragraph("card_text")
         self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
         self._found: tuple[FoundServer, ...] = ()
-        self.list = QListWidget()
-        self.list.setObjectName("settings_providers")
+        self.list = say(named("settings_providers", QListWidget()), language, name="settings.providers")
         self.list.setFixedWidth(200)
         self.list.setItemDelegate(TwoLineDelegate(look, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._pages = QStackedWidget()
-        self._add = button("link", "settings_add_server")
+        self._add = say(
+            button("link", "settings_add_server", lambda: tasks.start("add server", self._add_server())),
+            language,
+            "provider.add",
+        )
         self._add.dress(look, "plus", "accent")
         vbox(
-            self._lead,
+            say(Paragraph("card_text"), language, "settings.providers.text"),
             self.offers,
             (
                 hbox(
@@ -59,7 +62,6 @@ class ProvidersPage(QWidget):
         )
         self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
         self.offers.use_requested.connect(self._on_use)
-        self._add.clicked.connect(lambda: tasks.start("add server", self._add_server()))
         language.changed.connect(self.retranslate)
         self.refresh()
         self.retranslate()
@@ -129,10 +131,6 @@ class ProvidersPage(QWidget):
 
     def retranslate(self) -> None:
         """Draw every word anew."""
-        words = self._language
-        self.list.setAccessibleName(words("settings.providers"))
-        self._lead.setText(words("settings.providers.text"))
-        self._add.setText(words("provider.add"))
         self._mark()
 
     def _mark(self) -> None:

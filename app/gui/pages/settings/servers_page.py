@@ -4,13 +4,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
 
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
@@ -29,6 +23,7 @@ from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 TOOLS_SHOWN = 12
 
@@ -49,44 +44,32 @@ class ServersPage(QWidget):
         self._status: ServerStatus | None = None
         self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
-        self._lead = Paragraph("card_text")
-        self.list = QListWidget()
-        self.list.setObjectName("settings_servers")
+        self.list = say(named("settings_servers", QListWidget()), language, name="settings.servers")
         self.list.setFixedWidth(190)
         self.list.setItemDelegate(TwoLineDelegate(look, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._add = button("link", "settings_add_mcp")
+        self._add = say(button("link", "settings_add_mcp", self._on_add), language, "server.add")
         self._add.dress(look, "plus", "accent")
         self._name = ElidedLabel("page_title")
         self._state = Chip(look)
         self._label = plain_label("field")
-        self.line = QPlainTextEdit()
-        self.line.setObjectName("server_exact")
+        self.line = named("server_exact", QPlainTextEdit())
         self.line.setReadOnly(True)
         self.line.setTabChangesFocus(True)
         self.line.setFixedHeight(64)
         self._detail = plain_label("hint", wrap=True)
         self._tools = plain_label("hint", wrap=True)
         self._changed = plain_label("warn", wrap=True)
-        self._plain = plain_label("warn", wrap=True)
-        self._plain.setObjectName("server_plain")
-        self.enabled = TickBox(look)
-        self.enabled.setObjectName("server_enabled")
-        self.allow = button("primary", "server_allow")
-        self._restart = button("", "server_restart")
-        self._edit = button("", "server_edit")
-        self._remove = button("link", "server_remove")
-        self.result = plain_label("hint", wrap=True)
-        self.result.setObjectName("server_result")
+        self._plain = named("server_plain", plain_label("warn", wrap=True))
+        self.enabled = say(named("server_enabled", TickBox(look)), language, "server.enabled")
+        self.allow = say(button("primary", "server_allow", self._on_allow), language, "server.allow")
+        self._restart = say(button("", "server_restart", self._on_restart), language, "server.restart")
+        self._remove = say(button("link", "server_remove", self._on_remove), language, "provider.remove")
+        self.result = named("server_result", plain_label("hint", wrap=True))
         self._shown = QWidget()
         self._lay_out()
         self.list.currentRowChanged.connect(lambda _row: self._show())
-        self._add.clicked.connect(self._on_add)
         self.enabled.clicked.connect(self._on_enabled)
-        self.allow.clicked.connect(self._on_allow)
-        self._restart.clicked.connect(self._on_restart)
-        self._edit.clicked.connect(self._on_edit)
-        self._remove.clicked.connect(self._on_remove)
         language.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -116,15 +99,6 @@ class ServersPage(QWidget):
 
     def retranslate(self) -> None:
         """Draw every word anew."""
-        words = self._language
-        self._lead.setText(words("server.text"))
-        self.list.setAccessibleName(words("settings.servers"))
-        self._add.setText(words("server.add"))
-        self.enabled.setText(words("server.enabled"))
-        self.allow.setText(words("server.allow"))
-        self._restart.setText(words("server.restart"))
-        self._edit.setText(words("server.edit"))
-        self._remove.setText(words("provider.remove"))
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -138,12 +112,18 @@ class ServersPage(QWidget):
             self._tools,
             self.enabled,
             STRETCH,
-            hbox(self._remove, STRETCH, self._edit, self._restart, self.allow),
+            hbox(
+                self._remove,
+                STRETCH,
+                say(button("", "server_edit", self._on_edit), self._language, "server.edit"),
+                self._restart,
+                self.allow,
+            ),
             inside=self._shown,
             spacing=8,
         )
         vbox(
-            self._lead,
+            say(Paragraph("card_text"), self._language, "server.text"),
             (
                 hbox(
                     vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0)),

@@ -8,14 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QListWidget,
-    QListWidgetItem,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
 
 from app.core.errors import MootError
 from app.core.events import Notice
@@ -43,6 +36,7 @@ from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.toast import Toast, Toasts
+from app.gui.widgets.wording import named, say
 
 # Every page with its icon, in the order of the list.
 PAGES = {
@@ -100,25 +94,25 @@ class SettingsDialog(QDialog):
         self._made: dict[str, QWidget] = {}
         self._places: dict[str, int] = {}
         self._shown = ""
-        self.search = SearchBox(look, "settings_search")
-        self.pages = QListWidget()
-        self.pages.setObjectName("settings_pages")
+        self.search = say(
+            SearchBox(look, "settings_search"), language, name="settings.search", hint="settings.search"
+        )
+        self.pages = say(named("settings_pages", QListWidget()), language, name="settings.title")
         self.pages.setIconSize(QSize(16, 16))
         self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._title = ElidedLabel("page_title")
-        self._reset = button("link", "settings_reset")
+        self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
         keeps_its_place = self._reset.sizePolicy()
         keeps_its_place.setRetainSizeWhenHidden(True)
         self._reset.setSizePolicy(keeps_its_place)
         self._side, self._stack = QFrame(), QStackedWidget()
-        self._close = button("", "settings_close")
+        self._close = say(button("", "settings_close"), language, "settings.close")
         self._toasts = Toasts(self)
         self._undos: list[tuple[Toast, Undo]] = []
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._list_pages())
         self.search.returnPressed.connect(self._on_found)
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_item(item))
-        self._reset.clicked.connect(self._on_reset)
         self._close.clicked.connect(self.accept)
         self.finished.connect(self._on_finished)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
@@ -367,11 +361,6 @@ class SettingsDialog(QDialog):
     def _retranslate(self) -> None:
         words = self._language
         self.setWindowTitle(words("settings.title"))
-        self.search.setPlaceholderText(words("settings.search"))
-        self.search.setAccessibleName(words("settings.search"))
-        self.pages.setAccessibleName(words("settings.title"))
-        self._reset.setText(words("settings.reset"))
-        self._close.setText(words("settings.close"))
         self._list_pages()
         if self._shown:
             self._title.setText(words(f"settings.{self._shown}"))

@@ -14,6 +14,7 @@ from app.gui.display.style import Look
 from app.gui.widgets.boxes import Part, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.wording import say
 
 KEYS_WIDTH = 150
 # What a text box needs for itself, whatever else these keys would do.
@@ -72,7 +73,7 @@ class ShortcutRow(QWidget):
         super().__init__()
         self.name = name
         self._title, self.problem = ElidedLabel("name"), plain_label("error", wrap=True)
-        self.keys = button("", f"keys_{name}")
+        self.keys = button("", f"keys_{name}", self._on_asked)
         self.keys.setFixedWidth(KEYS_WIDTH)
         self.box = KeysBox()
         self.reset = icon_button(look, "rotate-ccw", f"reset_{name}")
@@ -88,7 +89,6 @@ class ShortcutRow(QWidget):
             spacing=2,
         )
         self.problem.hide()
-        self.keys.clicked.connect(self._on_asked)
         self.box.left.connect(self.leave)
         self.box.given.connect(lambda keys: self.given.emit(self.name, keys))
         self.box.editingFinished.connect(self.leave)
@@ -133,16 +133,22 @@ class ShortcutsPage(QWidget):
         super().__init__()
         self._language, self._settings = language, settings
         self._keys = chosen_keys(settings().shortcuts)
-        self._lead = Paragraph("card_text")
         self.rows = {one.name: ShortcutRow(look, one.name) for one in COMMANDS}
-        self._fixed_title = plain_label("field")
         self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
         for row in self.rows.values():
             row.given.connect(self._on_given)
             row.reset.clicked.connect(lambda _on=False, name=row.name: self._on_reset(name))
         fixed = [hbox((label, 1), keys, margins=(14, 4, 14, 4)) for label, keys in self._fixed.values()]
         commands = _card(*self.rows.values())
-        vbox(self._lead, commands, 6, self._fixed_title, _card(*fixed), inside=self, spacing=10)
+        vbox(
+            say(Paragraph("card_text"), language, "keys.text"),
+            commands,
+            6,
+            say(plain_label("field"), language, "keys.fixed"),
+            _card(*fixed),
+            inside=self,
+            spacing=10,
+        )
         language.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -176,11 +182,9 @@ class ShortcutsPage(QWidget):
     def retranslate(self) -> None:
         """Draw every word anew."""
         words = self._language
-        self._lead.setText(words("keys.text"))
         for one in COMMANDS:
             keys = self._keys[one.name]
             self.rows[one.name].show_keys(words, keys, first=keys == one.keys)
-        self._fixed_title.setText(words("keys.fixed"))
         for keys, name in FIXED:
             label, shown = self._fixed[name]
             label.setText(words(f"keys.{name}"))

@@ -29,14 +29,12 @@ class TickList(QWidget):
         self.list = ModelRows(look)
         self.list.setObjectName(name)
         self.list.setAccessibleName(title)
-        self.all = button("link", f"{name}_all")
+        self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True))
         self.all.setText(words("tick_list.all"))
-        self.none = button("link", f"{name}_none")
+        self.none = button("link", f"{name}_none", lambda: self._tick_all(on=False))
         self.none.setText(words("tick_list.none"))
         vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
         self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
-        self.all.clicked.connect(lambda: self._tick_all(on=True))
-        self.none.clicked.connect(lambda: self._tick_all(on=False))
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Show these, all ticked."""

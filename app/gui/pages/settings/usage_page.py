@@ -22,6 +22,7 @@ from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 LIMIT = "max_month_usd"
 
@@ -36,25 +37,21 @@ class UsagePage(QWidget):
         self._language, self._engine, self._tasks = language, engine, tasks
         self._months: list[tuple[str, Total]] = []
         self._report: MonthReport | None = None
-        self._title = plain_label("field")
-        self.month = Choice(look)
-        self.month.setObjectName("usage_month")
-        self.export = button("", "usage_export")
-        self.total = plain_label("page_title")
-        self.total.setObjectName("usage_total")
+        self._title = say(plain_label("field"), language, "usage.month")
+        self.month = say(named("usage_month", Choice(look)), language, name="usage.month")
+        self.export = say(button("", "usage_export", self._on_export), language, "usage.export")
+        self.total = named("usage_total", plain_label("page_title"))
         self._tokens = plain_label("card_text", wrap=True)
         self._unpriced = Paragraph("hint")
         self.limit = SettingsRows(language, look, engine.settings, "usage")
         self._limit_usd = engine.settings().max_month_usd
         self.bar = UsedBar(look)
-        self.used = plain_label("hint")
-        self.used.setObjectName("usage_used")
+        self.used = named("usage_used", plain_label("hint"))
         self.tables = {name: UsageTable(language) for name in ("models", "authors", "sessions")}
         self._problem = plain_label("error", wrap=True)
-        self._foot = Paragraph("hint")
+        self._foot = say(Paragraph("hint"), language, "usage.foot")
         self._lay_out()
         self.month.activated.connect(lambda _row: self._load_month())
-        self.export.clicked.connect(self._on_export)
         self.limit.chosen.connect(self._on_limit)
         language.changed.connect(self.retranslate)
         self.retranslate()
@@ -67,11 +64,6 @@ class UsagePage(QWidget):
 
     def retranslate(self) -> None:
         """Draw every word anew."""
-        words = self._language
-        self._title.setText(words("usage.month"))
-        self.month.setAccessibleName(words("usage.month"))
-        self.export.setText(words("usage.export"))
-        self._foot.setText(words("usage.foot"))
         self.limit.retranslate()
         self._fill_months()
         self._show_report()

@@ -26,12 +26,11 @@ class WorkLine(QWidget):
         self._on_cancel: Callable[[], object] | None = None
         self.said = plain_label("hint", wrap=True)
         self.said.setObjectName(f"{name}_said")
-        self._cancel = button("", f"{name}_cancel")
+        self._cancel = button("", f"{name}_cancel", self._cancel_it)
         self._cancel.hide()
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT_MS)
         self._beat.timeout.connect(self._show)
-        self._cancel.clicked.connect(self._cancel_it)
         hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:

@@ -12,7 +12,8 @@ from app.gui.display.style import Look
 from app.gui.markdown.literal import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.controls import ShorteningButton, icon_button, name_button
+from app.gui.widgets.controls import ShorteningButton, icon_button
+from app.gui.widgets.wording import say
 
 FIRST_WORDS = 48
 
@@ -40,14 +41,17 @@ class AfterBar(QWidget):
         self._again.dress(look, "rotate-cw", "text")
         self._export = ShorteningButton("", f"{prefix}export")
         self._export.dress(look, "share", "text")
-        self._more = icon_button(look, "ellipsis", f"{prefix}more")
+        self._more = say(
+            icon_button(look, "ellipsis", f"{prefix}more", lambda: self._open(self._more_menu(), self._more)),
+            language,
+            tip="verdict.more",
+        )
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
         self._fork.clicked.connect(self.turns_wanted)
         self._again.clicked.connect(self.again_requested)
         self._export.clicked.connect(
             lambda: self._open(self._export_menu(self._menu("export_menu")), self._export)
         )
-        self._more.clicked.connect(lambda: self._open(self._more_menu(), self._more))
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -103,5 +107,4 @@ class AfterBar(QWidget):
         self._fork.show_words(words("verdict.fork"), words("verdict.fork.hint"))
         self._again.show_words(words("verdict.again"), words("verdict.again.hint"))
         self._export.show_words(words("verdict.export"))
-        name_button(self._more, words("verdict.more"))
         self._fit()

@@ -21,6 +21,7 @@ from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+from app.gui.widgets.wording import say
 
 EXHAUSTED = "exhausted"
 SPACE = 6
@@ -58,26 +59,25 @@ class DebateControls(QFrame):
         self._status = Chip(look, self)
         self._facts = plain_label("hint", wrap=True)
         self._sides = (f"{prefix}discussion", f"{prefix}verdict")
-        self._side = Segmented(self._sides)
+        self._side = say(Segmented(self._sides), language, name="verdict.side")
         self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
-        self.pause = button("", f"{prefix}pause")
+        self.pause = button("", f"{prefix}pause", self._on_pause)
         self.pause.dress(look, "pause", "text")
-        self.resume = button("primary", f"{prefix}resume")
+        self.resume = say(
+            button("primary", f"{prefix}resume", self.resume_requested), language, "discussion.resume"
+        )
         self.resume.dress(look, "play", "on_accent")
-        self.stop = button("", f"{prefix}stop")
+        self.stop = say(button("", f"{prefix}stop", self.stop_requested), language, "discussion.stop")
         self.stop.dress(look, "square", "text")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
         self.held = HeldTurnBar(language, prefix=prefix)
-        self._honesty = Paragraph("hint")
+        self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._lay_out()
-        self.pause.clicked.connect(self._on_pause)
-        self.resume.clicked.connect(self.resume_requested)
-        self.stop.clicked.connect(self.stop_requested)
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
         self.held.retried.connect(self.retry_requested)
         self.held.skipped.connect(self.skip_requested)
@@ -156,16 +156,12 @@ class DebateControls(QFrame):
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
-        self.resume.setText(words("discussion.resume"))
-        self.stop.setText(words("discussion.stop"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
-        self._side.setAccessibleName(words("verdict.side"))
         resumable = session.status == Status.PAUSED and not self._read_only
         self._exchange(self.pause, session.status == Status.RUNNING, self.resume, resumable)
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
-        self._honesty.setText(words("discussion.embedded"))
         self._fit()
         tone, text = self._banner_of(session)
         self._banner.setVisible(bool(text))

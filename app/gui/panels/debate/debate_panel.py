@@ -9,7 +9,8 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import icon_button
+from app.gui.widgets.wording import say
 
 SETUP, DISCUSSION, HISTORY = range(3)
 
@@ -32,15 +33,21 @@ class DebatePanel(RightPanel):
         names = ("setup", "discussion", "history")
         super().__init__(language, look, names, (setup, discussion, history), "debate_tabs")
         self.setup, self.discussion, self.history = setup, discussion, history
-        self._widen = icon_button(look, "external-link", "debate_widen")
+        self._widen = say(
+            icon_button(
+                look,
+                "external-link",
+                "debate_widen",
+                lambda: self.widen_requested.emit(self.discussion.session_id),
+            ),
+            language,
+            tip="panel.widen",
+        )
         self.add_button(self._widen)
         self._widen.setVisible(False)
-        self._widen.clicked.connect(lambda: self.widen_requested.emit(self.discussion.session_id))
         self.tab_chosen.connect(lambda _place: self.refresh_buttons())
         self.history.setup_requested.connect(self.show_setup)
         self.discussion.setup_requested.connect(self.show_setup)
-        language.changed.connect(self._name_widen)
-        self._name_widen()
 
     def show_setup(self, topic: str = "") -> None:
         """Go to Setup, with a topic when one is given."""
@@ -56,6 +63,3 @@ class DebatePanel(RightPanel):
     def refresh_buttons(self) -> None:
         """Offer the main area while a debate is open in Discussion."""
         self._widen.setVisible(self.tabs.current() == DISCUSSION and bool(self.discussion.session_id))
-
-    def _name_widen(self) -> None:
-        name_button(self._widen, self._language("panel.widen"))

@@ -27,6 +27,7 @@ from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
+from app.gui.widgets.wording import say
 
 
 class DiscussionView(ConversationView):
@@ -59,8 +60,12 @@ class DiscussionView(ConversationView):
         super().__init__(language, look, composer, layout=COMPACT if compact else WIDE, names=names)
         self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
-        self._empty_text = Paragraph("card_text", centred=True)
-        self._empty_button = button("primary", f"{prefix}empty")
+        self._empty_text = say(Paragraph("card_text", centred=True), language, "discussion.empty")
+        self._empty_button = say(
+            button("primary", f"{prefix}empty", lambda: self.setup_requested.emit("")),
+            language,
+            "discussion.empty.button",
+        )
         self.verdict = VerdictView(language, look, prefix=prefix, margin=18 if compact else 28)
         self.after = AfterBar(language, look, prefix=prefix)
         self._said: dict[str, Message] = {}
@@ -254,7 +259,6 @@ class DiscussionView(ConversationView):
         )
         self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))
         self.transcript.action_requested.connect(self._on_action)
-        self._empty_button.clicked.connect(lambda: self.setup_requested.emit(""))
         self.controls.side_chosen.connect(self._show_side)
         self.verdict.cite_requested.connect(self._on_cite)
         self.verdict.provider_requested.connect(self.provider_requested)
@@ -287,8 +291,6 @@ class DiscussionView(ConversationView):
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
     def _retranslate(self) -> None:
-        self._empty_text.setText(self._language("discussion.empty"))
-        self._empty_button.setText(self._language("discussion.empty.button"))
         if self._session is not None:
             self.controls.show_facts(self._facts(self._session))
         self._show_composer()

@@ -10,6 +10,7 @@ from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import FlowBox
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.label import plain_tip
+from app.gui.widgets.wording import say
 
 LONGEST_NAME = 14
 
@@ -25,14 +26,12 @@ class HeldTurnBar(FlowBox):
         super().__init__(parent)
         self._language = language
         self._prefix = prefix
-        self.retry = button("", f"{prefix}retry_now")
-        self.skip = button("", f"{prefix}skip_turn")
+        self.retry = say(button("", f"{prefix}retry_now", self.retried), language, "discussion.retry_now")
+        self.skip = say(button("", f"{prefix}skip_turn", self.skipped), language, "discussion.skip_turn")
         self.without: list[Button] = []
         self._offered: tuple[tuple[str, str], ...] = ()
         self.add(self.retry)
         self.add(self.skip)
-        self.retry.clicked.connect(self.retried)
-        self.skip.clicked.connect(self.skipped)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -56,8 +55,6 @@ class HeldTurnBar(FlowBox):
 
     def _retranslate(self) -> None:
         words = self._language
-        self.retry.setText(words("discussion.retry_now"))
-        self.skip.setText(words("discussion.skip_turn"))
         for made, (_, name) in zip(self.without, self._offered, strict=True):
             short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
             made.setText(words("discussion.without", name=short).replace("&", "&&"))

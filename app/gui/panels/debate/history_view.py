@@ -33,6 +33,7 @@ from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 from app.gui.widgets.search import SearchBox
+from app.gui.widgets.wording import named, say
 
 Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76
@@ -156,14 +157,21 @@ class CardActions(QFrame):
         super().__init__(parent)
         self._language = language
         self._session_id = ""
-        self._open = button("link", "history_open")
-        self._continue = button("link", "history_continue")
-        self._delete = icon_button(look, "trash-2", "history_delete")
+        self._open = say(
+            button("link", "history_open", lambda: self.open_requested.emit(self._session_id)),
+            language,
+            "history.open",
+        )
+        self._continue = say(
+            button("link", "history_continue", lambda: self.continue_requested.emit(self._session_id)),
+            language,
+            "history.continue",
+        )
+        self._delete = icon_button(
+            look, "trash-2", "history_delete", lambda: self.delete_requested.emit(self._session_id)
+        )
         self._delete.setFixedSize(28, 26)
         hbox(STRETCH, self._open, self._continue, self._delete, inside=self, spacing=2)
-        self._open.clicked.connect(lambda: self.open_requested.emit(self._session_id))
-        self._continue.clicked.connect(lambda: self.continue_requested.emit(self._session_id))
-        self._delete.clicked.connect(lambda: self.delete_requested.emit(self._session_id))
         language.changed.connect(self._retranslate)
         self._retranslate()
         self.hide()
@@ -189,8 +197,6 @@ class CardActions(QFrame):
         return sum(max(one.sizeHint().width(), one.minimumWidth()) + 2 for one in shown)
 
     def _retranslate(self) -> None:
-        self._open.setText(self._language("history.open"))
-        self._continue.setText(self._language("history.continue"))
         name_button(self._delete, self._language("history.delete"), "Del")
 
 
@@ -220,9 +226,10 @@ class HistoryView(QWidget):
         super().__init__(parent)
         self._language = language
         self._summaries: list[SessionSummary] = []
-        self.search = SearchBox(look, "history_search")
-        self.list = QListView()
-        self.list.setObjectName("debate_history")
+        self.search = say(
+            SearchBox(look, "history_search"), language, name="history.search", hint="history.search"
+        )
+        self.list = say(named("debate_history", QListView()), language, name="history.list")
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
@@ -230,10 +237,7 @@ class HistoryView(QWidget):
         self.list.setModel(self._rows)
         self.card_actions = CardActions(language, look, self.list.viewport())
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.card_actions, self.list))
-        self._empty_text = Paragraph("card_text", centred=True)
-        self._empty_button = button("primary", "history_empty")
-        self._nothing = plain_label("hint")
-        self._nothing.setObjectName("history_nothing")
+        self._nothing = say(named("history_nothing", plain_label("hint")), language, "side.nothing_found")
         self._lay_out()
         self._connect()
         look.changed.connect(self.list.viewport().update)
@@ -267,8 +271,16 @@ class HistoryView(QWidget):
         empty = QWidget()
         vbox(
             Stretch(2),
-            self._empty_text,
-            (self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter),
+            say(Paragraph("card_text", centred=True), self._language, "history.empty"),
+            (
+                say(
+                    button("primary", "history_empty", self.setup_requested),
+                    self._language,
+                    "history.empty.button",
+                ),
+                0,
+                Qt.AlignmentFlag.AlignHCenter,
+            ),
             Stretch(3),
             inside=empty,
             margins=(40, 0, 40, 0),
@@ -291,7 +303,6 @@ class HistoryView(QWidget):
         self.card_actions.open_requested.connect(self.open_requested)
         self.card_actions.continue_requested.connect(self.continue_requested)
         self.card_actions.delete_requested.connect(self.delete_requested)
-        self._empty_button.clicked.connect(self.setup_requested)
         self._language.changed.connect(self._retranslate)
 
     def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
@@ -316,11 +327,4 @@ class HistoryView(QWidget):
         self._stack.setCurrentIndex(0 if self._summaries else 1)
 
     def _retranslate(self) -> None:
-        words = self._language
-        self.search.setPlaceholderText(words("history.search"))
-        self.search.setAccessibleName(words("history.search"))
-        self.list.setAccessibleName(words("history.list"))
-        self._nothing.setText(words("side.nothing_found"))
-        self._empty_text.setText(words("history.empty"))
-        self._empty_button.setText(words("history.empty.button"))
         self.list.viewport().update()

@@ -42,6 +42,7 @@ from app.gui.widgets.controls import (
     scrolling,
 )
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
 UNDER_TICK = 28
@@ -68,41 +69,49 @@ class SetupView(QWidget):
         self._engine = engine
         self._starting = self._filling = False
         self._seed: int | None = None
-        self.topic = TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)
-        self.topic.setObjectName("debate_topic")
-        self.mode = Segmented(MODES)
-        self.mode.setObjectName("debate_mode")
-        self.rounds = RoundsSlider(Qt.Orientation.Horizontal)
-        self.rounds.setObjectName("debate_rounds")
+        self.topic = say(
+            named("debate_topic", TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)),
+            language,
+            name="setup.topic",
+            hint="setup.topic.placeholder",
+        )
+        self.mode = say(named("debate_mode", Segmented(MODES)), language, name="setup.mode")
+        self.rounds = say(
+            named("debate_rounds", RoundsSlider(Qt.Orientation.Horizontal)), language, name="setup.rounds"
+        )
         self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
         self.rounds.setPageStep(1)
         self.rounds.setValue(DEFAULT_ROUNDS)
-        self.context = WrappedTick(look)
-        self.context.setObjectName("debate_context")
-        self.opening = WrappedTick(look)
-        self.opening.setObjectName("debate_opening")
-        self.polls = WrappedTick(look)
-        self.polls.setObjectName("debate_polls")
-        self.start = button("primary", "debate_start")
+        self.context = say(named("debate_context", WrappedTick(look)), language, "setup.context")
+        self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
+        self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
+        self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
         self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
         self._rounds_value = plain_label("value")
         self._ends = (plain_label("hint"), plain_label("hint"))
-        self._add = button("link", "add_voice")
+        self._add = say(button("link", "add_voice", self._on_add_voice), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
-        self._choose = button("link", "choose_context")
-        self._honesty = Paragraph("hint")
+        self._choose = say(button("link", "choose_context"), language, "setup.context.choose")
+        self._honesty = say(Paragraph("hint"), language, "setup.embedded")
         self._warning = QFrame()
         self._warning.setProperty("kind", "banner")
         self._warning.setProperty("tone", "warn")
-        self._warning_text = Paragraph("warn")
-        self._warning_button = button("", "warning_providers")
+        self._warning_text = say(Paragraph("warn"), language, "setup.embedded.not_english")
+        self._warning_button = say(
+            button("", "warning_providers", lambda: self.provider_requested.emit("")),
+            language,
+            "welcome.connect.button",
+        )
         self._estimate = plain_label("hint", wrap=True)
-        self.seats = SeatList(language, look, engine)
-        self.seats.setObjectName("debate_participants")
+        self.seats = say(
+            named("debate_participants", SeatList(language, look, engine)),
+            language,
+            name="setup.participants",
+        )
         self._cards = self.seats.cards
         self._lay_out()
         self._connect()
@@ -241,9 +250,6 @@ class SetupView(QWidget):
         self._choose.clicked.connect(self._files.ask)
         self._files.files_given.connect(self._on_files_chosen)
         self._files.kept.connect(self.context_chosen)
-        self._add.clicked.connect(self._on_add_voice)
-        self._warning_button.clicked.connect(lambda: self.provider_requested.emit(""))
-        self.start.clicked.connect(self._on_start)
         self._language.changed.connect(self._retranslate)
 
     def _order_stops(self) -> None:
@@ -351,23 +357,10 @@ class SetupView(QWidget):
         words = self._language
         for key, label in self._labels.items():
             label.setText(words(f"setup.{key}"))
-        self.topic.setPlaceholderText(words("setup.topic.placeholder"))
-        self.topic.setAccessibleName(words("setup.topic"))
-        self.mode.setAccessibleName(words("setup.mode"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        self.rounds.setAccessibleName(words("setup.rounds"))
-        self.seats.setAccessibleName(words("setup.participants"))
         for label, value in zip(self._ends, (MIN_ROUNDS, MAX_ROUNDS), strict=True):
             label.setText(str(value))
-        self._add.setText(words("setup.add_voice"))
-        self.context.setText(words("setup.context"))
-        self._choose.setText(words("setup.context.choose"))
-        self.opening.setText(words("setup.opening"))
-        self.polls.setText(words("setup.polls"))
-        self._honesty.setText(words("setup.embedded"))
-        self._warning_text.setText(words("setup.embedded.not_english"))
-        self._warning_button.setText(words("welcome.connect.button"))
         for card in self._cards:
             card.retranslate()
         self._refresh()

@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QMenu, QSizePolicy, QWidget
 
 from app.core.message import Message, Role
 from app.core.session import ENDED, DebateSession, Point, Verdict
@@ -32,11 +25,11 @@ from app.gui.widgets.controls import (
     ShorteningButton,
     button,
     icon_button,
-    name_button,
     put_in_tab_order,
     scrolling,
 )
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+from app.gui.widgets.wording import say
 
 NARROW = 520
 NARROW_HEAD = 420
@@ -67,26 +60,35 @@ class VerdictView(QWidget):
         self._problem_text = ""
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
-        self._copy = icon_button(look, "copy", f"{prefix}copy_verdict")
+        self._copy = say(icon_button(look, "copy", f"{prefix}copy_verdict"), language, tip="verdict.copy")
         self._again = ShorteningButton("link", f"{prefix}ask_again")
         self._again.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._answer = CitedText("verdict")
         self._sentence = Paragraph("card_text")
         self._last_words = CitedText("points", listed=True)
         self._problem = plain_label("error", wrap=True)
-        self._judge = Choice(look)
+        self._judge = say(Choice(look), language, name="verdict.judge")
         self._judge.setObjectName(f"{prefix}judge")
-        self.ask = button("primary", f"{prefix}ask")
-        self._provider = button("", f"{prefix}add_provider")
+        self.ask = say(
+            button("primary", f"{prefix}ask", lambda: self.verdict_requested.emit(self._judge.currentData())),
+            language,
+            "verdict.ask",
+        )
+        self._provider = say(
+            button("", f"{prefix}add_provider", lambda: self.provider_requested.emit("")),
+            language,
+            "welcome.connect.button",
+        )
         self._busy = plain_label("hint", wrap=True)
-        self._stop = button("", f"{prefix}ask_stop")
+        self._stop = say(button("", f"{prefix}ask_stop", self.stop_requested), language, "discussion.stop")
         self._stop.dress(look, "square", "text")
         self._agreed = CitedText("points", listed=True)
         self._open = CitedText("points", listed=True)
-        self._agreed_title, self._open_title = plain_label("agreed"), plain_label("open")
+        self._agreed_title = say(plain_label("agreed"), language, "verdict.agreed")
+        self._open_title = say(plain_label("open"), language, "verdict.open")
         self.chart = StanceChart(language, look, f"{prefix}stances")
-        self._chart_title = plain_label("card_title")
-        self._chart_hint = ElidedLabel("meta")
+        self._chart_title = say(plain_label("card_title"), language, "verdict.chart")
+        self._chart_hint = say(ElidedLabel("meta"), language, "verdict.chart.hint")
         self._tick = QTimer(self)
         self._tick.setInterval(1_000)
         self._tick.timeout.connect(self._show_busy)
@@ -247,19 +249,10 @@ class VerdictView(QWidget):
         self._open.show_points(verdict.open if verdict and judged else (), self._cite)
         self._agreed_card.setVisible(bool(verdict and verdict.agreed))
         self._open_card.setVisible(bool(verdict and judged and verdict.open))
-        self._agreed_title.setText(words("verdict.agreed"))
-        self._open_title.setText(words("verdict.open"))
-        self._chart_title.setText(words("verdict.chart"))
-        self._chart_hint.setText(words("verdict.chart.hint"))
         self._again.show_words(words("verdict.ask_again"))
-        self.ask.setText(words("verdict.ask"))
-        self._judge.setAccessibleName(words("verdict.judge"))
-        self._provider.setText(words("welcome.connect.button"))
-        self._stop.setText(words("discussion.stop"))
         texts = (self._answer, self._last_words, self._agreed, self._open)
         cites = [text.stops for text in texts]
         asks = (self._stop, self._judge, self.ask, self._provider)
-        name_button(self._copy, words("verdict.copy"))
         put_in_tab_order(
             (self._again, self._copy, *cites[0], *cites[1], *asks, *cites[2], *cites[3], self.chart)
         )
@@ -349,11 +342,8 @@ class VerdictView(QWidget):
         for text in (self._answer, self._last_words, self._agreed, self._open):
             text.cite_requested.connect(self.cite_requested)
         self._judge.currentTextChanged.connect(lambda text: self._judge.setToolTip(plain_tip(text)))
-        self.ask.clicked.connect(lambda: self.verdict_requested.emit(self._judge.currentData()))
         self._again.clicked.connect(self._on_again)
         self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text()))
-        self._provider.clicked.connect(lambda: self.provider_requested.emit(""))
-        self._stop.clicked.connect(self.stop_requested)
         self._language.changed.connect(self._retranslate)
         self._look.changed.connect(self._fit)
 

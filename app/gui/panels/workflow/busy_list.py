@@ -13,6 +13,7 @@ from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.wording import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,12 @@ class BusyList(QFrame):
         self._language = language
         self._look = look
         self._shown: tuple[BusyRow, ...] = ()
-        self._title = plain_label("value")
+        self._title = say(plain_label("value"), language, "busy.title")
         self._rows: list[QWidget] = []
         self.texts: list[QLabel] = []
-        self.queue = button("link", "workflow_queue")
-        self.queue.clicked.connect(lambda: self.queue_requested.emit())
+        self.queue = say(
+            button("link", "workflow_queue", lambda: self.queue_requested.emit()), language, "queue.show"
+        )
         self._column = vbox(
             hbox((self._title, 1), self.queue), inside=self, margins=(14, 11, 14, 12), spacing=7
         )
@@ -87,6 +89,4 @@ class BusyList(QFrame):
         return line
 
     def _retranslate(self) -> None:
-        self._title.setText(self._language("busy.title"))
-        self.queue.setText(self._language("queue.show"))
         self.setAccessibleName(self._language("busy.title"))

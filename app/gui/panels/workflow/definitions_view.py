@@ -16,6 +16,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, put_in_tab_order, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.save_state import SaveState
+from app.gui.widgets.wording import named, say
 
 MOST_ROWS = 6
 ROW = 34
@@ -44,37 +45,42 @@ class DefinitionsView(QWidget):
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
         self._definition: WorkflowDefinition | None = None
-        self.list = QListWidget()
-        self.list.setObjectName("workflow_definitions")
+        self.list = say(named("workflow_definitions", QListWidget()), language, name="tab.definitions")
         self.list.setProperty("kind", "names")
-        self.new = button("", "workflow_new")
+        self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
         self.new.dress(look, "plus", "text")
-        self.duplicate = button("", "workflow_duplicate")
-        self.delete = button("plain", "workflow_delete")
-        self._fixed = Paragraph("hint")
+        self.duplicate = say(
+            button("", "workflow_duplicate", lambda: self.duplicate_requested.emit(self.definition_id)),
+            language,
+            "assistant.duplicate",
+        )
+        self.delete = say(
+            button("plain", "workflow_delete", lambda: self.delete_requested.emit(self.definition_id)),
+            language,
+            "assistant.delete",
+        )
+        self._fixed = say(Paragraph("hint"), language, "workflow.fixed")
         self.graph = GraphView(language, look)
         self.state = SaveState(language, "workflow_state")
         self._labels = {key: plain_label("field") for key in ("name", "keywords", "steps")}
-        self.name = QLineEdit()
-        self.name.setObjectName("workflow_name")
+        self.name = say(named("workflow_name", QLineEdit()), language, name="workflow.field.name")
         self.name.setMaxLength(MOST_NAME)
-        self.keywords = QLineEdit()
-        self.keywords.setObjectName("workflow_keywords")
-        self.error = plain_label("error", wrap=True)
-        self.error.setObjectName("workflow_error")
+        self.keywords = say(
+            named("workflow_keywords", QLineEdit()),
+            language,
+            name="workflow.field.keywords",
+            hint="workflow.keywords.hint",
+        )
+        self.error = named("workflow_error", plain_label("error", wrap=True))
         self.forms: list[StepForm] = []
         self._steps = vbox(spacing=8)
-        self.add = button("", "workflow_add_step")
+        self.add = say(button("", "workflow_add_step", self._on_add), language, "workflow.add_step")
         self.add.dress(look, "plus", "text")
         self._body = QWidget()
         self._lay_out()
         self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
-        self.new.clicked.connect(self.new_requested)
-        self.duplicate.clicked.connect(lambda: self.duplicate_requested.emit(self.definition_id))
-        self.delete.clicked.connect(lambda: self.delete_requested.emit(self.definition_id))
         for line in (self.name, self.keywords):
             line.textEdited.connect(lambda _text: self._on_changed())
-        self.add.clicked.connect(self._on_add)
         self.state.due.connect(self.save_now)
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -314,15 +320,6 @@ class DefinitionsView(QWidget):
         fixed = self.definition_id in self._built_in
         for key, label in self._labels.items():
             label.setText(words(f"workflow.field.{key}"))
-        self.name.setAccessibleName(words("workflow.field.name"))
-        self.keywords.setAccessibleName(words("workflow.field.keywords"))
-        self.keywords.setPlaceholderText(words("workflow.keywords.hint"))
-        self.list.setAccessibleName(words("tab.definitions"))
-        self.new.setText(words("workflow.new"))
-        self.duplicate.setText(words("assistant.duplicate"))
-        self.delete.setText(words("assistant.delete"))
-        self.add.setText(words("workflow.add_step"))
-        self._fixed.setText(words("workflow.fixed"))
         self._fixed.setVisible(fixed)
         self.delete.setVisible(bool(self.definition_id) and not fixed)
         self.add.setVisible(not fixed)

@@ -16,6 +16,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 
 class StartBox(QFrame):
@@ -36,15 +37,18 @@ class StartBox(QFrame):
         self._definitions: tuple[WorkflowDefinition, ...] = ()
         self._picked = False
         self._hint_key = ""
-        self._title = plain_label("field")
-        self.box = TextBox(lines=2, most=6, longest=MAX_TEXT)
-        self.box.setObjectName("workflow_command")
-        self.choice = Choice(look)
-        self.choice.setObjectName("workflow_choice")
-        self.start = button("primary", "workflow_start")
+        self._title = say(plain_label("field"), language, "workflow.command")
+        self.box = say(
+            named("workflow_command", TextBox(lines=2, most=6, longest=MAX_TEXT)),
+            language,
+            name="workflow.command",
+            hint="workflow.command.hint",
+        )
+        self.choice = say(named("workflow_choice", Choice(look)), language, name="workflow.which")
+        self.start = say(button("primary", "workflow_start", self._on_start), language, "workflow.start")
         self._hint = Paragraph("hint")
         self._estimate = Paragraph("hint")
-        self._limit = Paragraph("warn")
+        self._limit = say(Paragraph("warn"), language, "chat.not_english")
         self._refused = Paragraph("warn")
         self._english_only = False
         self._lay_out()
@@ -56,7 +60,6 @@ class StartBox(QFrame):
         self.choice.activated.connect(self._on_picked)
         for changed in (self.box.textChanged, self.choice.currentIndexChanged, self.box.focus_changed):
             changed.connect(lambda *_: self.estimate_wanted.emit())
-        self.start.clicked.connect(self._on_start)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -176,13 +179,7 @@ class StartBox(QFrame):
             self.choice.addItem(visible(one.name), one.id)
 
     def _retranslate(self) -> None:
-        words, kept = self._language, self.chosen()
-        self._title.setText(words("workflow.command"))
-        self.box.setAccessibleName(words("workflow.command"))
-        self.box.setPlaceholderText(words("workflow.command.hint"))
-        self.choice.setAccessibleName(words("workflow.which"))
-        self.start.setText(words("workflow.start"))
-        self._limit.setText(words("chat.not_english"))
+        kept = self.chosen()
         self._fill()
         self._choose(kept)
         self._say(self._hint_key)

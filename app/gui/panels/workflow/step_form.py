@@ -43,9 +43,9 @@ class StepForm(QFrame):
         self.after = ChipList(language, look, f"step_after_{place}")
         self.skipped = Choice(look)
         self.skipped.setObjectName(f"step_skipped_{place}")
-        self.up = icon_button(look, "chevron-up", f"step_up_{place}")
-        self.down = icon_button(look, "chevron-down", f"step_down_{place}")
-        self.remove = icon_button(look, "x", f"step_remove_{place}")
+        self.up = icon_button(look, "chevron-up", f"step_up_{place}", lambda: self.moved.emit(-1))
+        self.down = icon_button(look, "chevron-down", f"step_down_{place}", lambda: self.moved.emit(1))
+        self.remove = icon_button(look, "x", f"step_remove_{place}", self.removed)
         self.error = plain_label("error", wrap=True)
         self.error.setObjectName(f"step_error_{place}")
         self.error.hide()
@@ -55,9 +55,6 @@ class StepForm(QFrame):
         self.prompt.textChanged.connect(self.changed)
         self.after.changed.connect(self.changed)
         self.skipped.activated.connect(lambda _place: self.changed.emit())
-        self.up.clicked.connect(lambda: self.moved.emit(-1))
-        self.down.clicked.connect(lambda: self.moved.emit(1))
-        self.remove.clicked.connect(self.removed)
 
     def show_step(
         self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool

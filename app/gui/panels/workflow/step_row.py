@@ -94,7 +94,7 @@ class StepRow(QFrame):
         self._who = ElidedLabel("meta")
         self.chip = Chip(look)
         self._why = Paragraph("hint")
-        self.action = button("", f"step_action_{step_id}")
+        self.action = button("", f"step_action_{step_id}", self._on_action)
         self.more = icon_button(look, "ellipsis", f"step_more_{step_id}")
         self.more.setFixedSize(28, 26)
         self.menu = QMenu(self.more)
@@ -102,7 +102,6 @@ class StepRow(QFrame):
         self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
         self._below = QWidget()
         self._lay_out()
-        self.action.clicked.connect(self._on_action)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:

@@ -21,6 +21,7 @@ from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.wording import say
 
 
 class WorkView(QWidget):
@@ -42,21 +43,18 @@ class WorkView(QWidget):
         self._title = ElidedLabel("card_title")
         self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
         self._reason = Paragraph("warn")
-        self.pause = button("", "workflow_pause")
+        self.pause = button("", "workflow_pause", self.pause_requested)
         self.pause.dress(look, "pause", "text")
-        self.resume = button("", "workflow_resume")
+        self.resume = button("", "workflow_resume", self.resume_requested)
         self.resume.dress(look, "play", "text")
-        self.cancel = button("", "workflow_cancel")
+        self.cancel = say(button("", "workflow_cancel", self.cancel_requested), language, "workflow.cancel")
         self.cancel.dress(look, "square", "text")
         self._buttons = FlowBox()
         self._head = QWidget()
-        self._teach = Paragraph("hint")
+        self._teach = say(Paragraph("hint"), language, "workflow.teach")
         self.steps = StepList(language, look)
         self.busy = BusyList(language, look)
         self._lay_out()
-        self.pause.clicked.connect(self.pause_requested)
-        self.resume.clicked.connect(self.resume_requested)
-        self.cancel.clicked.connect(self.cancel_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -101,8 +99,6 @@ class WorkView(QWidget):
         words, session = self._language, self._session
         for one, key in ((self.pause, "pause"), (self.resume, "resume")):
             one.setText(words(f"discussion.{key}"))
-        self.cancel.setText(words("workflow.cancel"))
-        self._teach.setText(words("workflow.teach"))
         self._teach.setVisible(session is None)
         for part in (self._head, self.steps, self.busy, self._buttons):
             part.setVisible(session is not None)

@@ -1,0 +1,223 @@
+"""Dialogs that show what a file holds and let the user choose what to import or restore."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from app.core.stored_data import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
+from app.core.text import visible
+from app.engine.importing.sessions import Arrival, Arrivals
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.navigation.session_list import KIND_ICONS
+from app.gui.pages.settings.lists import TickList
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
+
+FAULTS_SHOWN = 3
+
+
+class ChoosingDialog(QDialog):
+    """Facts, a list to tick, what stands below it, and a button that goes on; `_on_go` is the heir's."""
+
+    def __init__(
+        self, words: Language, look: Look, parent: QWidget, *, name: str, title: str, choice: str, go: str
+    ) -> None:
+        """`name` begins the object names; `choice` is what the list is called, `go` what the button says."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName(f"{name}_dialog")
+        self.setWindowTitle(title)
+        self._words = words
+        self._heading = plain_label("page_title", wrap=True, text=title)
+        self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
+        self.list = TickList(words, look, f"{name}_sessions", choice)
+        self._cancel = button("", f"{name}_cancel", text=words("dialog.cancel"))
+        self._go = button("primary", f"{name}_go", self._on_go, text=go)
+        self._go.setDefault(True)
+        self._cancel.clicked.connect(self.reject)
+
+    def _lay_out(self, *below: QWidget) -> None:
+        """Put everything in its place, these under the list."""
+        vbox(
+            self._heading,
+            self.facts,
+            (self.list, 1),
+            *below,
+            Stretch(0),
+            hbox(STRETCH, self._cancel, self._go),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
+
+    def _say(self, lines: Sequence[str]) -> None:
+        self.facts.setText(visible("\n".join(lines)))
+
+    def _on_go(self) -> None:
+        raise NotImplementedError
+
+
+class ImportDialog(ChoosingDialog):
+    """Lets the user choose which conversations come in; emits `agreed` with them."""
+
+    agreed = Signal(object)
+
+    def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="import",
+            title=words("import.title"),
+            choice=words("import.title"),
+            go=words("import.go"),
+        )
+        self._arrivals = arrivals
+        self._say(self._facts())
+        self.list.show_rows(
+            [
+                (
+                    one.session_id,
+                    one.title,
+                    f"{words('data.messages', count=one.messages)} · {words.day(one.last)}",
+                )
+                for one in arrivals.fresh
+            ]
+        )
+        self.list.setVisible(bool(arrivals.fresh))
+        faults = named(
+            "import_faults", plain_label("warn", wrap=True, text=visible("\n".join(self._faults())))
+        )
+        faults.setVisible(bool(arrivals.faults))
+        self._lay_out(faults)
+        self.resize(560, 460 if arrivals.fresh else 200)
+        self.list.changed.connect(self._show_go)
+        self._show_go()
+
+    def _facts(self) -> list[str]:
+        words, sessions = self._words, self._arrivals.sessions
+        apps = ", ".join(Counter(one.app for one in sessions))
+        dates = sorted(filter(None, (date for one in sessions for date in (one.first, one.last))))
+        lines = [words("import.holds", count=len(sessions), apps=apps)]
+        if dates:
+            lines.append(words.days(dates[0], dates[-1]))
+        known = len(sessions) - len(self._arrivals.fresh)
+        if known:
+            lines.append(words("import.known", count=known))
+        return lines
+
+    def _faults(self) -> list[str]:
+        faults = self._arrivals.faults
+        lines = [self._words.problem(one.code, **one.details) for one in faults[:FAULTS_SHOWN]]
+        return [self._words("import.faults", count=len(faults)), *lines]
+
+    def _chosen(self) -> list[Arrival]:
+        wanted = set(self.list.chosen())
+        return [one for one in self._arrivals.fresh if one.session_id in wanted]
+
+    def _show_go(self) -> None:
+        self._go.setEnabled(bool(self.list.chosen()))
+
+    def _on_go(self) -> None:
+        chosen = self._chosen()
+        self.accept()
+        self.agreed.emit(chosen)
+
+
+class RestoreDialog(ChoosingDialog):
+    """Lets the user choose what comes back; emits `agreed`. What is here already is only counted."""
+
+    agreed = Signal()
+
+    def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="restore",
+            title=words("restore.title", day=words.day_and_time(contents.backup.made_at)),
+            choice=words("restore.sessions"),
+            go=words("data.restore_now"),
+        )
+        self._contents = contents
+        self._say(self._facts())
+        self._missing = named("restore_documents", TickBox(look))
+        self._changed = named("restore_replace", TickBox(look))
+        note = plain_label("hint", wrap=True, text=words("restore.note"))
+        self._fill()
+        self._lay_out(self._missing, self._changed, note)
+        self.resize(560, 480 if self.list.chosen() else 260)
+        self.list.changed.connect(self._show_go)
+        for box in (self._missing, self._changed):
+            box.toggled.connect(lambda _on: self._show_go())
+        self._show_go()
+
+    def sessions(self) -> list[str]:
+        """Return the ids of the sessions that shall come back."""
+        return self.list.chosen()
+
+    def documents(self) -> bool:
+        """Say whether what else is missing shall come back."""
+        return self._missing.isChecked() or self.replace()
+
+    def replace(self) -> bool:
+        """Say whether documents that differ shall be replaced."""
+        return self._changed.isChecked()
+
+    def _fill(self) -> None:
+        words = self._words
+        wanted = [one for one in self._contents.sessions if one.state in (MISSING, CHANGED)]
+        self.list.show_rows(
+            [
+                (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
+                for one in wanted
+            ]
+        )
+        self.list.setVisible(bool(wanted))
+        for box, state in ((self._missing, MISSING), (self._changed, CHANGED)):
+            some = self._of(state)
+            box.setText(words(f"restore.documents.{state}", what=self._counted(some)))
+            box.setVisible(bool(some))
+        self._missing.setChecked(bool(self._of(MISSING)))
+
+    def _of(self, state: str) -> list[PackedDocument]:
+        """Return the documents of a state that a person knows of."""
+        known = [one for one in self._contents.documents if "/.versions/" not in one.name]
+        return [one for one in known if one.state == state]
+
+    def _counted(self, documents: list[PackedDocument]) -> str:
+        counts = Counter(one.part for one in documents)
+        return ", ".join(self._words(f"restore.part.{part}", count=count) for part, count in counts.items())
+
+    def _facts(self) -> list[str]:
+        words, sessions = self._words, self._contents.sessions
+        kinds = Counter(one.kind for one in sessions)
+        named = [
+            f"{words(f'kind.{kind}') if kind in KIND_ICONS else kind} {count}"
+            for kind, count in kinds.items()
+        ]
+        dates = sorted(one.updated_at for one in sessions if one.updated_at)
+        lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
+        if dates:
+            lines.append(words.days(dates[0], dates[-1]))
+        states = Counter(one.state for one in sessions)
+        counted = [
+            words(f"restore.count.{state}", count=states[state])
+            for state in (MISSING, CHANGED, SAME, UNREADABLE)
+            if states[state]
+        ]
+        if counted:
+            lines.append(" · ".join(counted))
+        return lines or [words("restore.nothing")]
+
+    def _show_go(self) -> None:
+        self._go.setEnabled(bool(self.sessions()) or self.documents())
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.agreed.emit()

@@ -1,0 +1,306 @@
+"""Dialogs for MCP servers: add or edit one, and consent before one runs."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
+
+from app.core.errors import BadInput
+from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
+from app.core.text import exact
+from app.core.tool import McpServer, ServerStatus
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_line
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import Segmented, button
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named
+
+WEB = ("http://", "https://")
+FORM, PASTE = "form", "json"
+EXAMPLE = '{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "server-files", "~/notes"]}}}'
+WIDTH = 560
+
+
+def server_of(name: str, line: str, variables: str) -> McpServer:
+    """Return the server of a form: `line` is a command or an address, `variables` are NAME=value lines.
+
+    It arrives disabled. Raises BadInput.
+    """
+    name, line = name.strip(), line.strip()
+    if not name:
+        raise BadInput("server_name_empty")
+    pairs = _pairs(variables)
+    if line.startswith(WEB):
+        _check_address(line)
+        return McpServer(name=name, url=line, headers=pairs, disabled=True)
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise BadInput("server_line_unreadable", detail=str(error)) from error
+    if not words:
+        raise BadInput("server_line_empty")
+    return McpServer(name=name, command=words[0], args=tuple(words[1:]), env=pairs, disabled=True)
+
+
+def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
+    """Return line and variables of a server as its form shows them, and the names whose values are not shown."""
+    kept, _ = parted(server)
+    pairs = _pairs_of(kept)
+    secret = tuple(name for name, value in pairs.items() if is_reference(value))
+    lines = (f"{name}={'' if name in secret else value}" for name, value in pairs.items())
+    return kept.url or shlex.join((kept.command, *kept.args)), "\n".join(lines), secret
+
+
+def edited(server: McpServer, name: str, line: str | None, variables: str) -> McpServer:
+    """Return a server as its form has it now; `line` is None where it was not touched. Raises BadInput.
+
+    An empty value that was not shown stays as it is, and so does what the form does not show at all.
+    """
+    kept, values = parted(server)
+    fresh = server_of(name, form_of(server)[0] if line is None else line, variables)
+    if line is None:
+        fresh = replace(fresh, command=kept.command, args=kept.args, url=kept.url)
+    before, now = _pairs_of(kept), _pairs_of(fresh)
+    pairs = {
+        one: before[one] if not value and is_reference(before.get(one, "")) else value
+        for one, value in now.items()
+    }
+    same_kind = bool(fresh.url) == bool(kept.url)
+    other: Mapping[str, str] = (kept.env if kept.url else kept.headers) if same_kind else {}
+    env, headers = (other, pairs) if fresh.url else (pairs, other)
+    fresh = replace(fresh, env=env, headers=headers, cwd=server.cwd, disabled=server.disabled)
+    return resolved(fresh, values.get)
+
+
+def _pairs_of(server: McpServer) -> Mapping[str, str]:
+    return server.headers if server.url else server.env
+
+
+def servers_of(text: str) -> tuple[McpServer, ...]:
+    """Return the servers of a pasted JSON, with or without `mcpServers` around them; all arrive disabled.
+
+    Raises BadInput naming the entry that cannot be used.
+    """
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise BadInput("server_json_unreadable", detail=str(error)) from error
+    entries = document.get("mcpServers", document) if isinstance(document, dict) else None
+    if not isinstance(entries, dict) or not entries:
+        raise BadInput("server_json_empty")
+    return tuple(_server(str(name), entry) for name, entry in entries.items())
+
+
+def _server(name: str, entry: object) -> McpServer:
+    if not isinstance(entry, dict):
+        raise BadInput("server_entry_bad", name=name)
+    command, url, cwd = (entry.get(field, "") for field in ("command", "url", "cwd"))
+    args, env, headers = entry.get("args", []), entry.get("env", {}), entry.get("headers", {})
+    texts = all(isinstance(one, str) for one in (command, url, cwd))
+    fits = texts and isinstance(args, list) and all(isinstance(one, str) for one in args)
+    pairs = all(
+        isinstance(one, dict) and all(isinstance(value, str) for value in one.values())
+        for one in (env, headers)
+    )
+    if not fits or not pairs or bool(command) == bool(url) or (url and not url.startswith(WEB)):
+        raise BadInput("server_entry_bad", name=name)
+    _check_address(url)
+    return McpServer(
+        name=name,
+        command=command,
+        args=tuple(args),
+        env=env,
+        cwd=cwd,
+        url=url,
+        headers=headers,
+        disabled=True,
+    )
+
+
+def _check_address(address: str) -> None:
+    if has_user(address):
+        raise BadInput("server_address_user")
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, equals, value = line.partition("=")
+        if not line.strip():
+            continue
+        if not equals or not name.strip():
+            # Not the line itself: it may be nothing but a key.
+            raise BadInput("server_variable_bad", line=number)
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+class ServerDialog(QDialog):
+    """Asks for one server by a form, or several as JSON; emits `given` with them, all switched off.
+
+    With a server to edit there is the form alone, filled in; secrets are not shown, and stay if nothing is
+    written in their place. It emits `given` with that one.
+    """
+
+    given = Signal(object)
+
+    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("server_dialog")
+        self._words = words
+        self._server = server
+        heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
+        self.setWindowTitle(heading)
+        title = plain_label("page_title", wrap=True, text=heading)
+        self.way = Segmented((FORM, PASTE))
+        self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
+        self.way.setAccessibleName(words("server.add"))
+        self.name = named("server_name", QLineEdit())
+        self.line = named("server_line", QLineEdit())
+        self.line.setPlaceholderText(words("server.line.hint"))
+        self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
+        self.variables.setPlaceholderText(words("server.variables.hint"))
+        self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
+        self.json.setPlaceholderText(EXAMPLE)
+        self.json.setAccessibleName(words("server.by_json"))
+        self.problem = named("server_problem", plain_label("error", wrap=True))
+        lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
+        form = QWidget()
+        fields = vbox(inside=form, spacing=5)
+        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
+            label = plain_label("field", text=words(f"server.{key}"))
+            field.setAccessibleName(words(f"server.{key}"))
+            fields.addWidget(label)
+            fields.addWidget(field)
+        self.kept = named("server_kept", plain_label("hint", wrap=True))
+        self.kept.hide()
+        fields.addWidget(self.kept)
+        fields.addStretch(1)
+        self._pages = QStackedWidget()
+        for page in (form, self.json):
+            self._pages.addWidget(page)
+        cancel = button("", "server_cancel", text=words("dialog.cancel"))
+        add = button(
+            "primary", "server_add", text=words("server.add.button" if server is None else "dialog.save")
+        )
+        add.setDefault(True)
+        vbox(
+            title,
+            self.way,
+            self._pages,
+            lead,
+            self.problem,
+            hbox(STRETCH, cancel, add),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=10,
+        )
+        self.resize(540, 400)
+        if server is not None:
+            self.way.hide()
+            self._fill(server)
+        self._line_before = self.line.text()
+        self.name.setFocus()
+        self.way.chosen.connect(lambda way: self._pages.setCurrentIndex((FORM, PASTE).index(way)))
+        cancel.clicked.connect(self.reject)
+        add.clicked.connect(self._on_add)
+
+    def _fill(self, server: McpServer) -> None:
+        line, variables, secret = form_of(server)
+        self.name.setText(server.name)
+        self.line.setText(line)
+        self.variables.setPlainText(variables)
+        said = [self._words("server.kept", names=", ".join(secret))] if secret else []
+        if has_reference(line):
+            said.append(self._words("server.kept_line"))
+        self.kept.setText(" ".join(said))
+        self.kept.setVisible(bool(said))
+
+    def _on_add(self) -> None:
+        servers: tuple[McpServer, ...]
+        try:
+            if self._server is not None:
+                line = self.line.text() if self.line.text() != self._line_before else None
+                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
+            elif self.way.value() == PASTE:
+                servers = servers_of(self.json.text())
+            else:
+                servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)
+        except BadInput as error:
+            self.problem.setText(self._words.problem(error.code, **error.details))
+            return
+        self.accept()
+        self.given.emit(servers)
+
+
+class ConsentDialog(QDialog):
+    """Shows a server's exact command line or address; emits `allowed` when the user agrees.
+
+    The default is no: Enter and Escape both refuse.
+    """
+
+    allowed = Signal()
+
+    def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("consent_dialog")
+        server = status.server
+        self.setWindowTitle(words("consent.title"))
+        title = plain_label("page_title", wrap=True, text=words("consent.of", name=exact(server.name)))
+        lead = Paragraph("card_text", text=words("consent.url" if server.url else "consent.command"))
+        line = _field("consent_line", server_line(server))
+        line.setAccessibleName(words("server.address" if server.url else "server.command"))
+        column = vbox(title, lead, line, inside=self, margins=(22, 20, 22, 18), spacing=10)
+        more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
+        shown, hidden = shown_values(server)
+        if hidden:
+            more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
+        if more:
+            surroundings = Paragraph("hint", text="\n".join(more))
+            column.addWidget(surroundings)
+        if shown:
+            label = Paragraph("warn", text=words("consent.values"))
+            column.addWidget(label)
+            lines = (exact(f"{name}={value}") for name, value in shown.items())
+            values = _field("consent_values", "\n".join(lines))
+            values.setAccessibleName(words("consent.values"))
+            column.addWidget(values)
+        if status.changed:
+            warning = Paragraph("warn", text=words("consent.changed"))
+            column.addWidget(warning)
+            changed = _field("consent_changed", "\n".join(map(exact, status.changed)))
+            changed.setAccessibleName(words("consent.changed"))
+            column.addWidget(changed)
+        refuse = button("", "consent_refuse", text=words("consent.refuse"))
+        allow = button("primary", "consent_allow", text=words("consent.allow"))
+        foot = hbox(STRETCH, refuse, allow)
+        column.addSpacing(4)
+        column.addLayout(foot)
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
+        refuse.setDefault(True)
+        refuse.setFocus()
+        refuse.clicked.connect(self.reject)
+        allow.clicked.connect(self._on_allowed)
+
+    def _on_allowed(self) -> None:
+        self.accept()
+        self.allowed.emit()
+
+
+def _field(name: str, text: str) -> QPlainTextEdit:
+    """Return a field that shows a text to the letter, and lets it be copied."""
+    field = named(name, QPlainTextEdit(text))
+    field.setReadOnly(True)
+    field.setTabChangesFocus(True)
+    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+    lines = max(2, min(6, len(text) // 60 + text.count("\n") + 1))
+    field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + 24)
+    return field

@@ -1,0 +1,162 @@
+"""Pages of the settings that only inform: Privacy (what leaves this computer, and when) and About."""
+
+import platform
+
+from PySide6.QtCore import Qt, qVersion
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
+
+from app import __version__
+from app.core.catalog import EMBEDDED
+from app.core.provider import ProviderStatus
+from app.core.text import exact
+from app.core.tool import ASKING, ServerStatus
+from app.engine.engine import Engine
+from app.engine.provider_list import on_this_computer
+from app.gui.display.i18n import Language
+from app.gui.display.server_display import server_line
+from app.gui.display.style import Look
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.wording import say
+
+ICON = 17
+MARK = 56
+LICENCE = "MIT"
+PARTS = (
+    ("Qt, PySide6", "LGPL-3.0"),
+    ("LiteLLM, pydantic", "MIT"),
+    ("keyring, platformdirs, pyromark", "MIT"),
+    ("qasync", "BSD"),
+    ("MCP SDK, ddgs", "MIT"),
+    ("trafilatura", "Apache-2.0"),
+    ("llama.cpp, xllamacpp", "MIT"),
+    ("SmolLM2 135M (Hugging Face)", "Apache-2.0"),
+    ("Pretendard", "SIL OFL 1.1"),
+    ("Lucide", "ISC, MIT"),
+)
+
+
+class PrivacyPage(QWidget):
+    """Says of every provider, of the web and of every server what it is sent, and when."""
+
+    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+        super().__init__()
+        self._language, self._look, self._engine = language, look, engine
+        self.lead = Paragraph("card_text")
+        self._cards = vbox(spacing=8)
+        vbox(self.lead, self._cards, inside=self, spacing=12)
+        language.changed.connect(self.retranslate)
+        look.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Another page may have changed what there is.
+        self.retranslate()
+        super().showEvent(event)
+
+    def retranslate(self) -> None:
+        """Say it as it is now."""
+        words, engine = self._language, self._engine
+        providers = [one for one in engine.providers() if one.ready]
+        away = [one for one in providers if not self._stays(one)]
+        self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
+        while (item := self._cards.takeAt(0)) is not None:
+            if widget := item.widget():
+                widget.deleteLater()
+        for provider in sorted(providers, key=self._stays):
+            self._add_provider(provider)
+        search = engine.settings().search_engine
+        name = search if search.startswith("http") else words(f"limits.engine.{search}")
+        self._add("globe", words("privacy.web"), name, words("privacy.web.text"))
+        for server in engine.servers():
+            self._add_server(server)
+        self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
+
+    def facts(self) -> list[str]:
+        """Return every sentence that is said."""
+        return [label.text() for label in self.findChildren(QLabel)] + [
+            text.text() for text in self.findChildren(Paragraph)
+        ]
+
+    def _stays(self, status: ProviderStatus) -> bool:
+        """Say whether what a provider is sent stays on this computer: by its address, whatever it is called."""
+        return status.config.kind == EMBEDDED or on_this_computer(status.base_url)
+
+    def _add_provider(self, status: ProviderStatus) -> None:
+        words, name = self._language, self._language.provider(status)
+        if status.config.kind == EMBEDDED:
+            self._add("lock", name, "", words("privacy.embedded"))
+        elif self._stays(status):
+            self._add("lock", name, status.base_url, words("privacy.local"))
+        else:
+            self._add("plug", name, status.base_url, words("privacy.provider", name=name))
+
+    def _add_server(self, status: ServerStatus) -> None:
+        server, words = status.server, self._language
+        if server.disabled or status.state == ASKING:
+            return
+        text = words("privacy.server.web" if server.url else "privacy.server")
+        self._add("wrench", exact(server.name), server_line(server), text)
+
+    def _add(self, icon: str, title: str, where: str, text: str) -> None:
+        card = QFrame()
+        card.setProperty("kind", "card")
+        picture = QLabel()
+        picture.setPixmap(self._look.picture(icon, "text_2", ICON, self.devicePixelRatioF()))
+        picture.setFixedWidth(ICON + 4)
+        head = plain_label("card_title", text=title)
+        said = Paragraph("card_text", text=text)
+        words = vbox(head, spacing=3)
+        if where:
+            place = ElidedLabel("meta", text=where)
+            words.addWidget(place)
+        words.addWidget(said)
+        hbox(vbox(picture, STRETCH), (words, 1), inside=card, margins=(14, 10, 14, 10), spacing=10)
+        self._cards.addWidget(card)
+
+
+class AboutPage(QWidget):
+    """Shows what this Moot is."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        mark = QLabel()
+        mark.setPixmap(look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
+        self._name = say(plain_label("page_title"), language, "app.name")
+        self.version = plain_label("card_text", wrap=True)
+        self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text = Paragraph("card_text")
+        card = QFrame()
+        card.setProperty("kind", "card")
+        lines = vbox(inside=card, margins=(14, 8, 14, 8), spacing=6)
+        for name, licence in PARTS:
+            left = plain_label("card_text", text=name)
+            right = plain_label("hint", text=licence)
+            line = hbox((left, 1), right)
+            lines.addLayout(line)
+        vbox(
+            hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16),
+            self._text,
+            say(plain_label("field"), language, "about.parts"),
+            card,
+            inside=self,
+            spacing=12,
+        )
+        language.changed.connect(self.retranslate)
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Draw every word anew."""
+        words = self._language
+        self.version.setText(
+            words(
+                "about.version",
+                version=__version__,
+                qt=qVersion(),
+                python=platform.python_version(),
+                system=platform.platform(terse=True),
+            )
+        )
+        self._text.setText(words("about.text", licence=LICENCE))

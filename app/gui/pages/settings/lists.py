@@ -1,0 +1,266 @@
+"""Lists of the settings: rows of two lines, kept files with buttons, models with ticks, and a list to tick."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.core.text import visible
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import TICK, button, paint_tick
+from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
+
+ROW_HEIGHT = 48
+ROW_HEIGHT = 32
+HEADING_HEIGHT = 38
+PROVIDER = Qt.ItemDataRole.UserRole
+MODEL = Qt.ItemDataRole.UserRole + 1
+NOTE = Qt.ItemDataRole.UserRole + 2
+TICKED = Qt.ItemDataRole.UserRole + 3
+_TICK_ROOM = 36
+MOST_ROWS = 4
+SHOWN = 1_000
+
+
+class TwoLineDelegate(QStyledItemDelegate):
+    """Paints the part of a row's text before its line break, and quieter under it the rest."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(80, tall(ROW_HEIGHT))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens = self._look.tokens
+        name, _, state = str(index.data()).partition("\n")
+        rect: QRect = option.rect
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        room = rect.adjusted(10, 6, -8, -6)
+        for text, pixels, colour, line in (
+            (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
+            (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
+        ):
+            painter.setFont(sized(painter.font(), pixels))
+            painter.setPen(QColor(colour))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, line, shown)
+        painter.restore()
+
+
+class ModelRows(QListWidget):
+    """The rows; emits `ticked` for one whose tick was clicked, or that Space was pressed on."""
+
+    ticked = Signal(QListWidgetItem)
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setItemDelegate(_ModelDelegate(look, self))
+        self.setObjectName("models_list")
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and self.currentRow() >= 0:
+            self.ticked.emit(self.currentItem())
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        point = event.position().toPoint()
+        row = self.indexAt(point).row()
+        if row >= 0 and point.x() - self.visualItemRect(self.item(row)).left() < _TICK_ROOM:
+            self.ticked.emit(self.item(row))
+
+
+class _ModelDelegate(QStyledItemDelegate):
+    """Paints a row without MODEL as a heading; NOTE is the quiet text at the right."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(80, tall(ROW_HEIGHT if index.data(MODEL) else HEADING_HEIGHT))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens = self._look.tokens
+        rect: QRect = option.rect
+        model = bool(index.data(MODEL))
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        selected = model and bool(option.state & QStyle.StateFlag.State_Selected)
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if focused or (model and (selected or option.state & QStyle.StateFlag.State_MouseOver)):
+            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        if model:
+            box = QRectF(rect.left() + 10.5, rect.center().y() - TICK / 2 + 1.5, TICK - 1, TICK - 1)
+            paint_tick(painter, self._look, box, bool(index.data(TICKED)))
+        room = rect.adjusted(_TICK_ROOM if model else 10, 0 if model else 8, -10, 0)
+        note = str(index.data(NOTE) or "")
+        painter.setFont(sized(painter.font(), 12))
+        width = painter.fontMetrics().horizontalAdvance(note)
+        painter.setPen(QColor(tokens.text_2))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
+        font = sized(painter.font(), 13)
+        font.setWeight(QFont.Weight.Normal if model else QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text))
+        name = painter.fontMetrics().elidedText(
+            visible(str(index.data())), Qt.TextElideMode.ElideMiddle, max(40, room.width() - width - 12)
+        )
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        painter.restore()
+
+
+class KeptList(QWidget):
+    """Lists (id, first line, second line); emits `asked` with what to do and the chosen id.
+
+    `actions` are (what, needs a choice); `set_words` names them. An empty list says so in words.
+    """
+
+    asked = Signal(str, str)
+
+    def __init__(self, look: Look, name: str, actions: Sequence[tuple[str, bool]]) -> None:
+        super().__init__()
+        self._title = plain_label("field")
+        self._hint = plain_label("hint", wrap=True)
+        self._nothing = plain_label("hint")
+        self.list = named(name, QListWidget())
+        self._delegate = TwoLineDelegate(look, self.list)
+        self.list.setItemDelegate(self._delegate)
+        self.list.setMouseTracking(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.buttons = {what: button("", f"{name}_{what}") for what, _ in actions}
+        self._needing = {what for what, needs in actions if needs}
+        row = hbox(spacing=8)
+        for what, made in self.buttons.items():
+            row.addWidget(made)
+            made.clicked.connect(lambda _checked=False, wanted=what: self._on_clicked(wanted))
+        row.addStretch(1)
+        vbox(self._title, self._hint, self._nothing, self.list, row, inside=self, spacing=6)
+        self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
+        self.list.itemActivated.connect(lambda _item: self._on_clicked(next(iter(self.buttons))))
+
+    def set_words(self, title: str, hint: str, nothing: str, actions: Sequence[str]) -> None:
+        """Name the list, what it says when it is empty, and the buttons in their order."""
+        self._title.setText(title)
+        self._hint.setText(hint)
+        self._nothing.setText(nothing)
+        self.list.setAccessibleName(title)
+        for made, text in zip(self.buttons.values(), actions, strict=True):
+            made.setText(text)
+
+    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Show these, keeping the choice where it still is one."""
+        chosen = self.chosen()
+        self.list.clear()
+        for row_id, first, second in rows:
+            item = QListWidgetItem(f"{' '.join(first.split())[:200]}\n{second}")
+            item.setData(Qt.ItemDataRole.UserRole, row_id)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
+            self.list.addItem(item)
+            if row_id == chosen or self.list.count() == 1:
+                self.list.setCurrentItem(item)
+        self.list.setVisible(bool(rows))
+        self._nothing.setVisible(not rows)
+        height = self.list.sizeHintForRow(0) if rows else 0
+        self.list.setFixedHeight(min(len(rows), MOST_ROWS) * height + 8)
+        self._show_buttons()
+
+    def chosen(self) -> str:
+        """Return the id of the chosen row, "" where there is none."""
+        item = self.list.currentItem()
+        return str(item.data(Qt.ItemDataRole.UserRole)) if self.list.currentRow() >= 0 else ""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Enter in the list means the list, not the dialog's default button.
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.list.hasFocus():
+            self._on_clicked(next(iter(self.buttons)))
+        else:
+            super().keyPressEvent(event)
+
+    def _show_buttons(self) -> None:
+        for what, made in self.buttons.items():
+            made.setEnabled(bool(self.chosen()) or what not in self._needing)
+
+    def _on_clicked(self, what: str) -> None:
+        if self.buttons[what].isEnabled():
+            self.asked.emit(what, self.chosen())
+
+
+class TickList(QWidget):
+    """Shows (id, text, note) with a tick each, all ticked at first; emits `changed`.
+
+    Of very many only the first thousand are shown; the rest stay ticked with all.
+    """
+
+    changed = Signal()
+
+    def __init__(self, words: Language, look: Look, name: str, title: str) -> None:
+        super().__init__()
+        self._ticked: dict[str, bool] = {}
+        self.list = ModelRows(look)
+        self.list.setObjectName(name)
+        self.list.setAccessibleName(title)
+        self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True), text=words("tick_list.all"))
+        self.none = button(
+            "link", f"{name}_none", lambda: self._tick_all(on=False), text=words("tick_list.none")
+        )
+        vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
+        self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
+
+    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Show these, all ticked."""
+        self._ticked = {row_id: True for row_id, _, _ in rows}
+        self.list.clear()
+        for row_id, text, note in rows[:SHOWN]:
+            item = QListWidgetItem(" ".join(visible(text[:200]).split()))
+            item.setData(MODEL, row_id)
+            item.setData(NOTE, note)
+            item.setData(TICKED, True)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{visible(text[:200])}, {note}")
+            self.list.addItem(item)
+        self.list.setCurrentRow(0 if rows else -1)
+
+    def chosen(self) -> list[str]:
+        """Return the ids that are ticked, in their order."""
+        return [row_id for row_id, ticked in self._ticked.items() if ticked]
+
+    def _tick(self, item: QListWidgetItem, on: bool) -> None:
+        item.setData(TICKED, on)
+        self._ticked[str(item.data(MODEL))] = on
+        self.changed.emit()
+
+    def _tick_all(self, *, on: bool) -> None:
+        for row in range(self.list.count()):
+            self.list.item(row).setData(TICKED, on)
+        self._ticked = dict.fromkeys(self._ticked, on)
+        self.changed.emit()
