@@ -11,6 +11,7 @@ from app.gui.display.server_display import server_line
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named
 
 WIDTH = 560
 
@@ -29,10 +30,8 @@ class ConsentDialog(QDialog):
         self.setObjectName("consent_dialog")
         server = status.server
         self.setWindowTitle(words("consent.title"))
-        title = plain_label("page_title", wrap=True)
-        title.setText(words("consent.of", name=exact(server.name)))
-        lead = Paragraph("card_text")
-        lead.setText(words("consent.url" if server.url else "consent.command"))
+        title = plain_label("page_title", wrap=True, text=words("consent.of", name=exact(server.name)))
+        lead = Paragraph("card_text", text=words("consent.url" if server.url else "consent.command"))
         line = _field("consent_line", server_line(server))
         line.setAccessibleName(words("server.address" if server.url else "server.command"))
         column = vbox(title, lead, line, inside=self, margins=(22, 20, 22, 18), spacing=10)
@@ -41,28 +40,23 @@ class ConsentDialog(QDialog):
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
         if more:
-            surroundings = Paragraph("hint")
-            surroundings.setText("\n".join(more))
+            surroundings = Paragraph("hint", text="\n".join(more))
             column.addWidget(surroundings)
         if shown:
-            label = Paragraph("warn")
-            label.setText(words("consent.values"))
+            label = Paragraph("warn", text=words("consent.values"))
             column.addWidget(label)
             lines = (exact(f"{name}={value}") for name, value in shown.items())
             values = _field("consent_values", "\n".join(lines))
             values.setAccessibleName(words("consent.values"))
             column.addWidget(values)
         if status.changed:
-            warning = Paragraph("warn")
-            warning.setText(words("consent.changed"))
+            warning = Paragraph("warn", text=words("consent.changed"))
             column.addWidget(warning)
             changed = _field("consent_changed", "\n".join(map(exact, status.changed)))
             changed.setAccessibleName(words("consent.changed"))
             column.addWidget(changed)
-        refuse = button("", "consent_refuse")
-        refuse.setText(words("consent.refuse"))
-        allow = button("primary", "consent_allow")
-        allow.setText(words("consent.allow"))
+        refuse = button("", "consent_refuse", text=words("consent.refuse"))
+        allow = button("primary", "consent_allow", text=words("consent.allow"))
         foot = hbox(STRETCH, refuse, allow)
         column.addSpacing(4)
         column.addLayout(foot)
@@ -80,8 +74,7 @@ class ConsentDialog(QDialog):
 
 def _field(name: str, text: str) -> QPlainTextEdit:
     """Return a field that shows a text to the letter, and lets it be copied."""
-    field = QPlainTextEdit(text)
-    field.setObjectName(name)
+    field = named(name, QPlainTextEdit(text))
     field.setReadOnly(True)
     field.setTabChangesFocus(True)
     field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)

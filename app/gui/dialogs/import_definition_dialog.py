@@ -15,6 +15,7 @@ from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.wording import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,32 +82,31 @@ class BringInDialog(QDialog):
         self.setWindowTitle(preview.title)
         avatar = Avatar(look, 30)
         avatar.set_speaker(preview.name, 0)
-        name = ElidedLabel("page_title")
-        name.setText(visible(preview.name))
+        name = ElidedLabel("page_title", text=visible(preview.name))
         column = vbox(hbox(avatar, (name, 1), spacing=10), inside=self, margins=(22, 20, 22, 18), spacing=8)
         for what, which in preview.lines:
             if which:
-                line = plain_label("card_text", wrap=True)
-                line.setText(visible(f"{what}: {which}"))
+                line = plain_label("card_text", wrap=True, text=visible(f"{what}: {which}"))
                 column.addWidget(line)
-        label = plain_label("field")
-        label.setText(words("assistant.field.instructions"))
-        instructions = QPlainTextEdit(visible(preview.instructions))
-        instructions.setObjectName("bring_in_instructions")
+        label = plain_label("field", text=words("assistant.field.instructions"))
+        instructions = named("bring_in_instructions", QPlainTextEdit(visible(preview.instructions)))
         instructions.setReadOnly(True)
         instructions.setTabChangesFocus(True)
         instructions.setAccessibleName(words("assistant.field.instructions"))
         column.addWidget(label)
         column.addWidget(instructions, 1)
         if preview.dropped:
-            left_out = plain_label("warn", wrap=True)
-            left_out.setObjectName("bring_in_dropped")
-            left_out.setText(words("bring_in.dropped", what=visible(", ".join(preview.dropped))))
+            left_out = named(
+                "bring_in_dropped",
+                plain_label(
+                    "warn",
+                    wrap=True,
+                    text=words("bring_in.dropped", what=visible(", ".join(preview.dropped))),
+                ),
+            )
             column.addWidget(left_out)
-        cancel = button("", "bring_in_cancel")
-        cancel.setText(words("dialog.cancel"))
-        keep = button("primary", "bring_in_keep")
-        keep.setText(words("bring_in.keep"))
+        cancel = button("", "bring_in_cancel", text=words("dialog.cancel"))
+        keep = button("primary", "bring_in_keep", text=words("bring_in.keep"))
         keep.setDefault(True)
         foot = hbox(STRETCH, cancel, keep)
         column.addLayout(foot)

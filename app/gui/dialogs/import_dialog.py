@@ -11,6 +11,7 @@ from app.gui.dialogs.selection_dialog import ChoosingDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 FAULTS_SHOWN = 3
 
@@ -43,9 +44,9 @@ class ImportDialog(ChoosingDialog):
             ]
         )
         self.list.setVisible(bool(arrivals.fresh))
-        faults = plain_label("warn", wrap=True)
-        faults.setObjectName("import_faults")
-        faults.setText(visible("\n".join(self._faults())))
+        faults = named(
+            "import_faults", plain_label("warn", wrap=True, text=visible("\n".join(self._faults())))
+        )
         faults.setVisible(bool(arrivals.faults))
         self._lay_out(faults)
         self.resize(560, 460 if arrivals.fresh else 200)

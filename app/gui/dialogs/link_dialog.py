@@ -9,6 +9,7 @@ from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.wording import named
 
 SCHEMES = ("http", "https", "mailto")
 MOST_CHARACTERS = 2_000
@@ -42,26 +43,19 @@ class LinkDialog(QDialog):
         self._address = url
         parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
         self.setWindowTitle(words("link.title"))
-        title = plain_label("page_title")
-        title.setText(words("link.title"))
-        lead = plain_label("card_text", wrap=True)
-        lead.setText(words("link.text"))
-        host = plain_label("card_title", wrap=True)
-        host.setObjectName("link_host")
+        title = plain_label("page_title", text=words("link.title"))
+        lead = plain_label("card_text", wrap=True, text=words("link.text"))
+        host = named("link_host", plain_label("card_title", wrap=True))
         # Punycode: a look-alike letter of another script shows itself.
         encoded = parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded)
         host.setText(parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or exact(encoded))
-        address = ElidedLabel("meta")
-        address.setText(exact(encoded))
+        address = ElidedLabel("meta", text=exact(encoded))
         column = vbox(title, lead, host, address, inside=self, margins=(22, 20, 22, 18), spacing=10)
         if shown and shown != url:
-            text = ElidedLabel("meta")
-            text.setText(words("link.shown", text=exact(shown)))
+            text = ElidedLabel("meta", text=words("link.shown", text=exact(shown)))
             column.addWidget(text)
-        cancel = button("", "link_cancel")
-        cancel.setText(words("link.cancel"))
-        go = button("primary", "link_open")
-        go.setText(words("link.open"))
+        cancel = button("", "link_cancel", text=words("link.cancel"))
+        go = button("primary", "link_open", text=words("link.open"))
         foot = hbox(STRETCH, cancel, go)
         column.addSpacing(6)
         column.addLayout(foot)

@@ -64,12 +64,10 @@ class QueueDialog(QDialog):
         self._words, self._look = words, look
         self._shown: tuple[QueueSection, ...] | None = None
         self._states: dict[str, ElidedLabel] = {}
-        self._nothing = Paragraph("hint")
-        self._nothing.setText(words("queue.nothing"))
+        self._nothing = Paragraph("hint", text=words("queue.nothing"))
         self._body = QWidget()
         self._column = vbox(inside=self._body, margins=(18, 16, 18, 8), spacing=12)
-        self._close = button("", "queue_close")
-        self._close.setText(words("settings.close"))
+        self._close = button("", "queue_close", text=words("settings.close"))
         self._close.setDefault(True)
         self._close.clicked.connect(self.accept)
         vbox((scrolling(self._body), 1), hbox(STRETCH, self._close, margins=(18, 8, 18, 14)), inside=self)
@@ -108,10 +106,10 @@ class QueueDialog(QDialog):
     def _section(self, shown: QueueSection) -> QWidget:
         words, card = self._words, QFrame()
         card.setProperty("kind", "big_card")
-        avatar, name, text = Avatar(self._look, 20), ElidedLabel("name"), plain_label("hint")
+        avatar = Avatar(self._look, 20)
+        name = ElidedLabel("name", text=visible(shown.name))
+        text = plain_label("hint", text=shown.text)
         avatar.set_speaker(shown.name, shown.colour)
-        name.setText(visible(shown.name))
-        text.setText(shown.text)
         hold = button("link", f"queue_hold_{shown.agent_id}")
         key = "queue.go_on" if shown.held else "queue.hold"
         hold.setText(words(key))
@@ -128,8 +126,8 @@ class QueueDialog(QDialog):
 
     def _row(self, shown: QueueRow) -> QWidget:
         line = QWidget()
-        title, state = ElidedLabel("value"), ElidedLabel("hint")
-        title.setText(visible(shown.title))
+        title = ElidedLabel("value", text=visible(shown.title))
+        state = ElidedLabel("hint")
         self._states[shown.id] = state
         row = hbox((vbox(title, state, spacing=1), 1), inside=line, margins=(28, 0, 0, 0), spacing=8)
         if shown.place is None:
@@ -147,8 +145,7 @@ class QueueDialog(QDialog):
         return line
 
     def _add(self, row: QHBoxLayout, shown: QueueRow, what: str, act: "partial[None] | None") -> Button:
-        made = button("", f"queue_{what}_{shown.id}")
-        made.setText(self._words(f"queue.{what}"))
+        made = button("", f"queue_{what}_{shown.id}", text=self._words(f"queue.{what}"))
         name_button(made, f"{self._words(f'queue.{what}')}: {shown.title}")
         if act is not None:
             made.clicked.connect(act)

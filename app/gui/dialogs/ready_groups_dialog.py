@@ -30,8 +30,7 @@ class ReadyGroupsDialog(QDialog):
         self.setWindowTitle(words("ready_group.title"))
         self._words = words
         self._groups = groups
-        lead = plain_label("hint", wrap=True)
-        lead.setText(words("ready_group.lead"))
+        lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
         self._list = named("ready_groups", QListWidget())
         self._list.setItemDelegate(TwoLineDelegate(look, self._list))
         self._list.setMouseTracking(True)
@@ -44,10 +43,8 @@ class ReadyGroupsDialog(QDialog):
             item.setToolTip(plain_tip(about))
             self._list.addItem(item)
         self._members = Paragraph("card_text")
-        cancel = button("", "ready_cancel")
-        cancel.setText(words("dialog.cancel"))
-        self._take = button("primary", "ready_take", self._on_take)
-        self._take.setText(words("ready_group.take"))
+        cancel = button("", "ready_cancel", text=words("dialog.cancel"))
+        self._take = button("primary", "ready_take", self._on_take, text=words("ready_group.take"))
         self._take.setDefault(True)
         vbox(
             lead,

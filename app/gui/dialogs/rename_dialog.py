@@ -21,15 +21,12 @@ class RenameDialog(QDialog):
         self.setObjectName("rename_dialog")
         self.setWindowTitle(words("rename.title"))
         self._before = title
-        heading = plain_label("page_title")
-        heading.setText(words("rename.title"))
+        heading = plain_label("page_title", text=words("rename.title"))
         self.field = named("rename_field", QLineEdit(title))
         self.field.setAccessibleName(words("rename.title"))
         self.field.selectAll()
-        cancel = button("", "rename_cancel")
-        cancel.setText(words("dialog.cancel"))
-        self._save = button("primary", "rename_save", self._on_save)
-        self._save.setText(words("dialog.save"))
+        cancel = button("", "rename_cancel", text=words("dialog.cancel"))
+        self._save = button("primary", "rename_save", self._on_save, text=words("dialog.save"))
         self._save.setDefault(True)
         vbox(
             heading,

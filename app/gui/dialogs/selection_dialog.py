@@ -12,6 +12,7 @@ from app.gui.pages.settings.tick_list import TickList
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 
 class ChoosingDialog(QDialog):
@@ -26,15 +27,11 @@ class ChoosingDialog(QDialog):
         self.setObjectName(f"{name}_dialog")
         self.setWindowTitle(title)
         self._words = words
-        self._heading = plain_label("page_title", wrap=True)
-        self._heading.setText(title)
-        self.facts = plain_label("card_text", wrap=True)
-        self.facts.setObjectName(f"{name}_facts")
+        self._heading = plain_label("page_title", wrap=True, text=title)
+        self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
         self.list = TickList(words, look, f"{name}_sessions", choice)
-        self._cancel = button("", f"{name}_cancel")
-        self._cancel.setText(words("dialog.cancel"))
-        self._go = button("primary", f"{name}_go", self._on_go)
-        self._go.setText(go)
+        self._cancel = button("", f"{name}_cancel", text=words("dialog.cancel"))
+        self._go = button("primary", f"{name}_go", self._on_go, text=go)
         self._go.setDefault(True)
         self._cancel.clicked.connect(self.reject)
 

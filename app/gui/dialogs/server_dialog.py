@@ -36,8 +36,7 @@ class ServerDialog(QDialog):
         self._server = server
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         self.setWindowTitle(heading)
-        title = plain_label("page_title", wrap=True)
-        title.setText(heading)
+        title = plain_label("page_title", wrap=True, text=heading)
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
@@ -50,13 +49,11 @@ class ServerDialog(QDialog):
         self.json.setPlaceholderText(EXAMPLE)
         self.json.setAccessibleName(words("server.by_json"))
         self.problem = named("server_problem", plain_label("error", wrap=True))
-        lead = Paragraph("hint")
-        lead.setText(words("server.arrives_off" if server is None else "server.asks_again"))
+        lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         form = QWidget()
         fields = vbox(inside=form, spacing=5)
         for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
-            label = plain_label("field")
-            label.setText(words(f"server.{key}"))
+            label = plain_label("field", text=words(f"server.{key}"))
             field.setAccessibleName(words(f"server.{key}"))
             fields.addWidget(label)
             fields.addWidget(field)
@@ -67,10 +64,10 @@ class ServerDialog(QDialog):
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
-        cancel = button("", "server_cancel")
-        cancel.setText(words("dialog.cancel"))
-        add = button("primary", "server_add")
-        add.setText(words("server.add.button" if server is None else "dialog.save"))
+        cancel = button("", "server_cancel", text=words("dialog.cancel"))
+        add = button(
+            "primary", "server_add", text=words("server.add.button" if server is None else "dialog.save")
+        )
         add.setDefault(True)
         vbox(
             title,

@@ -122,9 +122,11 @@ class WrappedText(PaintedText):
         return layout, end, top
 
 
-def plain_label(kind: str = "", parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
-    """Return an empty label of plain text; `kind` is what the style sheet knows it by."""
-    label = QLabel(parent)
+def plain_label(
+    kind: str = "", parent: QWidget | None = None, *, wrap: bool = False, text: str = ""
+) -> QLabel:
+    """Return a label of plain text; `kind` is what the style sheet knows it by."""
+    label = QLabel(text, parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setProperty("kind", kind)
     label.setWordWrap(wrap)
@@ -143,11 +145,11 @@ def plain_tip(text: str) -> str:
 class ElidedLabel(PaintedText):
     """One line of plain text, shortened with an ellipsis where it does not fit."""
 
-    def __init__(self, kind: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, kind: str = "", parent: QWidget | None = None, *, text: str = "") -> None:
         super().__init__(parent)
-        self._text = ""
         self.setProperty("kind", kind)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setText(text)
 
     def text(self) -> str:
         """Return the whole text."""
@@ -180,11 +182,13 @@ class ElidedLabel(PaintedText):
 class Paragraph(WrappedText):
     """Some sentences of plain text."""
 
-    def __init__(self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False) -> None:
+    def __init__(
+        self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False, text: str = ""
+    ) -> None:
         super().__init__(kind, parent)
-        self._text = ""
         if centred:
             self.alignment = Qt.AlignmentFlag.AlignHCenter
+        self.setText(text)
 
     def text(self) -> str:
         """Return the text."""

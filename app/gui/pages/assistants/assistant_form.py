@@ -290,8 +290,7 @@ class AssistantForm(QWidget):
 
 
 def _line(name: str, most: int) -> QLineEdit:
-    field = QLineEdit()
-    field.setObjectName(name)
+    field = named(name, QLineEdit())
     field.setMaxLength(most)
     return field
 

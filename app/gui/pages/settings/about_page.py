@@ -44,10 +44,8 @@ class AboutPage(QWidget):
         card.setProperty("kind", "card")
         lines = vbox(inside=card, margins=(14, 8, 14, 8), spacing=6)
         for name, licence in PARTS:
-            left = plain_label("card_text")
-            right = plain_label("hint")
-            left.setText(name)
-            right.setText(licence)
+            left = plain_label("card_text", text=name)
+            right = plain_label("hint", text=licence)
             line = hbox((left, 1), right)
             lines.addLayout(line)
         vbox(

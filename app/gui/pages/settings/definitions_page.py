@@ -10,7 +10,7 @@ from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import say
+from app.gui.widgets.wording import named, say
 
 ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 
@@ -24,8 +24,7 @@ class PartnersPage(QWidget):
         super().__init__()
         self._language, self._engine, self._kind = language, engine, kind
         self._lead, self._none = Paragraph("card_text"), Paragraph("hint")
-        self.list = QListWidget()
-        self.list.setObjectName(f"settings_{kind}_list")
+        self.list = named(f"settings_{kind}_list", QListWidget())
         self.list.setItemDelegate(TwoLineDelegate(look, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")

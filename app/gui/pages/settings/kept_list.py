@@ -11,6 +11,7 @@ from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 MOST_ROWS = 4
 
@@ -28,8 +29,7 @@ class KeptList(QWidget):
         self._title = plain_label("field")
         self._hint = plain_label("hint", wrap=True)
         self._nothing = plain_label("hint")
-        self.list = QListWidget()
-        self.list.setObjectName(name)
+        self.list = named(name, QListWidget())
         self._delegate = TwoLineDelegate(look, self.list)
         self.list.setItemDelegate(self._delegate)
         self.list.setMouseTracking(True)

@@ -29,10 +29,10 @@ class TickList(QWidget):
         self.list = ModelRows(look)
         self.list.setObjectName(name)
         self.list.setAccessibleName(title)
-        self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True))
-        self.all.setText(words("tick_list.all"))
-        self.none = button("link", f"{name}_none", lambda: self._tick_all(on=False))
-        self.none.setText(words("tick_list.none"))
+        self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True), text=words("tick_list.all"))
+        self.none = button(
+            "link", f"{name}_none", lambda: self._tick_all(on=False), text=words("tick_list.none")
+        )
         vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
         self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
 

@@ -43,12 +43,9 @@ class UsageTable(QWidget):
         grid.setVerticalSpacing(7)
         grid.setColumnStretch(0, 1)
         for row, (name, total) in enumerate(shown):
-            label = ElidedLabel("name")
-            label.setText(name)
-            tokens = plain_label("card_text")
-            tokens.setText(words("usage.row.tokens", tokens=used_text(total)))
-            money = plain_label("value")
-            money.setText(money_text(words, total, part="cost.partly"))
+            label = ElidedLabel("name", text=name)
+            tokens = plain_label("card_text", text=words("usage.row.tokens", tokens=used_text(total)))
+            money = plain_label("value", text=money_text(words, total, part="cost.partly"))
             grid.addWidget(label, row, 0)
             for column, cell in ((1, tokens), (2, money)):
                 grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignRight)

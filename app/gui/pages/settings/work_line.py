@@ -10,6 +10,7 @@ from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 BEAT_MS = 1_000
 
@@ -24,8 +25,7 @@ class WorkLine(QWidget):
         self._count = (0, 0)
         self._began = 0.0
         self._on_cancel: Callable[[], object] | None = None
-        self.said = plain_label("hint", wrap=True)
-        self.said.setObjectName(f"{name}_said")
+        self.said = named(f"{name}_said", plain_label("hint", wrap=True))
         self._cancel = button("", f"{name}_cancel", self._cancel_it)
         self._cancel.hide()
         self._beat = QTimer(self)

@@ -50,8 +50,7 @@ class ContextList(QWidget):
 
     def _line(self, path: str) -> QWidget:
         line = QWidget()
-        name = ElidedLabel("meta")
-        name.setText(Path(path).name)
+        name = ElidedLabel("meta", text=Path(path).name)
         size = plain_label("hint")
         there = Path(path).is_file()
         size.setText(

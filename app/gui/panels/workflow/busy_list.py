@@ -75,12 +75,12 @@ class BusyList(QFrame):
     def _line(self, row: BusyRow) -> QWidget:
         line = QWidget()
         inside = hbox(inside=line, spacing=8)
-        avatar, name, chip = Avatar(self._look, 20), ElidedLabel("meta"), Chip(self._look)
+        avatar = Avatar(self._look, 20)
+        name = ElidedLabel("meta", text=visible(row.name))
+        chip = Chip(self._look)
         avatar.set_speaker(row.name, row.colour)
-        name.setText(visible(row.name))
         chip.set_text(row.strategy)
-        text = plain_label("hint")
-        text.setText(row.text)
+        text = plain_label("hint", text=row.text)
         text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for widget, stretch in ((avatar, 0), (name, 1), (chip, 0), (text, 0)):
             inside.addWidget(widget, stretch)

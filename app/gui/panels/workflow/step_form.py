@@ -14,6 +14,7 @@ from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, icon_button, name_button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import named
 
 MOST_NAME = 60
 
@@ -31,10 +32,8 @@ class StepForm(QFrame):
         self._language = language
         self._step = WorkflowStep(id="", name="", role="", prompt="")
         self._place = place
-        self.name = QLineEdit()
-        self.name.setObjectName(f"step_name_{place}")
-        self.role = QLineEdit()
-        self.role.setObjectName(f"step_role_{place}")
+        self.name = named(f"step_name_{place}", QLineEdit())
+        self.role = named(f"step_role_{place}", QLineEdit())
         for line in (self.name, self.role):
             line.setMaxLength(MOST_NAME)
         self.prompt = TextBox(lines=2, most=8, submits=False)
@@ -46,8 +45,7 @@ class StepForm(QFrame):
         self.up = icon_button(look, "chevron-up", f"step_up_{place}", lambda: self.moved.emit(-1))
         self.down = icon_button(look, "chevron-down", f"step_down_{place}", lambda: self.moved.emit(1))
         self.remove = icon_button(look, "x", f"step_remove_{place}", self.removed)
-        self.error = plain_label("error", wrap=True)
-        self.error.setObjectName(f"step_error_{place}")
+        self.error = named(f"step_error_{place}", plain_label("error", wrap=True))
         self.error.hide()
         self._lay_out()
         for line in (self.name, self.role):
