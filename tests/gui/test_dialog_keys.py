@@ -3,13 +3,11 @@
 import pytest
 from PySide6.QtWidgets import QDialog, QPushButton
 
-from app.gui.dialogs.confirm_dialog import ConfirmDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, PromptDialog, RenameDialog
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.prompt_dialog import PromptDialog
 from app.gui.dialogs.queue_dialog import QueueDialog
-from app.gui.dialogs.rename_dialog import RenameDialog
-from app.gui.dialogs.server_dialog import ServerDialog
+from app.gui.dialogs.server_dialogs import ServerDialog
 from tests.app_driver import at_window, until
 from tests.gui.every_page import every_dialog, keep_all
 

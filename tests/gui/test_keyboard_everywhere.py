@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.pages.chat.name_list import NameList
+from app.gui.pages.chat.message_box import NameList
 from app.gui.transcript.action_bar import ActionBar
 from app.gui.transcript.jump_pill import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView

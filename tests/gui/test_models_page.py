@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QVBoxLayout
 
-from app.gui.pages.settings.model_rows import MODEL, NOTE, TICKED
+from app.gui.pages.settings.lists import MODEL, NOTE, TICKED
 from app.gui.pages.settings.models_page import ModelsPage
 from tests import app_driver
 from tests.app_driver import at_window

@@ -11,12 +11,11 @@ from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.engine.library.definitions import Shared
-from app.gui.dialogs.confirm_dialog import ConfirmDialog
-from app.gui.dialogs.consent_dialog import ConsentDialog
-from app.gui.dialogs.import_definition_dialog import BringInDialog, assistant_preview
-from app.gui.dialogs.import_dialog import ImportDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.definition_dialogs import BringInDialog, assistant_preview
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
+from app.gui.dialogs.server_dialogs import ConsentDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import question_text

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.errors import BadInput
 from app.core.tool import McpServer, ServerState
-from app.gui.dialogs.server_entry import edited, form_of, server_of, servers_of
+from app.gui.dialogs.server_dialogs import edited, form_of, server_of, servers_of
 from app.gui.display.server_display import server_line
 from app.gui.widgets.label import Paragraph
 from tests.app_driver import Person, at_window, until

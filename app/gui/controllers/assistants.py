@@ -259,7 +259,7 @@ class AssistantCommands(QObject):
             self._page.editor.set_choices(self.choices())
 
     def _tell_asking(self, status: ServerStatus) -> None:
-        from app.gui.dialogs.consent_dialog import ConsentDialog
+        from app.gui.dialogs.server_dialogs import ConsentDialog
 
         def ask() -> None:
             dialog = ConsentDialog(self._language, status, self._window)

@@ -95,7 +95,7 @@ class GroupCommands(QObject):
 
     def show_ready(self) -> None:
         """Let the user choose one of the groups that come with Moot."""
-        from app.gui.dialogs.ready_groups_dialog import ReadyGroupsDialog
+        from app.gui.dialogs.definition_dialogs import ReadyGroupsDialog
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._window.look, ready, self._window)

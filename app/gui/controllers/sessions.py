@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.session import Session, SessionSummary, Status
 from app.gui.controllers.controller import Controller
+from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
-from app.gui.dialogs.rename_dialog import RenameDialog
 from app.gui.display.i18n import Language
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF

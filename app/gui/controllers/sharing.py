@@ -52,7 +52,7 @@ class Sharing(QObject):
 
     async def bring_in_file(self, path: Path) -> None:
         """Show what a file would bring in. Raises BadInput."""
-        from app.gui.dialogs.import_definition_dialog import BringInDialog, assistant_preview, group_preview
+        from app.gui.dialogs.definition_dialogs import BringInDialog, assistant_preview, group_preview
 
         text = await read_shared_file(path)
         if holds_group(text):

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.text import visible
-from app.engine.group.commands import SharedGroup
-from app.engine.library.assistants import SharedAssistant
+from app.engine.library.definitions import Shared
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.lists import TwoLineDelegate
@@ -31,9 +30,9 @@ class Preview:
     dropped: Sequence[str]
 
 
-def assistant_preview(shared: SharedAssistant, words: Language) -> Preview:
+def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
     """Return what a shared assistant's file would bring in."""
-    agent = shared.agent
+    agent = shared.definition
     return Preview(
         title=words("bring_in.title"),
         name=agent.name,
@@ -48,9 +47,9 @@ def assistant_preview(shared: SharedAssistant, words: Language) -> Preview:
     )
 
 
-def group_preview(shared: SharedGroup, words: Language) -> Preview:
+def group_preview(shared: Shared[Group], words: Language) -> Preview:
     """Return what a shared group's file would bring in, with what each member is told and may use."""
-    group, agents = shared.group, [one.agent for one in shared.members]
+    group, agents = shared.definition, [one.definition for one in shared.members]
     parts = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
     for agent in agents:
         tools = f"{words('assistant.field.tools')}: {_tools(agent, words)}"
@@ -67,7 +66,7 @@ def group_preview(shared: SharedGroup, words: Language) -> Preview:
         instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
         dropped=(
             *shared.dropped,
-            *(f"{one.agent.name}: {what}" for one in shared.members for what in one.dropped),
+            *(f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped),
         ),
     )
 
@@ -135,7 +134,7 @@ class ReadyGroupsDialog(QDialog):
     chosen = Signal(str)
 
     def __init__(
-        self, words: Language, look: Look, groups: Mapping[str, SharedGroup], parent: QWidget
+        self, words: Language, look: Look, groups: Mapping[str, Shared[Group]], parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -150,9 +149,9 @@ class ReadyGroupsDialog(QDialog):
         self._list.setAccessibleName(words("ready_group.title"))
         for stem, shared in groups.items():
             about = words(f"ready_group.{stem}")
-            item = QListWidgetItem(f"{shared.group.name}\n{about}")
+            item = QListWidgetItem(f"{shared.definition.name}\n{about}")
             item.setData(Qt.ItemDataRole.UserRole, stem)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.group.name}, {about}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.definition.name}, {about}")
             item.setToolTip(plain_tip(about))
             self._list.addItem(item)
         self._members = Paragraph("card_text")
@@ -181,7 +180,7 @@ class ReadyGroupsDialog(QDialog):
 
     def _on_current_changed(self) -> None:
         shared = self._groups[self._stem()]
-        names = ", ".join(one.agent.name for one in shared.members)
+        names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
     def _on_take(self) -> None:

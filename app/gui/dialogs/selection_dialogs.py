@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from app.core.stored_data import CHANGED, MISSING, SAME, UNREADABLE, BackupContents, PackedDocument
+from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.core.text import visible
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.gui.display.i18n import Language
+from app.gui.display.session_kinds import kind_text
 from app.gui.display.style import Look
-from app.gui.navigation.session_list import KIND_ICONS
 from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
@@ -171,7 +171,9 @@ class RestoreDialog(ChoosingDialog):
 
     def _fill(self) -> None:
         words = self._words
-        wanted = [one for one in self._contents.sessions if one.state in (MISSING, CHANGED)]
+        wanted = [
+            one for one in self._contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)
+        ]
         self.list.show_rows(
             [
                 (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
@@ -179,11 +181,11 @@ class RestoreDialog(ChoosingDialog):
             ]
         )
         self.list.setVisible(bool(wanted))
-        for box, state in ((self._missing, MISSING), (self._changed, CHANGED)):
+        for box, state in ((self._missing, Difference.MISSING), (self._changed, Difference.CHANGED)):
             some = self._of(state)
             box.setText(words(f"restore.documents.{state}", what=self._counted(some)))
             box.setVisible(bool(some))
-        self._missing.setChecked(bool(self._of(MISSING)))
+        self._missing.setChecked(bool(self._of(Difference.MISSING)))
 
     def _of(self, state: str) -> list[PackedDocument]:
         """Return the documents of a state that a person knows of."""
@@ -197,10 +199,7 @@ class RestoreDialog(ChoosingDialog):
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._contents.sessions
         kinds = Counter(one.kind for one in sessions)
-        named = [
-            f"{words(f'kind.{kind}') if kind in KIND_ICONS else kind} {count}"
-            for kind, count in kinds.items()
-        ]
+        named = [f"{kind_text(kind, words)} {count}" for kind, count in kinds.items()]
         dates = sorted(one.updated_at for one in sessions if one.updated_at)
         lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
         if dates:
@@ -208,7 +207,7 @@ class RestoreDialog(ChoosingDialog):
         states = Counter(one.state for one in sessions)
         counted = [
             words(f"restore.count.{state}", count=states[state])
-            for state in (MISSING, CHANGED, SAME, UNREADABLE)
+            for state in (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
             if states[state]
         ]
         if counted:

@@ -13,9 +13,8 @@ from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.pages.chat.attachment_strip import AttachmentStrip, ReadingStrip
 from app.gui.pages.chat.message_box import MessageBox
-from app.gui.pages.chat.reading_strip import ReadingStrip
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import MenuButton, button, icon_button, name_button

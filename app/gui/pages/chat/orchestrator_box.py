@@ -21,8 +21,7 @@ from app.core.session import GroupSession, Plan, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
-from app.gui.pages.chat.group_work import GroupWork
-from app.gui.pages.chat.member_list import MemberList
+from app.gui.pages.chat.member_list import GroupWork, MemberList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, name_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip

@@ -14,14 +14,13 @@ from app.core.errors import MootError
 from app.core.stored_data import Backup, BackupContents, PartSize, Thrown
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
-from app.gui.dialogs.confirm_dialog import ConfirmDialog
-from app.gui.dialogs.import_dialog import ImportDialog
-from app.gui.dialogs.restore_dialog import RestoreDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
 from app.gui.display.amounts import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.shared_files import ask_for_file, ask_where
-from app.gui.pages.settings.kept_list import KeptList
+from app.gui.pages.settings.lists import KeptList
 from app.gui.pages.settings.work_line import WorkLine
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

@@ -10,7 +10,7 @@ from app import __version__
 from app.core.catalog import EMBEDDED
 from app.core.provider import ProviderStatus
 from app.core.text import exact
-from app.core.tool import ASKING, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.provider_list import on_this_computer
 from app.gui.display.i18n import Language
@@ -94,7 +94,7 @@ class PrivacyPage(QWidget):
 
     def _add_server(self, status: ServerStatus) -> None:
         server, words = status.server, self._language
-        if server.disabled or status.state == ASKING:
+        if server.disabled or status.state == ServerState.ASKING:
             return
         text = words("privacy.server.web" if server.url else "privacy.server")
         self._add("wrench", exact(server.name), server_line(server), text)

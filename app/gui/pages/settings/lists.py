@@ -21,7 +21,7 @@ from app.gui.widgets.controls import TICK, button, paint_tick
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.wording import named
 
-ROW_HEIGHT = 48
+TWO_LINES = 48
 ROW_HEIGHT = 32
 HEADING_HEIGHT = 38
 PROVIDER = Qt.ItemDataRole.UserRole
@@ -41,7 +41,7 @@ class TwoLineDelegate(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(ROW_HEIGHT))
+        return QSize(80, tall(TWO_LINES))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

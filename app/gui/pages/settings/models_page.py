@@ -12,7 +12,7 @@ from app.core.provider import ProviderStatus
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.settings.model_rows import MODEL, NOTE, PROVIDER, TICKED, ModelRows
+from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, button

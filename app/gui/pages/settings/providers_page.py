@@ -8,8 +8,8 @@ from app.engine.engine import Engine
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.settings.lists import TwoLineDelegate
 from app.gui.pages.settings.provider_page import ProviderPage
-from app.gui.pages.settings.two_line_item import TwoLineDelegate
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button

@@ -12,12 +12,11 @@ from app.core.server_secrets import parted
 from app.core.text import exact
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.engine import Engine
-from app.gui.dialogs.consent_dialog import ConsentDialog
-from app.gui.dialogs.server_dialog import ServerDialog
+from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line, server_state, server_trouble
 from app.gui.display.style import Look
-from app.gui.pages.settings.two_line_item import TwoLineDelegate
+from app.gui.pages.settings.lists import TwoLineDelegate
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox

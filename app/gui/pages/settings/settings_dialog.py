@@ -18,16 +18,14 @@ from app.gui.commands import COMMANDS
 from app.gui.dialogs.palette_entry import fits
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
-from app.gui.pages.settings.about_page import AboutPage
 from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
-from app.gui.pages.settings.limits_page import LimitsPage
+from app.gui.pages.settings.information_pages import AboutPage, PrivacyPage
 from app.gui.pages.settings.models_page import ModelsPage
-from app.gui.pages.settings.privacy_page import PrivacyPage
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.providers_page import ProvidersPage
 from app.gui.pages.settings.servers_page import ServersPage
-from app.gui.pages.settings.settings_rows import SettingsRows, settings_of
+from app.gui.pages.settings.settings_rows import LimitsPage, SettingsRows, settings_of
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks

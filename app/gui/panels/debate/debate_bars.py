@@ -12,9 +12,8 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.markdown.literal import blocks_of
 from app.gui.navigation.session_list import EXPORTS
-from app.gui.widgets.boxes import STRETCH, hbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, hbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button
-from app.gui.widgets.flow_box import FlowBox
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.wording import say
 

@@ -16,7 +16,7 @@ from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import failed, state_of
 from app.gui.display.style import Look
-from app.gui.panels.debate.held_turn_bar import HeldTurnBar
+from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, Segmented, button

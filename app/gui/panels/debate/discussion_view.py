@@ -18,7 +18,7 @@ from app.engine.debate.director import PARTICIPANT
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.after_bar import AfterBar
+from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_row import RETRY, SETTINGS

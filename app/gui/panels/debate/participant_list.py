@@ -1,11 +1,11 @@
-"""The seats of a debate that is being set up: who is offered, who was added, in their order. Used by Setup."""
+"""The participants of a debate that is being set up: their cards in order, and the menu of models to add."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.draft import SeatDraft
 from app.engine.engine import Engine, Seat
@@ -147,3 +147,24 @@ class SeatList(QWidget):
         self._drop(card)
         self.changed.emit()
         self.voice_removed.emit(draft, place)
+
+
+class VoiceMenu(QMenu):
+    """Offers each model of some seats once; emits `chosen` with its seat."""
+
+    chosen = Signal(object)
+
+    def __init__(self, language: Language, seats: Sequence[Seat], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        models: dict[tuple[str, str], Seat] = {}
+        # A model speaks as itself rather than as an assistant that has it.
+        for seat in sorted(seats, key=lambda one: not one.plain):
+            models.setdefault((seat.participant.provider, seat.participant.model), seat)
+        for seat in models.values():
+            text = f"{language.provider(seat.status)} · {seat.participant.model}"
+            self.addAction(text).triggered.connect(
+                lambda _checked=False, chosen=seat: self.chosen.emit(chosen)
+            )
+        if self.isEmpty():
+            self.addAction(language("setup.add_voice.none")).setEnabled(False)

@@ -1,11 +1,12 @@
-"""Setup: the topic, the mode, who takes part, and Start (row D2)."""
+"""Setup: the topic, the mode, the context files, who takes part, and Start."""
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft, SetupDraft
@@ -21,15 +22,13 @@ from app.core.session import (
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.engine import DebateSetup, Engine, Seat
-from app.gui.dialogs.prompt_dialog import PromptDialog
+from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import size_in_tokens
-from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.panels.debate.participant_list import SeatList
-from app.gui.panels.debate.participant_menu import VoiceMenu
+from app.gui.panels.debate.participant_list import SeatList, VoiceMenu
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
@@ -39,13 +38,65 @@ from app.gui.widgets.controls import (
     Segmented,
     WrappedTick,
     button,
+    icon_button,
+    name_button,
     scrolling,
 )
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.wording import named, say
 
 MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
 UNDER_TICK = 28
+
+
+class ContextList(QWidget):
+    """Shows the chosen files and their sizes.
+
+    Signals: kept(paths that are left) when one was taken out, files_given(paths) when more were asked for.
+    """
+
+    kept = Signal(tuple)
+    files_given = Signal(list)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._look = look
+        self.paths: tuple[str, ...] = ()
+        self._column = vbox(inside=self, margins=(26, 0, 0, 0), spacing=0)
+        language.changed.connect(lambda: self.show_paths(self.paths))
+
+    def show_paths(self, paths: tuple[str, ...]) -> None:
+        """Show these files instead of those before."""
+        self.paths = paths
+        while (item := self._column.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+        for path in paths:
+            self._column.addWidget(self._line(path))
+
+    def ask(self) -> None:
+        """Ask for more files."""
+        dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.files_given)
+        dialog.open()
+
+    def _line(self, path: str) -> QWidget:
+        line = QWidget()
+        name = ElidedLabel("meta", text=Path(path).name)
+        size = plain_label("hint")
+        there = Path(path).is_file()
+        size.setText(
+            tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing")
+        )
+        remove = icon_button(self._look, "x")
+        remove.setFixedSize(24, 24)
+        name_button(remove, self._language("setup.context.remove", name=Path(path).name))
+        remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
+        hbox((name, 1), size, remove, inside=line)
+        return line
 
 
 class SetupView(QWidget):

@@ -1,15 +1,308 @@
-"""The workflow's panel: Work and Definitions as tabs (rows W3 to W7)."""
+"""The panel of workflows: Work, with the box that starts one, and Definitions as tabs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from app.core.workflow import Fault, WorkflowDefinition
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QWidget
+
+from app.core.session import Status, WorkflowSession
+from app.core.text import visible
+from app.core.texts import has_hangul
+from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
+from app.engine.chat.input import MAX_TEXT
+from app.engine.workflow.classifier import by_keyword
 from app.gui.display.i18n import Language
+from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
 from app.gui.panels.right_panel import RightPanel
+from app.gui.panels.workflow.busy_list import BusyList
 from app.gui.panels.workflow.definitions_view import DefinitionsView
-from app.gui.panels.workflow.work_view import WorkView
+from app.gui.panels.workflow.step_display import StepLook, done_count
+from app.gui.panels.workflow.step_list import StepList
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import Choice, button, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.wording import named, say
 
 WORK, DEFINITIONS = 0, 1
+
+
+class StartBox(QFrame):
+    """Takes a command and says which workflow it calls for, which can be changed.
+
+    Signals: start_requested(command, definition id), classify_requested(command) where no keyword tells,
+    estimate_wanted() where something else would start, or the user turns to it.
+    """
+
+    start_requested = Signal(str, str)
+    classify_requested = Signal(str)
+    estimate_wanted = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "composer")
+        self._language = language
+        self._definitions: tuple[WorkflowDefinition, ...] = ()
+        self._picked = False
+        self._hint_key = ""
+        self._title = say(plain_label("field"), language, "workflow.command")
+        self.box = say(
+            named("workflow_command", TextBox(lines=2, most=6, longest=MAX_TEXT)),
+            language,
+            name="workflow.command",
+            hint="workflow.command.hint",
+        )
+        self.choice = say(named("workflow_choice", Choice(look)), language, name="workflow.which")
+        self.start = say(button("primary", "workflow_start", self._on_start), language, "workflow.start")
+        self._hint = Paragraph("hint")
+        self._estimate = Paragraph("hint")
+        self._limit = say(Paragraph("warn"), language, "chat.not_english")
+        self._refused = Paragraph("warn")
+        self._english_only = False
+        self._lay_out()
+        self.box.textChanged.connect(self._on_text)
+        self.box.textChanged.connect(self._refused.hide)
+        self.box.paste_refused.connect(self._on_paste_refused)
+        self.box.submitted.connect(self._on_start)
+        self.box.focus_changed.connect(self._on_focus)
+        self.choice.activated.connect(self._on_picked)
+        for changed in (self.box.textChanged, self.choice.currentIndexChanged, self.box.focus_changed):
+            changed.connect(lambda *_: self.estimate_wanted.emit())
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def set_definitions(self, definitions: Sequence[WorkflowDefinition]) -> None:
+        """Say which workflows there are."""
+        if tuple(definitions) != self._definitions:
+            kept = self.chosen()
+            self._definitions = tuple(definitions)
+            self._fill()
+            self._choose(kept)
+
+    def set_english_only(self, english_only: bool) -> None:
+        """Say so under a command in Korean: whoever works would not understand it."""
+        self._english_only = english_only
+        self._show_limit()
+
+    def chosen(self) -> str:
+        """Return the id of the workflow that would start, "" for none."""
+        return str(self.choice.currentData() or "")
+
+    def show_recognised(self, command: str, definition: WorkflowDefinition | None) -> None:
+        """Show what a model made of a command; where it made nothing of it the user picks."""
+        if command != self.box.text() or self._picked:
+            return
+        self.set_waiting(False)
+        if definition is not None:
+            self._choose(definition.id)
+        self._say("workflow.by_model" if definition else "workflow.pick")
+        if definition is None:
+            self.choice.setFocus()
+
+    def show_estimate(self, text: str) -> None:
+        """Say what the work will roughly use, "" while nothing would start."""
+        self._estimate.setText(text)
+        self._estimate.setVisible(bool(text))
+
+    def set_waiting(self, waiting: bool) -> None:
+        """Take no second start while the workflow is being looked for, or begun."""
+        self.start.setEnabled(not waiting)
+
+    def clear(self) -> None:
+        """Be empty again, for the next command."""
+        self._picked = False
+        self.box.clear()
+        self.set_waiting(False)
+        self._choose("")
+        self._say("")
+
+    def _lay_out(self) -> None:
+        self._refused.hide()
+        self._limit.hide()
+        self._estimate.hide()
+        vbox(
+            self._title,
+            self.box,
+            self._hint,
+            self._limit,
+            self._refused,
+            self._estimate,
+            hbox(self.choice, STRETCH, self.start, spacing=8),
+            inside=self,
+            margins=(12, 9, 10, 10),
+            spacing=6,
+        )
+        self._title.setBuddy(self.box)
+
+    def _on_focus(self, focused: bool) -> None:
+        self.setProperty("focused", focused)
+        self.style().polish(self)
+
+    def _on_paste_refused(self, length: int) -> None:
+        self._refused.setText(self._language("paste.refused", characters=length, most=MAX_TEXT))
+        self._refused.show()
+
+    def _on_text(self) -> None:
+        self._show_limit()
+        if self._picked:
+            return
+        text = self.box.text()
+        self.start.setEnabled(True)
+        found = by_keyword(text, self._definitions) if text else None
+        self._choose(found.id if found else "")
+        self._say("workflow.recognised" if found else "")
+
+    def _on_picked(self, _place: int) -> None:
+        self._picked = bool(self.chosen())
+        # Who picks while it is being looked for need not wait for the end of that.
+        self.set_waiting(False)
+        self._say("")
+
+    def _on_start(self) -> None:
+        text, chosen = self.box.text(), self.chosen()
+        if not text:
+            self.box.setFocus()
+        elif chosen:
+            self.start_requested.emit(text, chosen)
+        elif self.start.isEnabled():
+            self.set_waiting(True)
+            self._say("workflow.looking")
+            self.classify_requested.emit(text)
+
+    def _choose(self, definition_id: str) -> None:
+        self.choice.setCurrentIndex(max(0, self.choice.findData(definition_id)))
+
+    def _say(self, key: str) -> None:
+        self._hint_key = key
+        self._hint.setText(self._language(key) if key else "")
+        self._hint.setVisible(bool(key))
+
+    def _show_limit(self) -> None:
+        self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
+
+    def _fill(self) -> None:
+        self.choice.clear()
+        self.choice.addItem(self._language("workflow.choose"), "")
+        for one in self._definitions:
+            self.choice.addItem(visible(one.name), one.id)
+
+    def _retranslate(self) -> None:
+        kept = self.chosen()
+        self._fill()
+        self._choose(kept)
+        self._say(self._hint_key)
+
+
+class WorkView(QWidget):
+    """Shows a workflow at work.
+
+    Signals: pause_requested(), resume_requested(), cancel_requested() of the session shown.
+    """
+
+    pause_requested = Signal()
+    resume_requested = Signal()
+    cancel_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self._session: WorkflowSession | None = None
+        self._read_only = False
+        self.start_box = StartBox(language, look)
+        self._title = ElidedLabel("card_title")
+        self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
+        self._reason = Paragraph("warn")
+        self.pause = button("", "workflow_pause", self.pause_requested)
+        self.pause.dress(look, "pause", "text")
+        self.resume = button("", "workflow_resume", self.resume_requested)
+        self.resume.dress(look, "play", "text")
+        self.cancel = say(button("", "workflow_cancel", self.cancel_requested), language, "workflow.cancel")
+        self.cancel.dress(look, "square", "text")
+        self._buttons = FlowBox()
+        self._head = QWidget()
+        self._teach = say(Paragraph("hint"), language, "workflow.teach")
+        self.steps = StepList(language, look)
+        self.busy = BusyList(language, look)
+        self._lay_out()
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_work(
+        self, session: WorkflowSession | None, looks: Sequence[StepLook], *, read_only: bool
+    ) -> None:
+        """Show a workflow's session as it is, None where none is open."""
+        self._session, self._read_only = session, read_only
+        self.steps.show_steps(looks)
+        self._retranslate()
+
+    def _lay_out(self) -> None:
+        body = QWidget()
+        hbox(
+            (self._title, 1),
+            self._matched,
+            self._state,
+            self._done,
+            inside=self._head,
+            margins=(0, 6, 0, 0),
+            spacing=8,
+        )
+        for one in (self.pause, self.resume, self.cancel):
+            self._buttons.add(one)
+        vbox(
+            self.start_box,
+            self._teach,
+            self._head,
+            self._reason,
+            self._buttons,
+            self.steps,
+            4,
+            self.busy,
+            STRETCH,
+            inside=body,
+            margins=(18, 14, 14, 18),
+            spacing=10,
+        )
+        vbox(scrolling(body), inside=self)
+
+    def _retranslate(self) -> None:
+        words, session = self._language, self._session
+        for one, key in ((self.pause, "pause"), (self.resume, "resume")):
+            one.setText(words(f"discussion.{key}"))
+        self._teach.setVisible(session is None)
+        for part in (self._head, self.steps, self.busy, self._buttons):
+            part.setVisible(session is not None)
+        if session is None:
+            self._reason.hide()
+            return
+        work, status = session.workflow, session.status
+        self._title.setText(visible(work.definition.name))
+        word = next(
+            (
+                one
+                for one in work.definition.keywords
+                if by_keyword(work.command, (replace(work.definition, keywords=(one,)),))
+            ),
+            "",
+        )
+        self._matched.set_text(words("workflow.matched", word=word) if word else "")
+        text, tone = state_of(session, words)
+        self._state.set_text("" if status == Status.RUNNING else text, tone)
+        done = words("workflow.done", done=done_count(session), count=len(work.steps))
+        self._done.set_text(done, "accent")
+        reason = words.reason(session.reason) if session.reason and status == Status.PAUSED else ""
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
+        editable = not self._read_only
+        left = any(state.state not in STEP_ENDED for state in work.steps)
+        self.pause.setVisible(editable and status == Status.RUNNING)
+        self.resume.setVisible(editable and status == Status.PAUSED)
+        self.cancel.setVisible(
+            editable and status in (Status.RUNNING, Status.WAITING, Status.PAUSED) and left
+        )
+        self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))
 
 
 class WorkflowPanel(RightPanel):
