@@ -265,7 +265,7 @@ class AssistantCommands(QObject):
             dialog = ConsentDialog(self._language, status, self._window)
             name = status.server.name
             allow = self._engine.mcp.allow
-            dialog.allowed.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
+            dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
             dialog.open()
 
         text = self._language("server.asks", name=exact(status.server.name))

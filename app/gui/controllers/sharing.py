@@ -63,7 +63,7 @@ class Sharing(QObject):
             preview = assistant_preview(one, self._language)
             agreed = partial(self.assistant_agreed.emit, one.definition)
         dialog = BringInDialog(self._language, self._window.look, preview, self._window)
-        dialog.agreed.connect(agreed)
+        dialog.accepted.connect(agreed)
         dialog.open()
 
     async def _write(self, path: Path, text: Callable[[], Awaitable[str]]) -> None:

@@ -1,116 +1,109 @@
-"""Dialogs with a text or one field and two buttons: confirm, rename, edit a prompt."""
+"""Dialogs with a heading and two buttons: their base, and those that confirm, rename or edit a prompt."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.text import visible
 from app.gui.display.i18n import Language
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Margins, Part, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named
 
 
-class ConfirmDialog(QDialog):
-    """Says what would happen; emits `agreed`."""
+class AskDialog(QDialog):
+    """A dialog that is accepted or rejected with a button, and deleted when it closes.
 
-    agreed = Signal()
+    A subclass calls `arrange`, and overrides `_on_go` unless the button simply accepts.
+    """
 
-    def __init__(self, words: Language, title: str, text: str, agree: str, parent: QWidget) -> None:
+    def __init__(
+        self,
+        words: Language,
+        parent: QWidget,
+        name: str,
+        title: str,
+        go: tuple[str, str],
+        cancel: tuple[str, str] = ("cancel", "dialog.cancel"),
+        *,
+        safe: bool = False,
+    ) -> None:
+        """`name` begins all object names; `go` and `cancel` end those of the buttons.
+
+        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, Enter cancels.
+        """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("confirm_dialog")
-        self.setWindowTitle(visible(title))
-        heading = plain_label("page_title", wrap=True, text=visible(title))
-        body = plain_label("card_text", wrap=True, text=visible(text))
-        cancel = button("", "confirm_cancel", text=words("dialog.cancel"))
-        cancel.setDefault(True)
-        go = button("primary", "confirm_agree", text=agree)
-        vbox(heading, body, 6, hbox(STRETCH, cancel, go), inside=self, margins=(22, 20, 22, 18), spacing=10)
-        self.resize(420, self.sizeHint().height())
-        cancel.clicked.connect(self.reject)
-        go.clicked.connect(self._on_agree)
+        self.setObjectName(f"{name}_dialog")
+        self.setWindowTitle(title)
+        self._words = words
+        self.heading = plain_label("page_title", wrap=True, text=title)
+        self.cancel = button("", f"{name}_{cancel[0]}", self.reject, text=words(cancel[1]))
+        self.go = button("primary", f"{name}_{go[0]}", self._on_go, text=go[1])
+        (self.cancel if safe else self.go).setDefault(True)
 
-    def _on_agree(self) -> None:
+    def arrange(
+        self, *parts: Part, before: Part = 0, margins: Margins = (22, 20, 22, 18), spacing: int = 10
+    ) -> QVBoxLayout:
+        """Lay out parts in a column with the buttons under them, after `before` in their row."""
+        foot = hbox(before, STRETCH, self.cancel, self.go) if before else hbox(STRETCH, self.cancel, self.go)
+        return vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
+
+    def _on_go(self) -> None:
         self.accept()
-        self.agreed.emit()
 
 
-class RenameDialog(QDialog):
-    """One line to write the title in; emits `named` where it is another one."""
+class ConfirmDialog(AskDialog):
+    """Asks before something that cannot be undone; Enter cancels."""
+
+    def __init__(self, words: Language, title: str, text: str, agree: str, parent: QWidget) -> None:
+        super().__init__(words, parent, "confirm", visible(title), ("agree", agree), safe=True)
+        self.arrange(self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6)
+        self.resize(420, self.sizeHint().height())
+
+
+class RenameDialog(AskDialog):
+    """Asks for another title of a session; emits `named` if it differs."""
 
     named = Signal(str)
 
     def __init__(self, words: Language, title: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("rename_dialog")
-        self.setWindowTitle(words("rename.title"))
+        super().__init__(words, parent, "rename", words("rename.title"), ("save", words("dialog.save")))
         self._before = title
-        heading = plain_label("page_title", text=words("rename.title"))
         self.field = named("rename_field", QLineEdit(title))
         self.field.setAccessibleName(words("rename.title"))
         self.field.selectAll()
-        cancel = button("", "rename_cancel", text=words("dialog.cancel"))
-        self._save = button("primary", "rename_save", self._on_save, text=words("dialog.save"))
-        self._save.setDefault(True)
-        vbox(
-            heading,
-            self.field,
-            6,
-            hbox(STRETCH, cancel, self._save),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=10,
-        )
+        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.arrange(self.heading, self.field, 6)
         self.resize(440, self.sizeHint().height())
-        cancel.clicked.connect(self.reject)
-        self.field.textChanged.connect(lambda text: self._save.setEnabled(bool(text.strip())))
 
-    def _on_save(self) -> None:
+    def _on_go(self) -> None:
         title = self.field.text().strip()
         self.accept()
         if title != self._before:
             self.named.emit(title)
 
 
-class PromptDialog(QDialog):
-    """Shows a prompt for editing; emits `prompt_chosen`, empty when the generated one shall be used."""
+class PromptDialog(AskDialog):
+    """Shows a participant's system prompt for editing; emits `prompt_chosen`, "" for the generated one."""
 
     prompt_chosen = Signal(str)
 
     def __init__(self, words: Language, name: str, prompt: str, generated: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("prompt_dialog")
-        self.setWindowTitle(words("setup.prompt.of", name=name))
+        title = words("setup.prompt.of", name=name)
+        super().__init__(words, parent, "prompt", title, ("save", words("dialog.save")))
         self._generated = generated
         self._box = named("prompt_text", TextBox(lines=14, most=14, submits=False))
         self._box.setPlainText(prompt)
-        self._box.setAccessibleName(self.windowTitle())
-        title = plain_label("page_title", text=self.windowTitle())
+        self._box.setAccessibleName(title)
+        reset = button("link", "prompt_reset", lambda: self._box.setPlainText(generated))
+        reset.setText(words("setup.prompt.generated"))
         lead = Paragraph("card_text", text=words("setup.prompt.text"))
-        reset = button("link", "prompt_reset", text=words("setup.prompt.generated"))
-        cancel = button("", "prompt_cancel", text=words("dialog.cancel"))
-        save = button("primary", "prompt_save", text=words("dialog.save"))
-        save.setDefault(True)
-        vbox(
-            title,
-            lead,
-            self._box,
-            STRETCH,
-            hbox(reset, STRETCH, cancel, save),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=10,
-        )
+        self.arrange(self.heading, lead, self._box, STRETCH, before=reset)
         self.resize(620, 400)
-        reset.clicked.connect(lambda: self._box.setPlainText(generated))
-        cancel.clicked.connect(self.reject)
-        save.clicked.connect(self._on_save)
 
-    def _on_save(self) -> None:
+    def _on_go(self) -> None:
         text = self._box.text()
         self.prompt_chosen.emit("" if text == self._generated.strip() else text)
         self.accept()

@@ -18,7 +18,7 @@ from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, show_as, show_or_hide
 from app.gui.widgets.wording import named, say
 
 REMOTE = ("openai", "anthropic", "gemini")
@@ -292,10 +292,7 @@ class ConnectDialog(QDialog):
         self._go_on_at(self.address)
 
     def _say(self, kind: str, text: str) -> None:
-        self.answer.setProperty("kind", kind)
-        self.answer.style().unpolish(self.answer)
-        self.answer.style().polish(self.answer)
-        self.answer.setText(text)
+        show_as(self.answer, kind, text)
 
     def _retranslate(self) -> None:
         words, choice, server = self._language, self._choice, self._server
@@ -318,8 +315,7 @@ class ConnectDialog(QDialog):
             models = ", ".join(server.models[:MODELS_SHOWN])
             more = ", …" if len(server.models) > MODELS_SHOWN else ""
             note = words("connect.found", address=server.address, models=models + more or "–")
-        self._page.setText(note)
-        self._page.setVisible(bool(note))
+        show_or_hide(self._page, note)
         for shown in (self._copy, self._open):
             shown.setVisible(bool(page))
         self._key_label.setText(words("connect.key.optional" if needs_address else "provider.key"))

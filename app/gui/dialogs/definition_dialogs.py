@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
 from app.core.text import visible
 from app.engine.library.definitions import Shared
+from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.settings.lists import TwoLineDelegate
+from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button
+from app.gui.widgets.boxes import hbox
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import named
 
@@ -71,53 +71,33 @@ def group_preview(shared: Shared[Group], words: Language) -> Preview:
     )
 
 
-class BringInDialog(QDialog):
-    """Shows what came in a file and what was left out of it; emits `agreed`."""
-
-    agreed = Signal()
+class BringInDialog(AskDialog):
+    """Shows what a file holds and what was left out of it, before it is accepted."""
 
     def __init__(self, words: Language, look: Look, preview: Preview, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("bring_in_dialog")
-        self.setWindowTitle(preview.title)
+        super().__init__(words, parent, "bring_in", preview.title, ("keep", words("bring_in.keep")))
         avatar = Avatar(look, 30)
         avatar.set_speaker(preview.name, 0)
-        name = ElidedLabel("page_title", text=visible(preview.name))
-        column = vbox(hbox(avatar, (name, 1), spacing=10), inside=self, margins=(22, 20, 22, 18), spacing=8)
-        for what, which in preview.lines:
-            if which:
-                line = plain_label("card_text", wrap=True, text=visible(f"{what}: {which}"))
-                column.addWidget(line)
-        label = plain_label("field", text=words("assistant.field.instructions"))
+        lines = [
+            plain_label("card_text", wrap=True, text=visible(f"{what}: {which}"))
+            for what, which in preview.lines
+            if which
+        ]
         instructions = named("bring_in_instructions", QPlainTextEdit(visible(preview.instructions)))
         instructions.setReadOnly(True)
         instructions.setTabChangesFocus(True)
         instructions.setAccessibleName(words("assistant.field.instructions"))
-        column.addWidget(label)
-        column.addWidget(instructions, 1)
-        if preview.dropped:
-            left_out = named(
-                "bring_in_dropped",
-                plain_label(
-                    "warn",
-                    wrap=True,
-                    text=words("bring_in.dropped", what=visible(", ".join(preview.dropped))),
-                ),
-            )
-            column.addWidget(left_out)
-        cancel = button("", "bring_in_cancel", text=words("dialog.cancel"))
-        keep = button("primary", "bring_in_keep", text=words("bring_in.keep"))
-        keep.setDefault(True)
-        foot = hbox(STRETCH, cancel, keep)
-        column.addLayout(foot)
+        dropped = words("bring_in.dropped", what=visible(", ".join(preview.dropped)))
+        left_out = [named("bring_in_dropped", plain_label("warn", wrap=True, text=dropped))]
+        self.arrange(
+            hbox(avatar, (ElidedLabel("page_title", text=visible(preview.name)), 1), spacing=10),
+            *lines,
+            plain_label("field", text=words("assistant.field.instructions")),
+            (instructions, 1),
+            *(left_out if preview.dropped else ()),
+            spacing=8,
+        )
         self.resize(520, 440)
-        cancel.clicked.connect(self.reject)
-        keep.clicked.connect(self._on_keep)
-
-    def _on_keep(self) -> None:
-        self.accept()
-        self.agreed.emit()
 
 
 def _model(provider: str, model: str, words: Language) -> str:
@@ -128,62 +108,38 @@ def _tools(agent: Agent, words: Language) -> str:
     return ", ".join(agent.tools) or words("assistant.none.tools")
 
 
-class ReadyGroupsDialog(QDialog):
-    """Lists the ready-made groups by the names of their files; emits `chosen` with one of these."""
+class ReadyGroupsDialog(AskDialog):
+    """Lists the groups that come with the program; emits `chosen` with the name of a group's file."""
 
     chosen = Signal(str)
 
     def __init__(
         self, words: Language, look: Look, groups: Mapping[str, Shared[Group]], parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        take = ("take", words("ready_group.take"))
+        super().__init__(words, parent, "ready", words("ready_group.title"), take)
         self.setObjectName("ready_groups_dialog")
-        self.setWindowTitle(words("ready_group.title"))
-        self._words = words
         self._groups = groups
-        lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
-        self._list = named("ready_groups", QListWidget())
-        self._list.setItemDelegate(TwoLineDelegate(look, self._list))
-        self._list.setMouseTracking(True)
+        self._list = TwoLineList(look, "ready_groups")
         self._list.setAccessibleName(words("ready_group.title"))
         for stem, shared in groups.items():
             about = words(f"ready_group.{stem}")
-            item = QListWidgetItem(f"{shared.definition.name}\n{about}")
-            item.setData(Qt.ItemDataRole.UserRole, stem)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{shared.definition.name}, {about}")
-            item.setToolTip(plain_tip(about))
-            self._list.addItem(item)
+            self._list.add_row(stem, shared.definition.name, about).setToolTip(plain_tip(about))
         self._members = Paragraph("card_text")
-        cancel = button("", "ready_cancel", text=words("dialog.cancel"))
-        self._take = button("primary", "ready_take", self._on_take, text=words("ready_group.take"))
-        self._take.setDefault(True)
-        vbox(
-            lead,
-            (self._list, 1),
-            self._members,
-            hbox(STRETCH, cancel, self._take),
-            inside=self,
-            margins=(18, 16, 18, 16),
-            spacing=10,
-        )
+        lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
+        self.arrange(lead, (self._list, 1), self._members, margins=(18, 16, 18, 16))
         self.resize(560, 420)
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
-        self._list.itemDoubleClicked.connect(lambda _item: self._on_take())
-        cancel.clicked.connect(self.reject)
+        self._list.itemDoubleClicked.connect(lambda _item: self._on_go())
         self._list.setCurrentRow(0)
         self._list.setFocus()
 
-    def _stem(self) -> str:
-        item = self._list.currentItem()
-        return str(item.data(Qt.ItemDataRole.UserRole))
-
     def _on_current_changed(self) -> None:
-        shared = self._groups[self._stem()]
+        shared = self._groups[self._list.chosen()]
         names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
-    def _on_take(self) -> None:
-        stem = self._stem()
+    def _on_go(self) -> None:
+        stem = self._list.chosen()
         self.accept()
         self.chosen.emit(stem)

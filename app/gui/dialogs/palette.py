@@ -46,7 +46,7 @@ from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import paint_shortcut
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, show_or_hide
 from app.gui.widgets.wording import named, say
 
 Index = QModelIndex | QPersistentModelIndex
@@ -336,8 +336,7 @@ class Palette(QFrame):
             self.assistant_requested.emit(entry.agent_id)
 
     def _say(self, text: str) -> None:
-        self._note.setText(text)
-        self._note.setVisible(bool(text))
+        show_or_hide(self._note, text)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         if self.isVisible() and now is not None and now is not self.box:

@@ -3,63 +3,42 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.core.text import visible
 from app.engine.importing.sessions import Arrival, Arrivals
+from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import kind_text
 from app.gui.display.style import Look
 from app.gui.pages.settings.lists import TickList
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.boxes import Stretch
+from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.wording import named
 
 FAULTS_SHOWN = 3
 
 
-class ChoosingDialog(QDialog):
-    """Facts, a list to tick, what stands below it, and a button that goes on; `_on_go` is the heir's."""
+class ChoosingDialog(AskDialog):
+    """Facts about a file, and a list of what to take from it."""
 
     def __init__(
         self, words: Language, look: Look, parent: QWidget, *, name: str, title: str, choice: str, go: str
     ) -> None:
-        """`name` begins the object names; `choice` is what the list is called, `go` what the button says."""
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName(f"{name}_dialog")
-        self.setWindowTitle(title)
-        self._words = words
-        self._heading = plain_label("page_title", wrap=True, text=title)
+        """`name` begins the object names; `choice` is the accessible name of the list, `go` the button's text."""
+        super().__init__(words, parent, name, title, ("go", go))
         self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
         self.list = TickList(words, look, f"{name}_sessions", choice)
-        self._cancel = button("", f"{name}_cancel", text=words("dialog.cancel"))
-        self._go = button("primary", f"{name}_go", self._on_go, text=go)
-        self._go.setDefault(True)
-        self._cancel.clicked.connect(self.reject)
 
     def _lay_out(self, *below: QWidget) -> None:
-        """Put everything in its place, these under the list."""
-        vbox(
-            self._heading,
-            self.facts,
-            (self.list, 1),
-            *below,
-            Stretch(0),
-            hbox(STRETCH, self._cancel, self._go),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=10,
-        )
+        """Lay out the dialog with these widgets under the list."""
+        self.arrange(self.heading, self.facts, (self.list, 1), *below, Stretch(0))
 
     def _say(self, lines: Sequence[str]) -> None:
         self.facts.setText(visible("\n".join(lines)))
-
-    def _on_go(self) -> None:
-        raise NotImplementedError
 
 
 class ImportDialog(ChoosingDialog):
@@ -121,7 +100,7 @@ class ImportDialog(ChoosingDialog):
         return [one for one in self._arrivals.fresh if one.session_id in wanted]
 
     def _show_go(self) -> None:
-        self._go.setEnabled(bool(self.list.chosen()))
+        self.go.setEnabled(bool(self.list.chosen()))
 
     def _on_go(self) -> None:
         chosen = self._chosen()
@@ -130,9 +109,7 @@ class ImportDialog(ChoosingDialog):
 
 
 class RestoreDialog(ChoosingDialog):
-    """Lets the user choose what comes back; emits `agreed`. What is here already is only counted."""
-
-    agreed = Signal()
+    """Lets the user choose what comes back; accepted once something was chosen. What is here already is only counted."""
 
     def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
         super().__init__(
@@ -215,8 +192,4 @@ class RestoreDialog(ChoosingDialog):
         return lines or [words("restore.nothing")]
 
     def _show_go(self) -> None:
-        self._go.setEnabled(bool(self.sessions()) or self.documents())
-
-    def _on_go(self) -> None:
-        self.accept()
-        self.agreed.emit()
+        self.go.setEnabled(bool(self.sessions()) or self.documents())

@@ -5,20 +5,21 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
 from app.core.text import exact
 from app.core.tool import McpServer, ServerStatus
+from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Segmented, button
+from app.gui.widgets.controls import Segmented
 from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.wording import named, say
 
 WEB = ("http://", "https://")
 FORM, PASTE = "form", "json"
@@ -140,67 +141,47 @@ def _pairs(text: str) -> dict[str, str]:
     return pairs
 
 
-class ServerDialog(QDialog):
-    """Asks for one server by a form, or several as JSON; emits `given` with them, all switched off.
+class ServerDialog(AskDialog):
+    """Asks for one server in a form, or for several as JSON; emits `given` with them, all disabled.
 
-    With a server to edit there is the form alone, filled in; secrets are not shown, and stay if nothing is
-    written in their place. It emits `given` with that one.
+    For a server to edit there is only the form. Secrets are not shown, and stay unless something is written
+    in their place.
     """
 
     given = Signal(object)
 
     def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("server_dialog")
-        self._words = words
-        self._server = server
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
-        self.setWindowTitle(heading)
-        title = plain_label("page_title", wrap=True, text=heading)
+        go = words("server.add.button" if server is None else "dialog.save")
+        super().__init__(words, parent, "server", heading, ("add", go))
+        self._server = server
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
         self.name = named("server_name", QLineEdit())
-        self.line = named("server_line", QLineEdit())
-        self.line.setPlaceholderText(words("server.line.hint"))
-        self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
-        self.variables.setPlaceholderText(words("server.variables.hint"))
+        self.line = say(named("server_line", QLineEdit()), words, hint="server.line.hint")
+        self.variables = say(
+            named("server_variables", TextBox(lines=3, most=3, submits=False)),
+            words,
+            hint="server.variables.hint",
+        )
         self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
         self.json.setAccessibleName(words("server.by_json"))
         self.problem = named("server_problem", plain_label("error", wrap=True))
-        lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
-        form = QWidget()
-        fields = vbox(inside=form, spacing=5)
-        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
-            label = plain_label("field", text=words(f"server.{key}"))
-            field.setAccessibleName(words(f"server.{key}"))
-            fields.addWidget(label)
-            fields.addWidget(field)
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
-        fields.addWidget(self.kept)
-        fields.addStretch(1)
+        fields: list[QWidget] = []
+        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
+            field.setAccessibleName(words(f"server.{key}"))
+            fields += [plain_label("field", text=words(f"server.{key}")), field]
+        form = QWidget()
+        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
-        cancel = button("", "server_cancel", text=words("dialog.cancel"))
-        add = button(
-            "primary", "server_add", text=words("server.add.button" if server is None else "dialog.save")
-        )
-        add.setDefault(True)
-        vbox(
-            title,
-            self.way,
-            self._pages,
-            lead,
-            self.problem,
-            hbox(STRETCH, cancel, add),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=10,
-        )
+        lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
+        self.arrange(self.heading, self.way, self._pages, lead, self.problem)
         self.resize(540, 400)
         if server is not None:
             self.way.hide()
@@ -208,8 +189,6 @@ class ServerDialog(QDialog):
         self._line_before = self.line.text()
         self.name.setFocus()
         self.way.chosen.connect(lambda way: self._pages.setCurrentIndex((FORM, PASTE).index(way)))
-        cancel.clicked.connect(self.reject)
-        add.clicked.connect(self._on_add)
 
     def _fill(self, server: McpServer) -> None:
         line, variables, secret = form_of(server)
@@ -222,7 +201,7 @@ class ServerDialog(QDialog):
         self.kept.setText(" ".join(said))
         self.kept.setVisible(bool(said))
 
-    def _on_add(self) -> None:
+    def _on_go(self) -> None:
         servers: tuple[McpServer, ...]
         try:
             if self._server is not None:
@@ -239,65 +218,46 @@ class ServerDialog(QDialog):
         self.given.emit(servers)
 
 
-class ConsentDialog(QDialog):
-    """Shows a server's exact command line or address; emits `allowed` when the user agrees.
+class ConsentDialog(AskDialog):
+    """Shows a server's exact command line or address before it may run, and what it has changed since.
 
-    The default is no: Enter and Escape both refuse.
+    Enter and Escape both refuse.
     """
 
-    allowed = Signal()
-
     def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("consent_dialog")
+        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
+        super().__init__(words, parent, "consent", words("consent.title"), allow, refuse, safe=True)
         server = status.server
-        self.setWindowTitle(words("consent.title"))
-        title = plain_label("page_title", wrap=True, text=words("consent.of", name=exact(server.name)))
-        lead = Paragraph("card_text", text=words("consent.url" if server.url else "consent.command"))
-        line = _field("consent_line", server_line(server))
-        line.setAccessibleName(words("server.address" if server.url else "server.command"))
-        column = vbox(title, lead, line, inside=self, margins=(22, 20, 22, 18), spacing=10)
+        self.heading.setText(words("consent.of", name=exact(server.name)))
+        said: list[QWidget] = [
+            Paragraph("card_text", text=words("consent.url" if server.url else "consent.command")),
+            _field(
+                "consent_line",
+                words("server.address" if server.url else "server.command"),
+                server_line(server),
+            ),
+        ]
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
         if more:
-            surroundings = Paragraph("hint", text="\n".join(more))
-            column.addWidget(surroundings)
-        if shown:
-            label = Paragraph("warn", text=words("consent.values"))
-            column.addWidget(label)
-            lines = (exact(f"{name}={value}") for name, value in shown.items())
-            values = _field("consent_values", "\n".join(lines))
-            values.setAccessibleName(words("consent.values"))
-            column.addWidget(values)
-        if status.changed:
-            warning = Paragraph("warn", text=words("consent.changed"))
-            column.addWidget(warning)
-            changed = _field("consent_changed", "\n".join(map(exact, status.changed)))
-            changed.setAccessibleName(words("consent.changed"))
-            column.addWidget(changed)
-        refuse = button("", "consent_refuse", text=words("consent.refuse"))
-        allow = button("primary", "consent_allow", text=words("consent.allow"))
-        foot = hbox(STRETCH, refuse, allow)
-        column.addSpacing(4)
-        column.addLayout(foot)
+            said.append(Paragraph("hint", text="\n".join(more)))
+        values = [exact(f"{name}={value}") for name, value in shown.items()]
+        for name, lines in (("values", values), ("changed", list(map(exact, status.changed)))):
+            if lines:
+                title = words(f"consent.{name}")
+                said += [Paragraph("warn", text=title), _field(f"consent_{name}", title, "\n".join(lines))]
+        column = self.arrange(self.heading, *said, 4)
         self.ensurePolished()
         self.resize(WIDTH, column.heightForWidth(WIDTH))
-        refuse.setDefault(True)
-        refuse.setFocus()
-        refuse.clicked.connect(self.reject)
-        allow.clicked.connect(self._on_allowed)
-
-    def _on_allowed(self) -> None:
-        self.accept()
-        self.allowed.emit()
+        self.cancel.setFocus()
 
 
-def _field(name: str, text: str) -> QPlainTextEdit:
-    """Return a field that shows a text to the letter, and lets it be copied."""
+def _field(name: str, title: str, text: str) -> QPlainTextEdit:
+    """Return a read-only field that shows a text exactly and lets it be copied."""
     field = named(name, QPlainTextEdit(text))
+    field.setAccessibleName(title)
     field.setReadOnly(True)
     field.setTabChangesFocus(True)
     field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)

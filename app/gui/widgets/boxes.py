@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,14 @@ def vbox(
 ) -> QVBoxLayout:
     """Return a column of parts; see `hbox`."""
     return _filled(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, margins, spacing)
+
+
+def frame(kind: str, layout: QLayout) -> QFrame:
+    """Return a frame around a layout; `kind` is what the style sheet knows it by, such as card."""
+    result = QFrame()
+    result.setProperty("kind", kind)
+    result.setLayout(layout)
+    return result
 
 
 def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> Layout:

@@ -135,6 +135,21 @@ def plain_label(
     return label
 
 
+def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
+    """Show a text, or hide its label if there is none."""
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
+def show_as(label: QLabel, kind: str, text: str) -> None:
+    """Show a text in the colour of a kind: hint, ok, warn or error."""
+    if label.property("kind") != kind:
+        label.setProperty("kind", kind)
+        label.style().unpolish(label)
+        label.style().polish(label)
+    label.setText(text)
+
+
 def plain_tip(text: str) -> str:
     """Return a tool tip that is shown letter by letter: Qt would take what looks like markup for markup."""
     if "<" not in text and "&" not in text:

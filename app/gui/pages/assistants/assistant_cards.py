@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QAction, QColor, QPainter, QPen
 from PySide6.QtWidgets import (
     QListWidgetItem,
@@ -112,25 +121,24 @@ class AssistantCards(OrderedList):
     ) -> None:
         """Show these assistants in their colours, the chosen one marked; `marks` are words by id."""
         words = self.language
-        self.blockSignals(True)
-        position = self.verticalScrollBar().value()
-        self.clear()
-        for agent in agents:
-            line = model_line(agent, tools, words)
-            mark = marks.get(agent.id, "") or ("" if agent.enabled else words("assistant.mark.off"))
-            item = self.new_row(agent.id, agent.name)
-            item.setData(AGENT, agent)
-            item.setData(LINE, line)
-            item.setData(MARK, mark)
-            item.setData(COLOUR, colours.get(agent.id, 0))
-            item.setData(
-                Qt.ItemDataRole.AccessibleTextRole,
-                ", ".join(part for part in (agent.name, line, mark) if part),
-            )
-            if agent.id == chosen:
-                self.setCurrentItem(item)
-        self.verticalScrollBar().setValue(position)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            position = self.verticalScrollBar().value()
+            self.clear()
+            for agent in agents:
+                line = model_line(agent, tools, words)
+                mark = marks.get(agent.id, "") or ("" if agent.enabled else words("assistant.mark.off"))
+                item = self.new_row(agent.id, agent.name)
+                item.setData(AGENT, agent)
+                item.setData(LINE, line)
+                item.setData(MARK, mark)
+                item.setData(COLOUR, colours.get(agent.id, 0))
+                item.setData(
+                    Qt.ItemDataRole.AccessibleTextRole,
+                    ", ".join(part for part in (agent.name, line, mark) if part),
+                )
+                if agent.id == chosen:
+                    self.setCurrentItem(item)
+            self.verticalScrollBar().setValue(position)
 
     def menu_of(self, row_id: str) -> QMenu:
         menu, words = super().menu_of(row_id), self.language

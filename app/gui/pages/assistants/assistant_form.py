@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
@@ -83,40 +83,38 @@ class AssistantForm(QWidget):
         """Show an assistant; `fixed` when it can only be looked at."""
         self._agent, self._fixed = agent, fixed
         # Signals are for what the user does; setting the same text anew would also lose Ctrl+Z.
-        self.blockSignals(True)
-        for field, text in (
-            (self.name, agent.name),
-            (self.role, agent.role),
-            (self.description, agent.description),
-        ):
-            field.setText(text)
-            field.setCursorPosition(0)
-            field.setReadOnly(fixed)
-        self._show_hints()
-        for box, text in ((self.instructions, agent.instructions), (self.pages, "\n".join(agent.pages))):
-            box.setPlainText(text)
-            box.setReadOnly(fixed)
-        self.model.show_model(agent.provider, agent.model)
-        self.model.set_fixed(fixed)
-        for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
-            number.setValue(value)
-            number.setReadOnly(fixed)
-        self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
-        self.enabled.setChecked(agent.enabled)
-        self.enabled.setEnabled(not fixed)
-        self._show_chips()
-        for error in self.errors.values():
-            error.setText("")
-            error.hide()
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for field, text in (
+                (self.name, agent.name),
+                (self.role, agent.role),
+                (self.description, agent.description),
+            ):
+                field.setText(text)
+                field.setCursorPosition(0)
+                field.setReadOnly(fixed)
+            self._show_hints()
+            for box, text in ((self.instructions, agent.instructions), (self.pages, "\n".join(agent.pages))):
+                box.setPlainText(text)
+                box.setReadOnly(fixed)
+            self.model.show_model(agent.provider, agent.model)
+            self.model.set_fixed(fixed)
+            for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
+                number.setValue(value)
+                number.setReadOnly(fixed)
+            self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
+            self.enabled.setChecked(agent.enabled)
+            self.enabled.setEnabled(not fixed)
+            self._show_chips()
+            for error in self.errors.values():
+                error.setText("")
+                error.hide()
 
     def set_choices(self, choices: Choices) -> None:
         """Say what there is to choose from."""
         self._choices = choices
-        self.blockSignals(True)
-        self.model.set_providers(choices.providers)
-        self._offer()
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.model.set_providers(choices.providers)
+            self._offer()
 
     def assistant(self) -> Agent | None:
         """Return the assistant as written; None where a field is wrong, which is then said beside it."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.core.agent import Agent, Group, Leader
 from app.gui.display.assistant_display import colours_of
@@ -13,7 +13,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_cards import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.pages.assistants.assistant_form import Choices
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
 from app.gui.widgets.label import plain_label, plain_tip
@@ -88,16 +88,15 @@ class GroupForm(QWidget):
         self._group = group
         self.members = group.members
         # Signals are for what the user does.
-        self.blockSignals(True)
-        self.name.setText(group.name)
-        self.name.setCursorPosition(0)
-        self.model.show_model(group.orchestrator.provider, group.orchestrator.model)
-        self.turns.setValue(group.turns_limit)
-        self.ask.setChecked(group.ask_before_hand_over)
-        self.instructions.setPlainText(group.instructions)
-        for name in ERRORS:
-            self.show_error(name, "")
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.name.setText(group.name)
+            self.name.setCursorPosition(0)
+            self.model.show_model(group.orchestrator.provider, group.orchestrator.model)
+            self.turns.setValue(group.turns_limit)
+            self.ask.setChecked(group.ask_before_hand_over)
+            self.instructions.setPlainText(group.instructions)
+            for name in ERRORS:
+                self.show_error(name, "")
         self.show_members(chosen)
 
     def show_members(self, chosen: str) -> None:
@@ -118,9 +117,8 @@ class GroupForm(QWidget):
     def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
         """Say who can be a member, and what models there are."""
         self._choices, self._built_in = choices, built_in
-        self.blockSignals(True)
-        self.model.set_providers(choices.providers)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.model.set_providers(choices.providers)
 
     def group(self) -> Group | None:
         """Return the group as written; None where a field is wrong, which is then said beside it."""
@@ -180,18 +178,18 @@ class GroupForm(QWidget):
         self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
 
     def _lay_out(self) -> None:
-        leader = QFrame()
-        leader.setProperty("kind", "card")
-        vbox(
-            self.model,
-            self.errors["orchestrator"],
-            hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
-            self.ask,
-            self._instructions_label,
-            self.instructions,
-            inside=leader,
-            margins=(12, 11, 12, 11),
-            spacing=9,
+        leader = frame(
+            "card",
+            vbox(
+                self.model,
+                self.errors["orchestrator"],
+                hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
+                self.ask,
+                self._instructions_label,
+                self.instructions,
+                margins=(12, 11, 12, 11),
+                spacing=9,
+            ),
         )
         vbox(
             self._titles["name"],

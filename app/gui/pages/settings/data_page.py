@@ -181,7 +181,7 @@ class DataPage(QWidget):
             [
                 (
                     one.file,
-                    one.title,
+                    " ".join(one.title.split())[:200],
                     words(
                         "data.bin.row",
                         kind=self._kind(one.kind),
@@ -239,7 +239,7 @@ class DataPage(QWidget):
         if contents is None:
             return
         dialog = RestoreDialog(self._language, self._look, contents, self)
-        dialog.agreed.connect(
+        dialog.accepted.connect(
             lambda: self._tasks.start(
                 "restore",
                 self._restore(
@@ -354,7 +354,7 @@ class DataPage(QWidget):
             words("data.bin.remove_now"),
             self,
         )
-        dialog.agreed.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
+        dialog.accepted.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
         dialog.open()
 
     async def _take_out(self, file: str) -> None:

@@ -1,16 +1,16 @@
 """The assistants, groups or workflows in the settings: what there is, and the way to where each is edited."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.settings.lists import TwoLineDelegate
+from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.wording import say
 
 ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 
@@ -24,9 +24,7 @@ class PartnersPage(QWidget):
         super().__init__()
         self._language, self._engine, self._kind = language, engine, kind
         self._lead, self._none = Paragraph("card_text"), Paragraph("hint")
-        self.list = named(f"settings_{kind}_list", QListWidget())
-        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list = TwoLineList(look, f"settings_{kind}_list")
         self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
         self._new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
         self._new.dress(look, "plus", "accent")
@@ -52,9 +50,7 @@ class PartnersPage(QWidget):
         row = max(0, self.list.currentRow())
         self.list.clear()
         for name, about, one in self._found():
-            item = QListWidgetItem(f"{name}\n{' '.join(about.split())}")
-            item.setData(Qt.ItemDataRole.UserRole, one)
-            self.list.addItem(item)
+            self.list.add_row(one, name, " ".join(about.split()))
         self.list.setCurrentRow(min(row, self.list.count() - 1))
         self.list.setVisible(self.list.count() > 0)
         self._none.setVisible(self.list.count() == 0)
@@ -85,6 +81,5 @@ class PartnersPage(QWidget):
         return [(one.name, one.description or one.model, one.id) for one in engine.assistants.all()]
 
     def _open(self) -> None:
-        item = self.list.currentItem()
-        if item is not None:
-            self.opened.emit(str(item.data(Qt.ItemDataRole.UserRole)))
+        if chosen := self.list.chosen():
+            self.opened.emit(chosen)

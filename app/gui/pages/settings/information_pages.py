@@ -16,7 +16,7 @@ from app.engine.provider_list import on_this_computer
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.wording import say
 
@@ -100,8 +100,6 @@ class PrivacyPage(QWidget):
         self._add("wrench", exact(server.name), server_line(server), text)
 
     def _add(self, icon: str, title: str, where: str, text: str) -> None:
-        card = QFrame()
-        card.setProperty("kind", "card")
         picture = QLabel()
         picture.setPixmap(self._look.picture(icon, "text_2", ICON, self.devicePixelRatioF()))
         picture.setFixedWidth(ICON + 4)
@@ -112,7 +110,7 @@ class PrivacyPage(QWidget):
             place = ElidedLabel("meta", text=where)
             words.addWidget(place)
         words.addWidget(said)
-        hbox(vbox(picture, STRETCH), (words, 1), inside=card, margins=(14, 10, 14, 10), spacing=10)
+        card = frame("card", hbox(vbox(picture, STRETCH), (words, 1), margins=(14, 10, 14, 10), spacing=10))
         self._cards.addWidget(card)
 
 

@@ -1,8 +1,18 @@
 """Lists of the settings: rows of two lines, kept files with buttons, models with ticks, and a list to tick."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QListWidget,
@@ -19,7 +29,6 @@ from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TICK, button, paint_tick
 from app.gui.widgets.label import plain_label
-from app.gui.widgets.wording import named
 
 TWO_LINES = 48
 ROW_HEIGHT = 32
@@ -67,6 +76,53 @@ class TwoLineDelegate(QStyledItemDelegate):
             shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, line, shown)
         painter.restore()
+
+
+class TwoLineList(QListWidget):
+    """A list of rows of two lines, each with an id."""
+
+    def __init__(self, look: Look, name: str, width: int = 0) -> None:
+        """`width` fixes the width, in pixels."""
+        super().__init__()
+        self.setObjectName(name)
+        self.setItemDelegate(TwoLineDelegate(look, self))
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if width:
+            self.setFixedWidth(width)
+
+    def add_row(self, row_id: str, first: str, second: str) -> QListWidgetItem:
+        """Add a row at the end."""
+        item = QListWidgetItem(f"{first}\n{second}")
+        item.setData(Qt.ItemDataRole.UserRole, row_id)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
+        self.addItem(item)
+        return item
+
+    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Replace the rows by these, each with id, first and second line; keep the choice if it is among them."""
+        chosen = self.chosen()
+        with QSignalBlocker(self):
+            self.clear()
+            for row in rows:
+                self.add_row(*row)
+            if rows and not self.choose(chosen):
+                self.setCurrentRow(0)
+
+    def chosen(self) -> str:
+        """Return the id of the chosen row, "" if there is none."""
+        return self.id_at(self.currentRow())
+
+    def id_at(self, row: int) -> str:
+        """Return the id of a row, "" for -1."""
+        return str(self.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""
+
+    def choose(self, row_id: str) -> bool:
+        """Choose a row by its id; return whether there is one."""
+        row = next((row for row in range(self.count()) if self.id_at(row) == row_id), -1)
+        if row >= 0:
+            self.setCurrentRow(row)
+        return row >= 0
 
 
 class ModelRows(QListWidget):
@@ -141,9 +197,9 @@ class _ModelDelegate(QStyledItemDelegate):
 
 
 class KeptList(QWidget):
-    """Lists (id, first line, second line); emits `asked` with what to do and the chosen id.
+    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name and the id.
 
-    `actions` are (what, needs a choice); `set_words` names them. An empty list says so in words.
+    The buttons are pairs: the name, and whether it needs a choice.
     """
 
     asked = Signal(str, str)
@@ -153,24 +209,18 @@ class KeptList(QWidget):
         self._title = plain_label("field")
         self._hint = plain_label("hint", wrap=True)
         self._nothing = plain_label("hint")
-        self.list = named(name, QListWidget())
-        self._delegate = TwoLineDelegate(look, self.list)
-        self.list.setItemDelegate(self._delegate)
-        self.list.setMouseTracking(True)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.buttons = {what: button("", f"{name}_{what}") for what, _ in actions}
+        self.list = TwoLineList(look, name)
+        self.buttons = {
+            what: button("", f"{name}_{what}", partial(self._on_clicked, what)) for what, _ in actions
+        }
         self._needing = {what for what, needs in actions if needs}
-        row = hbox(spacing=8)
-        for what, made in self.buttons.items():
-            row.addWidget(made)
-            made.clicked.connect(lambda _checked=False, wanted=what: self._on_clicked(wanted))
-        row.addStretch(1)
+        row = hbox(*self.buttons.values(), STRETCH, spacing=8)
         vbox(self._title, self._hint, self._nothing, self.list, row, inside=self, spacing=6)
         self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_clicked(next(iter(self.buttons))))
 
     def set_words(self, title: str, hint: str, nothing: str, actions: Sequence[str]) -> None:
-        """Name the list, what it says when it is empty, and the buttons in their order."""
+        """Show the texts: the title, a hint, what stands there without rows, and the buttons in order."""
         self._title.setText(title)
         self._hint.setText(hint)
         self._nothing.setText(nothing)
@@ -179,26 +229,13 @@ class KeptList(QWidget):
             made.setText(text)
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Show these, keeping the choice where it still is one."""
-        chosen = self.chosen()
-        self.list.clear()
-        for row_id, first, second in rows:
-            item = QListWidgetItem(f"{' '.join(first.split())[:200]}\n{second}")
-            item.setData(Qt.ItemDataRole.UserRole, row_id)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
-            self.list.addItem(item)
-            if row_id == chosen or self.list.count() == 1:
-                self.list.setCurrentItem(item)
+        """Show rows of id, first and second line; keep the choice if it is among them."""
+        self.list.show_rows(rows)
         self.list.setVisible(bool(rows))
         self._nothing.setVisible(not rows)
         height = self.list.sizeHintForRow(0) if rows else 0
         self.list.setFixedHeight(min(len(rows), MOST_ROWS) * height + 8)
         self._show_buttons()
-
-    def chosen(self) -> str:
-        """Return the id of the chosen row, "" where there is none."""
-        item = self.list.currentItem()
-        return str(item.data(Qt.ItemDataRole.UserRole)) if self.list.currentRow() >= 0 else ""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # Enter in the list means the list, not the dialog's default button.
@@ -209,11 +246,11 @@ class KeptList(QWidget):
 
     def _show_buttons(self) -> None:
         for what, made in self.buttons.items():
-            made.setEnabled(bool(self.chosen()) or what not in self._needing)
+            made.setEnabled(bool(self.list.chosen()) or what not in self._needing)
 
-    def _on_clicked(self, what: str) -> None:
+    def _on_clicked(self, what: str, _checked: bool = False) -> None:
         if self.buttons[what].isEnabled():
-            self.asked.emit(what, self.chosen())
+            self.asked.emit(what, self.list.chosen())
 
 
 class TickList(QWidget):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QListWidgetItem, QWidget
 
@@ -16,7 +16,7 @@ from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRow
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, button
-from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.label import Paragraph, plain_label, plain_tip, show_as
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.wording import named, say
 
@@ -62,14 +62,13 @@ class ModelsPage(QWidget):
     def refresh(self) -> None:
         """Show the models as they are now, at the row and the place one was at."""
         chosen, place = self._chosen(), self.list.verticalScrollBar().value()
-        self.list.blockSignals(True)
-        self.list.clear()
-        for status in self._statuses():
-            self._add_provider(status)
-        for row in range(self.list.count()):
-            if self._pair(self.list.item(row)) == chosen:
-                self.list.setCurrentRow(row)
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for status in self._statuses():
+                self._add_provider(status)
+            for row in range(self.list.count()):
+                if self._pair(self.list.item(row)) == chosen:
+                    self.list.setCurrentRow(row)
         self.list.verticalScrollBar().setValue(place)
         own = self._provider.currentData()
         self._provider.clear()
@@ -243,7 +242,4 @@ class ModelsPage(QWidget):
         self._say("error" if failed else "ok", "\n".join(failed) or words("models.refreshed"))
 
     def _say(self, kind: str, text: str) -> None:
-        self.result.setProperty("kind", kind)
-        self.result.style().unpolish(self.result)
-        self.result.style().polish(self.result)
-        self.result.setText(text)
+        show_as(self.result, kind, text)

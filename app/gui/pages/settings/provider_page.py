@@ -15,7 +15,7 @@ from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODELS_SHOWN = 6
@@ -133,10 +133,7 @@ class ProviderPage(QWidget):
         self._remove.setVisible(config.id not in BUILT_IN)
 
     def _say(self, kind: str, text: str) -> None:
-        self.result.setProperty("kind", kind)
-        self.result.style().unpolish(self.result)
-        self.result.style().polish(self.result)
-        self.result.setText(text)
+        show_as(self.result, kind, text)
 
     def _say_error(self, error: MootError) -> None:
         self._say("error", self._language.problem(error.code, **error.details))

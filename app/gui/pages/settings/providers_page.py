@@ -1,21 +1,21 @@
 """The providers in the settings: a list of them with their states, and the page of the one that is chosen."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.settings.lists import TwoLineDelegate
+from app.gui.pages.settings.lists import TwoLineList
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.wording import say
 
 SERVER_KIND = "openai-compatible"
 
@@ -34,10 +34,7 @@ class ProvidersPage(QWidget):
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
         self._found: tuple[FoundServer, ...] = ()
-        self.list = say(named("settings_providers", QListWidget()), language, name="settings.providers")
-        self.list.setFixedWidth(200)
-        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
         self._pages = QStackedWidget()
         self._add = say(
             button("link", "settings_add_server", lambda: tasks.start("add server", self._add_server())),
@@ -62,9 +59,8 @@ class ProvidersPage(QWidget):
         )
         self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
         self.offers.use_requested.connect(self._on_use)
-        language.changed.connect(self.retranslate)
+        language.changed.connect(self._mark)
         self.refresh()
-        self.retranslate()
         tasks.start("look for servers", self._find())
 
     def page(self) -> ProviderPage:
@@ -75,9 +71,7 @@ class ProvidersPage(QWidget):
 
     def show_provider(self, provider_id: str) -> None:
         """Show a provider."""
-        for row in range(self.list.count()):
-            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == provider_id:
-                self.list.setCurrentRow(row)
+        self.list.choose(provider_id)
 
     def look_again(self) -> None:
         """Show what another may have changed: the providers there are, and how they stand."""
@@ -111,9 +105,7 @@ class ProvidersPage(QWidget):
                 page.deleteLater()
         self.list.clear()
         for status in self._engine.providers():
-            item = QListWidgetItem(status.label)
-            item.setData(Qt.ItemDataRole.UserRole, status.config.id)
-            self.list.addItem(item)
+            self.list.add_row(status.config.id, status.label, "")
             # What a page waits for comes to its end, and finds it still there.
             known = status.config.id in busy
             self._pages.addWidget(busy.pop(status.config.id) if known else self._new_page(status))
@@ -128,10 +120,6 @@ class ProvidersPage(QWidget):
         page.removed.connect(self._on_removed)
         page.undo_offered.connect(self.undo_offered)
         return page
-
-    def retranslate(self) -> None:
-        """Draw every word anew."""
-        self._mark()
 
     def _mark(self) -> None:
         """Say of each provider how it stands."""

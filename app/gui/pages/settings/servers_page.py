@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
@@ -16,12 +16,12 @@ from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line, server_state, server_trouble
 from app.gui.display.style import Look
-from app.gui.pages.settings.lists import TwoLineDelegate
+from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import named, say
 
 TOOLS_SHOWN = 12
@@ -43,10 +43,7 @@ class ServersPage(QWidget):
         self._status: ServerStatus | None = None
         self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
-        self.list = say(named("settings_servers", QListWidget()), language, name="settings.servers")
-        self.list.setFixedWidth(190)
-        self.list.setItemDelegate(TwoLineDelegate(look, self.list))
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list = say(TwoLineList(look, "settings_servers", 190), language, name="settings.servers")
         self._add = say(button("link", "settings_add_mcp", self._on_add), language, "server.add")
         self._add.dress(look, "plus", "accent")
         self._name = ElidedLabel("page_title")
@@ -69,8 +66,8 @@ class ServersPage(QWidget):
         self._lay_out()
         self.list.currentRowChanged.connect(lambda _row: self._show())
         self.enabled.clicked.connect(self._on_enabled)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.changed.connect(self.refresh)
+        self.refresh()
 
     def leave(self) -> None:
         """Stop listening: the dialog is closing, whatever is still under way."""
@@ -82,23 +79,11 @@ class ServersPage(QWidget):
         """Show the servers and their state as they are now."""
         if self._gone:
             return
-        chosen = self._status.server.name if self._status is not None else ""
-        statuses = self._engine.servers()
-        self.list.blockSignals(True)
-        self.list.clear()
-        for row, status in enumerate(statuses):
-            item = QListWidgetItem(f"{exact(status.server.name)}\n{server_state(status, self._language)[0]}")
-            item.setData(Qt.ItemDataRole.UserRole, status.server.name)
-            self.list.addItem(item)
-            if status.server.name == chosen or row == 0:
-                self.list.setCurrentRow(row)
-        self.list.blockSignals(False)
+        statuses, words = self._engine.servers(), self._language
+        names = [(one.server.name, exact(one.server.name), server_state(one, words)[0]) for one in statuses]
+        self.list.show_rows(names)
         self.list.setVisible(bool(statuses))
         self._show()
-
-    def retranslate(self) -> None:
-        """Draw every word anew."""
-        self.refresh()
 
     def _lay_out(self) -> None:
         vbox(
@@ -140,7 +125,7 @@ class ServersPage(QWidget):
 
     def _show(self) -> None:
         """Show the server that is chosen in the list."""
-        words, name = self._language, self._name_at(self.list.currentRow())
+        words, name = self._language, self.list.chosen()
         statuses = [one for one in self._engine.servers() if one.server.name == name]
         self._status = status = statuses[0] if statuses else None
         self._shown.setVisible(status is not None)
@@ -152,23 +137,16 @@ class ServersPage(QWidget):
         self._label.setText(words("server.address" if server.url else "server.command"))
         self.line.setAccessibleName(self._label.text())
         self.line.setPlainText(server_line(server))
-        self._say(self._detail, server_trouble(status, words))
+        show_or_hide(self._detail, server_trouble(status, words))
         tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
-        self._say(self._tools, words("server.tools", tools=tools) if tools else "")
+        show_or_hide(self._tools, words("server.tools", tools=tools) if tools else "")
         changed = ", ".join(status.changed)
-        self._say(self._changed, words("server.changed", tools=changed) if changed else "")
+        show_or_hide(self._changed, words("server.changed", tools=changed) if changed else "")
         plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
-        self._say(self._plain, words("server.plain", names=plain) if plain else "")
+        show_or_hide(self._plain, words("server.plain", names=plain) if plain else "")
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
-
-    def _name_at(self, row: int) -> str:
-        return str(self.list.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""
-
-    def _say(self, label: QLabel, text: str) -> None:
-        label.setText(text)
-        label.setVisible(bool(text))
 
     def _on_restart(self) -> None:
         if self._status is not None:
@@ -213,11 +191,8 @@ class ServersPage(QWidget):
             self._go_to(servers[0].name)
 
     def _go_to(self, server: str) -> None:
-        if self._gone:
-            return
-        for row in range(self.list.count()):
-            if self._name_at(row) == server:
-                self.list.setCurrentRow(row)
+        if not self._gone:
+            self.list.choose(server)
 
     def _on_edit(self) -> None:
         if self._status is not None:
@@ -251,7 +226,7 @@ class ServersPage(QWidget):
             status = self._status
             dialog = ConsentDialog(self._language, status, self)
             name = f"allow server {status.server.name}"
-            dialog.allowed.connect(lambda: self._tasks.start(name, self._do(self._engine.mcp.allow(status))))
+            dialog.accepted.connect(lambda: self._tasks.start(name, self._do(self._engine.mcp.allow(status))))
             dialog.open()
 
     def _on_remove(self) -> None:

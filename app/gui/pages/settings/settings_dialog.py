@@ -6,7 +6,7 @@ A page is made when it is first shown; what is chosen on it counts at once.
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
 
@@ -271,16 +271,15 @@ class SettingsDialog(QDialog):
     def _list_pages(self) -> None:
         """List the pages, or what of them has the words that are searched for."""
         words, typed = self._language, self.search.text().strip()
-        self.pages.blockSignals(True)
-        self.pages.clear()
-        for page, icon in PAGES.items():
-            title = words(f"settings.{page}")
-            if fits(f"{title} {words(f'settings.{page}.find')}", typed):
-                self._add_item(title, icon, page)
-            for row, name in self._rows_of(page) if typed else ():
-                if fits(name, typed):
-                    self._add_item(name, icon, page, row)
-        self.pages.blockSignals(False)
+        with QSignalBlocker(self.pages):
+            self.pages.clear()
+            for page, icon in PAGES.items():
+                title = words(f"settings.{page}")
+                if fits(f"{title} {words(f'settings.{page}.find')}", typed):
+                    self._add_item(title, icon, page)
+                for row, name in self._rows_of(page) if typed else ():
+                    if fits(name, typed):
+                        self._add_item(name, icon, page, row)
         if not typed:
             self.pages.setCurrentRow(list(PAGES).index(self._shown or "providers"))
 

@@ -7,7 +7,7 @@ A new field is a new row. Its texts are `setting.<name>`, `setting.<name>.hint` 
 from collections.abc import Callable
 from dataclasses import fields
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QLineEdit, QWidget
 
@@ -16,7 +16,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import named, say
 
 NUMBER_WIDTH = 120
@@ -86,15 +86,14 @@ class SettingRow(QWidget):
     def show_value(self, value: object) -> None:
         """Show what the setting is now."""
         self._value = value
-        self.control.blockSignals(True)
-        if isinstance(self.control, TickBox):
-            self.control.setChecked(bool(value))
-        elif isinstance(self.control, Choice):
-            self.control.setCurrentIndex(max(0, self.control.findData(value)))
-            self.control.updateGeometry()
-        else:
-            self.control.setValue(float(str(value)))
-        self.control.blockSignals(False)
+        with QSignalBlocker(self.control):
+            if isinstance(self.control, TickBox):
+                self.control.setChecked(bool(value))
+            elif isinstance(self.control, Choice):
+                self.control.setCurrentIndex(max(0, self.control.findData(value)))
+                self.control.updateGeometry()
+            else:
+                self.control.setValue(float(str(value)))
 
     def take_focus(self) -> None:
         """Let the setting be chosen with the keyboard."""
@@ -106,8 +105,7 @@ class SettingRow(QWidget):
         words, key = self._language, f"setting.{self.name}"
         hint = words(f"{key}.hint") if f"{key}.hint" in words.texts else ""
         self._title.setText(words(key))
-        self._hint.setText(hint)
-        self._hint.setVisible(bool(hint))
+        show_or_hide(self._hint, hint)
         self.control.setAccessibleName(words(key))
         self.control.setAccessibleDescription(hint)
         if isinstance(self.control, Choice):

@@ -11,9 +11,9 @@ from app.core.settings import Settings
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, kept_shortcuts, written
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import Part, hbox, vbox
+from app.gui.widgets.boxes import Part, frame, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import say
 
 KEYS_WIDTH = 150
@@ -106,8 +106,7 @@ class ShortcutRow(QWidget):
 
     def say(self, text: str) -> None:
         """Say why keys were not taken."""
-        self.problem.setText(text)
-        self.problem.setVisible(bool(text))
+        show_or_hide(self.problem, text)
 
     def leave(self) -> None:
         """Show the keys again in place of the box."""
@@ -222,7 +221,4 @@ class ShortcutsPage(QWidget):
 
 
 def _card(*lines: Part) -> QFrame:
-    card = QFrame()
-    card.setProperty("kind", "card")
-    vbox(*lines, inside=card, margins=(0, 6, 0, 6), spacing=0)
-    return card
+    return frame("card", vbox(*lines, margins=(0, 6, 0, 6), spacing=0))

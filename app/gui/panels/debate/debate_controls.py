@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -107,9 +107,8 @@ class DebateControls(QFrame):
 
     def show_side(self, side: str, *, offered: bool) -> None:
         """Mark which side is shown, `discussion` or `verdict`; `offered` says whether one can choose."""
-        self._side.blockSignals(True)
-        self._side.set_value(self._sides[side == VERDICT])
-        self._side.blockSignals(False)
+        with QSignalBlocker(self._side):
+            self._side.set_value(self._sides[side == VERDICT])
         self._side.setVisible(offered)
 
     def take_focus(self) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -262,9 +262,8 @@ class ParticipantCard(QFrame):
     def _show_state(self) -> None:
         """Show whether somebody can sit here, and does."""
         ready = self.seat.status.ready
-        self.tick.blockSignals(True)
-        self.tick.setChecked(ready and (self.seat.chosen if self._wanted is None else self._wanted))
-        self.tick.blockSignals(False)
+        with QSignalBlocker(self.tick):
+            self.tick.setChecked(ready and (self.seat.chosen if self._wanted is None else self._wanted))
         for part in (self.tick, self._avatar, self._name, self._model):
             part.setEnabled(ready)
         self._set_up.setObjectName(f"set_up_{self.seat.status.config.id}")

@@ -42,7 +42,7 @@ from app.gui.widgets.controls import (
     name_button,
     scrolling,
 )
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
@@ -365,10 +365,7 @@ class SetupView(QWidget):
         return ""
 
     def _show_estimate(self, text: str, kind: str) -> None:
-        self._estimate.setProperty("kind", kind)
-        self._estimate.style().unpolish(self._estimate)
-        self._estimate.style().polish(self._estimate)
-        self._estimate.setText(text)
+        show_as(self._estimate, kind, text)
 
     def _on_paste_refused(self, length: int) -> None:
         self.show_problem(self._language("paste.refused", characters=length, most=MAX_TOPIC_CHARACTERS))

@@ -28,7 +28,7 @@ from app.gui.widgets.controls import (
     put_in_tab_order,
     scrolling,
 )
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, show_or_hide
 from app.gui.widgets.wording import say
 
 NARROW = 520
@@ -203,8 +203,7 @@ class VerdictView(QWidget):
         self.ask.setVisible(may_ask and not judged and (verdict is None or bool(self._judges)))
         self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
         self._provider.setVisible(may_ask and not judged and not self._judges)
-        self._problem.setText(self._problem_text)
-        self._problem.setVisible(bool(self._problem_text))
+        show_or_hide(self._problem, self._problem_text)
         self._chart_card.setVisible(bool(session.debate.ballots))
         self._fit()
         self._show_busy()

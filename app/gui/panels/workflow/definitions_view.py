@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.core.text import visible
@@ -14,7 +14,7 @@ from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, put_in_tab_order, scrolling
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
 from app.gui.widgets.save_state import SaveState
 from app.gui.widgets.wording import named, say
 
@@ -94,18 +94,17 @@ class DefinitionsView(QWidget):
         """Show what there is; what is being written of the one shown stays."""
         self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
         wanted = self.definition_id if self.definition_id in self._definitions else ""
-        self.list.blockSignals(True)
-        self.list.clear()
-        for one in definitions:
-            mark = one.id in built_in
-            text = self._language("workflow.built_in", name=one.name) if mark else one.name
-            item = QListWidgetItem(visible(text))
-            item.setData(ID, one.id)
-            self.list.addItem(item)
-            if one.id == wanted:
-                self.list.setCurrentItem(item)
-        self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for one in definitions:
+                mark = one.id in built_in
+                text = self._language("workflow.built_in", name=one.name) if mark else one.name
+                item = QListWidgetItem(visible(text))
+                item.setData(ID, one.id)
+                self.list.addItem(item)
+                if one.id == wanted:
+                    self.list.setCurrentItem(item)
+            self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
         if not wanted and definitions:
             self.list.setCurrentRow(0)
         elif (
@@ -122,9 +121,8 @@ class DefinitionsView(QWidget):
         self.state.start_over()
         for row in range(self.list.count()):
             if self.list.item(row).data(ID) == definition_id and self.list.currentRow() != row:
-                self.list.blockSignals(True)
-                self.list.setCurrentRow(row)
-                self.list.blockSignals(False)
+                with QSignalBlocker(self.list):
+                    self.list.setCurrentRow(row)
         self.name.setText(self._definition.name)
         self.keywords.setText(", ".join(self._definition.keywords))
         # Of many words the first are seen, not the last.
@@ -263,8 +261,7 @@ class DefinitionsView(QWidget):
         return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
 
     def _say(self, text: str) -> None:
-        self.error.setText(text)
-        self.error.setVisible(bool(text))
+        show_or_hide(self.error, text)
 
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
         for form in self.forms:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.workflow import WhenSkipped, WorkflowStep
@@ -13,7 +13,7 @@ from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.chip_list import ChipList, Offer
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, icon_button, name_button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, show_or_hide
 from app.gui.widgets.wording import named
 
 MOST_NAME = 60
@@ -59,22 +59,21 @@ class StepForm(QFrame):
     ) -> None:
         """Show a step of so many; `others` are those it can depend on, `fixed` when it is only looked at."""
         self._step = step
-        self.blockSignals(True)
-        self.name.setText(step.name)
-        self.role.setText(step.role)
-        self.prompt.setPlainText(step.prompt)
-        for box in (self.name, self.role, self.prompt):
-            box.setReadOnly(fixed)
-        self.retranslate()
-        self.skipped.setCurrentIndex(self.skipped.findData(step.when_skipped))
-        self.skipped.setEnabled(not fixed)
-        self.offer(others)
-        self.after.show_chosen(step.depends_on, fixed=fixed)
-        self.up.setEnabled(self._place > 0)
-        self.down.setEnabled(self._place < count - 1)
-        for tool in (self.up, self.down, self.remove):
-            tool.setVisible(not fixed)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.name.setText(step.name)
+            self.role.setText(step.role)
+            self.prompt.setPlainText(step.prompt)
+            for box in (self.name, self.role, self.prompt):
+                box.setReadOnly(fixed)
+            self.retranslate()
+            self.skipped.setCurrentIndex(self.skipped.findData(step.when_skipped))
+            self.skipped.setEnabled(not fixed)
+            self.offer(others)
+            self.after.show_chosen(step.depends_on, fixed=fixed)
+            self.up.setEnabled(self._place > 0)
+            self.down.setEnabled(self._place < count - 1)
+            for tool in (self.up, self.down, self.remove):
+                tool.setVisible(not fixed)
 
     def offer(self, others: Sequence[WorkflowStep]) -> None:
         """Say which steps it can depend on, by their names of now."""
@@ -93,8 +92,7 @@ class StepForm(QFrame):
 
     def show_error(self, text: str) -> None:
         """Say what is wrong with the step; nothing when the text is empty."""
-        self.error.setText(text)
-        self.error.setVisible(bool(text))
+        show_or_hide(self.error, text)
 
     def retranslate(self) -> None:
         """Draw every word anew."""

@@ -24,7 +24,7 @@ from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import named, say
 
 WORK, DEFINITIONS = 0, 1
@@ -104,8 +104,7 @@ class StartBox(QFrame):
 
     def show_estimate(self, text: str) -> None:
         """Say what the work will roughly use, "" while nothing would start."""
-        self._estimate.setText(text)
-        self._estimate.setVisible(bool(text))
+        show_or_hide(self._estimate, text)
 
     def set_waiting(self, waiting: bool) -> None:
         """Take no second start while the workflow is being looked for, or begun."""
@@ -293,8 +292,7 @@ class WorkView(QWidget):
         done = words("workflow.done", done=done_count(session), count=len(work.steps))
         self._done.set_text(done, "accent")
         reason = words.reason(session.reason) if session.reason and status == Status.PAUSED else ""
-        self._reason.setText(reason)
-        self._reason.setVisible(bool(reason))
+        show_or_hide(self._reason, reason)
         editable = not self._read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
         self.pause.setVisible(editable and status == Status.RUNNING)
