@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.store import Hit
 from app.gui.dialogs.palette import ENTRY
-from app.gui.dialogs.palette_entry import Entry, fits
+from app.gui.dialogs.palette_entry import PaletteEntry, fits
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -30,7 +30,7 @@ def palette(person: Person):
 
 
 def lines(person: Person, section: str = "") -> list[str]:
-    rows = [row for row in palette(person).rows.rows if isinstance(row, Entry)]
+    rows = [row for row in palette(person).rows.rows if isinstance(row, PaletteEntry)]
     return [row.text for row in rows if section in ("", row.section)]
 
 
@@ -75,7 +75,7 @@ async def test_a_command_is_done_and_shows_its_shortcut(person):
     person.find("palette_box").insert(words("palette.side")[:8])
     assert words("palette.side") in lines(person, "command")
     entry = next(
-        row for row in palette(person).rows.rows if isinstance(row, Entry) and row.detail == "Ctrl+B"
+        row for row in palette(person).rows.rows if isinstance(row, PaletteEntry) and row.detail == "Ctrl+B"
     )
     assert entry.text == words("palette.side")
     while chosen(person) != entry.text:
@@ -168,7 +168,9 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         person.window.controller.palette.search("marmot")
         await until(lambda: len(lines(person, "message")) == 2, 60)
         row = next(
-            row for row in palette(person).rows.rows if isinstance(row, Entry) and row.message_id == first
+            row
+            for row in palette(person).rows.rows
+            if isinstance(row, PaletteEntry) and row.message_id == first
         )
         assert "marmot" in row.text
         while palette(person).list.currentIndex().data(ENTRY) is not row:

@@ -11,7 +11,7 @@ from app.engine.availability.slots import Job
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.dialogs.queue_dialog import QueueDialog, QueueRow, QueueSection
+from app.gui.dialogs.queue_dialog import QueueDialog, QueueSection, QueueTask
 from app.gui.display.assistant_display import colours_of
 from app.gui.panels.workflow.busy_list import busy_text
 from app.gui.panels.workflow.step_display import time_text
@@ -143,7 +143,7 @@ class QueueController(Controller):
             for agent_id, own in jobs.items()
         ]
 
-    def _row(self, job: Job, title: str) -> QueueRow:
+    def _row(self, job: Job, title: str) -> QueueTask:
         words = self._language
         if job.place is None:
             state = words("queue.runs", time=time_text(int(job.seconds), words))
@@ -156,7 +156,7 @@ class QueueController(Controller):
             state = " \u00b7 ".join(parts)
         about = " \u00b7 ".join(part for part in (job.work.about, title) if part)
         takers = tuple((one.id, one.name) for one in self._engine.queues.takers(job.id))
-        return QueueRow(
+        return QueueTask(
             id=job.id,
             session_id=job.work.session_id,
             title=about,

@@ -1,1 +1,4 @@
-"""The windows over the window."""
+"""Dialogs: ask and confirm, connect a provider, MCP servers, import and restore, queues, and the palette (Ctrl+K).
+
+The base class of most of them is in ask_dialogs.
+"""

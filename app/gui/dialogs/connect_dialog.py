@@ -1,4 +1,4 @@
-"""Adding a provider: which one, its key, one real try; a provider is kept only once it was tried (row A1)."""
+"""The dialog that adds a provider: it asks for the key and saves the provider once a real request was tried."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ REMOTE = ("openai", "anthropic", "gemini")
 OTHER = "openai-compatible"
 COLUMNS = 3
 MODELS_SHOWN = 8
-# After these there is no sense in keeping what was tried; after all others it may work later.
+# After these failures the provider is not worth saving; after all others it may work later.
 HOPELESS = (
     FailureKind.AUTHENTICATION,
     FailureKind.PERMISSION,
@@ -34,7 +34,7 @@ HOPELESS = (
     FailureKind.NO_KEY,
     FailureKind.REDIRECTED,
 )
-# After these another key helps; after the others another address may, or the same once more.
+# After these failures another key helps; after the others another address may, or another try.
 KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY)
 
 
@@ -104,7 +104,7 @@ class ConnectDialog(QDialog):
         self._kinds.button(self._choices.index(first)).setChecked(True)
         self._retranslate()
         self.key.setFocus()
-        # While the user looks for the key, so that the try is quick.
+        # Starts the model host while the user looks for the key, so that the try is quick.
         self._tasks.start("warm", self._warm_up())
 
     def _lay_out(self) -> None:
@@ -154,14 +154,14 @@ class ConnectDialog(QDialog):
 
     def _on_kind(self, _number: int, checked: bool) -> None:
         if checked:
-            # A key is for one provider: it is not sent to another because that was clicked next.
+            # A key is for one provider: do not send it to another that was clicked next.
             if kind_of_key(self.key.text()) != self._choice:
                 self.key.clear()
             self._forget_result()
             self._retranslate()
 
     def _on_key(self, text: str) -> None:
-        """Take the blanks of a paste away, and go to the provider a key is of."""
+        """Remove spaces around a pasted key, and choose the provider it belongs to."""
         key = text.strip()
         if key != text:
             self.key.setText(key)
@@ -188,7 +188,7 @@ class ConnectDialog(QDialog):
             self._tasks.start("try", self._try())
 
     async def _warm_up(self) -> None:
-        # What keeps it from starting is said by the try.
+        # The try reports what keeps the host from starting.
         with suppress(ProviderError):
             await self._engine.connections.warm()
         self._warm = True
@@ -222,7 +222,7 @@ class ConnectDialog(QDialog):
         self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
 
     async def _keep(self) -> None:
-        """Add what was tried, and say what there is now."""
+        """Save the provider that was tried, and show the result."""
         words, result = self._language, self._result
         assert self._draft is not None
         kept = await self._engine.connections.add(self._draft, self.key.text(), result)
@@ -248,8 +248,8 @@ class ConnectDialog(QDialog):
         self.go.setFocus()
 
     def _hold(self, busy: bool) -> None:
-        """Let nothing be changed while the provider is asked, and count the seconds."""
-        # The keyboard stays where it was: a field that is off would hand it to whatever is next.
+        """Disable the fields while the provider is asked, and count the seconds."""
+        # Keep the focus: a disabled field would pass it to the next widget.
         for field in (self.key, self.address):
             field.setReadOnly(busy)
         if busy and self.go.hasFocus():
@@ -265,7 +265,7 @@ class ConnectDialog(QDialog):
             self._clock.stop()
 
     def _go_on_at(self, field: QLineEdit) -> None:
-        """Put the keyboard where the mending is: in a field, or where that is not shown on the next try."""
+        """Focus the field that has to be corrected, or the button for another try if it is hidden."""
         if field.isVisible():
             field.setFocus()
             field.selectAll()
@@ -282,7 +282,7 @@ class ConnectDialog(QDialog):
         self._clock.stop()
         for task in ("try", "warm"):
             self._tasks.cancel(task)
-        # The key is nobody's business any more, whoever still holds the dialog.
+        # Clear the key, even if something still holds the dialog.
         self.key.blockSignals(True)
         self.key.clear()
         self.deleteLater()

@@ -21,7 +21,7 @@ from app.gui.widgets.wording import named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a file holds, in words: lines of (what, which), and the instructions to be read."""
+    """The content of a file in words: lines of (label, value), and the instructions."""
 
     title: str
     name: str
@@ -31,7 +31,7 @@ class Preview:
 
 
 def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
-    """Return what a shared assistant's file would bring in."""
+    """Return the preview of a shared assistant's file."""
     agent = shared.definition
     return Preview(
         title=words("bring_in.title"),
@@ -48,7 +48,7 @@ def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
 
 
 def group_preview(shared: Shared[Group], words: Language) -> Preview:
-    """Return what a shared group's file would bring in, with what each member is told and may use."""
+    """Return the preview of a shared group's file, with the instructions and tools of each member."""
     group, agents = shared.definition, [one.definition for one in shared.members]
     parts = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
     for agent in agents:

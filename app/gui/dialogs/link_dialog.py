@@ -1,4 +1,4 @@
-"""A link of a transcript asks before it opens, with the whole host in sight."""
+"""The dialog that shows the host of a link before it opens, and the rules for links that may open."""
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
@@ -15,7 +15,7 @@ MOST_CHARACTERS = 2_000
 
 
 def may_open(url: str) -> bool:
-    """Say whether a link is of a kind that Moot opens at all."""
+    """Return whether a link may be opened: http, https or mailto, with a host, and not too long."""
     parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
     if not parsed.isValid() or parsed.scheme().lower() not in SCHEMES or len(url) > MOST_CHARACTERS:
         return False
@@ -23,12 +23,12 @@ def may_open(url: str) -> bool:
 
 
 async def open_link(url: str) -> bool:
-    """Open an address the user has agreed to in the system's browser; false where that is refused."""
+    """Open an address the user has agreed to in the system's browser; return False if it may not open."""
     return _open(url)
 
 
 def _open(url: str) -> bool:
-    """Open an address, the only place that does; false where that is refused."""
+    """Open an address in the system's browser; return False if it may not open. Nothing else does."""
     return may_open(url) and QDesktopServices.openUrl(QUrl(url, QUrl.ParsingMode.StrictMode))
 
 

@@ -1,7 +1,7 @@
-"""The palette (Ctrl+K): one box that finds commands, assistants, sessions and messages.
+"""The palette (Ctrl+K): a search over commands, assistants, sessions and messages.
 
-It lies over the window without stopping it; what is typed is answered at once from what is in memory,
-and a moment later from the disk.
+It lies over the window and is not modal. Results from memory are shown at once, messages found on disk
+a moment later.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,8 +33,8 @@ from app.core.agent import Agent
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.gui.dialogs.palette_entry import (
-    Entry,
     PaletteCommand,
+    PaletteEntry,
     assistant_entries,
     command_entries,
     hit_entries,
@@ -58,18 +58,18 @@ HEADER_HEIGHT = 28
 SEARCH_AFTER_MS = 200
 LEAST_SEARCHED = 2
 HIGHEST = 480
-FRAME = 90  # the box and the line under the list
+FRAME = 90  # height of the box and of the line under the list, in pixels
 
 
 class PaletteRows(QAbstractListModel):
-    """The lines found, each section under its name."""
+    """The model of the list: the entries found, each section under its title."""
 
     def __init__(self, language: Language, parent: QWidget) -> None:
         super().__init__(parent)
         self._language = language
-        self.rows: list[str | Entry] = []
+        self.rows: list[str | PaletteEntry] = []
 
-    def show(self, entries: Sequence[Entry]) -> None:
+    def show(self, entries: Sequence[PaletteEntry]) -> None:
         """Replace the lines."""
         self.beginResetModel()
         self.rows = []
@@ -90,7 +90,7 @@ class PaletteRows(QAbstractListModel):
             return content
         if role == Qt.ItemDataRole.DisplayRole:
             return content if isinstance(content, str) else content.text
-        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, Entry):
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, PaletteEntry):
             return f"{content.text}, {content.detail}" if content.detail else content.text
         return None
 
@@ -101,7 +101,7 @@ class PaletteRows(QAbstractListModel):
 
 
 class PaletteDelegate(QStyledItemDelegate):
-    """Paints a section's name or a line: icon or initial, words, and what stands quietly at the right."""
+    """Paints a section's title, or an entry: icon or initial, text, and its detail at the right."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -149,7 +149,7 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class PaletteBox(QLineEdit):
-    """The box; hands on the keys that belong to the list, unless an input method composes."""
+    """The search box; passes on the keys for the list, unless an input method is composing."""
 
     step_requested = Signal(int)
     chosen = Signal()
@@ -180,7 +180,7 @@ class PaletteBox(QLineEdit):
 
 
 class Palette(QFrame):
-    """The box and what it finds; emits what was chosen. Leaves with Escape, or when the focus goes."""
+    """The search box and its results; emits what was chosen. Closes on Escape, or when it loses the focus."""
 
     search_requested = Signal(str)
     search_dropped = Signal()
@@ -197,7 +197,7 @@ class Palette(QFrame):
         self._commands: Sequence[PaletteCommand] = ()
         self._agents: Sequence[Agent] = ()
         self._sessions: Sequence[SessionSummary] = ()
-        self._hits: list[Entry] = []
+        self._hits: list[PaletteEntry] = []
         self._before: QWidget | None = None
         self.box = say(PaletteBox(), language, name="palette.placeholder", hint="palette.placeholder")
         self.box.setProperty("kind", "palette")
@@ -238,7 +238,7 @@ class Palette(QFrame):
         sessions: Sequence[SessionSummary],
         typed: str = "",
     ) -> None:
-        """Open over the window with these to choose from; opened already, it leaves."""
+        """Open over the window with these to choose from; close if it is open already."""
         if self.isVisible():
             self.leave()
             return
@@ -255,7 +255,7 @@ class Palette(QFrame):
         self.box.setFocus()
 
     def leave(self) -> None:
-        """Close, and give the focus back."""
+        """Close, and return the focus to where it was."""
         self._timer.stop()
         self.search_dropped.emit()
         had_focus = self.box.hasFocus()
@@ -265,7 +265,7 @@ class Palette(QFrame):
         self._before = None
 
     def show_hits(self, typed: str, hits: Sequence[Hit]) -> None:
-        """Show the messages found for what was typed; those of an earlier word are dropped."""
+        """Show the messages found for a typed text, unless another was typed since."""
         if typed != self.box.text().strip() or not self.isVisible():
             return
         self._hits = hit_entries(hits)
@@ -294,20 +294,20 @@ class Palette(QFrame):
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
         first = [*commands, *assistants, *sessions] if typed.strip() else [*sessions, *commands, *assistants]
         self.rows.show([*first, *self._hits])
-        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
+        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, PaletteEntry)]
         place = next((place for place in places if self.rows.rows[place] == chosen), None)
         self._fit()
         if places:
             self._go_to(places[0] if place is None else place)
 
     def _fit(self) -> None:
-        """Be as tall as what was found, as far as the window goes."""
-        lines = len([row for row in self.rows.rows if isinstance(row, Entry)])
+        """Set the height to that of the results, within the window."""
+        lines = len([row for row in self.rows.rows if isinstance(row, PaletteEntry)])
         rows = lines * tall(ROW_HEIGHT) + (len(self.rows.rows) - lines) * tall(HEADER_HEIGHT)
         self.setFixedHeight(min(HIGHEST, self._over.height() - TOP - 60, rows + FRAME))
 
     def _step(self, step: int) -> None:
-        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, Entry)]
+        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, PaletteEntry)]
         if places:
             now = self.list.currentIndex().row()
             at = places.index(now) if now in places else 0
@@ -316,13 +316,13 @@ class Palette(QFrame):
     def _go_to(self, place: int) -> None:
         index = self.rows.index(place)
         self.list.setCurrentIndex(index)
-        # The first line's section comes into sight with it.
+        # Scroll to the first entry together with its section's title.
         self.list.scrollTo(self.rows.index(0) if place == 1 else index)
         self.box.setAccessibleDescription(str(index.data(Qt.ItemDataRole.AccessibleTextRole)))
 
     def _choose(self, index: QModelIndex) -> None:
         entry = index.data(ENTRY) if index.isValid() else None
-        if not isinstance(entry, Entry):
+        if not isinstance(entry, PaletteEntry):
             return
         self.leave()
         act: Callable[[], object] | None = entry.act

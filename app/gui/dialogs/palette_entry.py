@@ -1,4 +1,4 @@
-"""The lines of the palette: what can be done or gone to, and which of it fits what was typed."""
+"""The entries of the palette: commands, settings, assistants, sessions and messages, filtered by the typed text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ SETTING = "setting"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaletteCommand:
-    """Something the palette can do: its words are the `key` of the catalogue.
+    """A command of the palette; `key` is the key of its text.
 
-    What is of the section `setting` is listed only once something was typed, and found by the words of
-    `more` as well; `page` is the key of where it is set.
+    Commands of the section `setting` are listed only once something was typed, and are found by the text
+    of `more` as well; `page` is the key of their page's title.
     """
 
     key: str
@@ -31,10 +31,10 @@ class PaletteCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A line of the palette: a command, a setting, an assistant, a session, or a message that was found.
+class PaletteEntry:
+    """An entry of the palette.
 
-    `section` is command, setting, assistant, session or message; `detail` stands quietly at the right.
+    `section` is command, setting, assistant, session or message; `detail` is shown at the right.
     """
 
     section: str
@@ -49,17 +49,17 @@ class Entry:
 
 
 def fits(text: str, typed: str) -> bool:
-    """Say whether every word typed stands somewhere in a text, whatever its case."""
+    """Return whether a text contains every word typed, ignoring case."""
     folded = text.casefold()
     return all(word in folded for word in typed.casefold().split())
 
 
 def command_entries(
     commands: Sequence[PaletteCommand], words: Callable[[str], str], typed: str
-) -> list[Entry]:
-    """Return the commands whose words fit, then the settings that were asked for."""
+) -> list[PaletteEntry]:
+    """Return the commands and settings that match."""
     return [
-        Entry(
+        PaletteEntry(
             section=command.section,
             text=words(command.key),
             detail=command.shortcut or (words(command.page) if command.page else ""),
@@ -74,9 +74,9 @@ def command_entries(
 
 def session_entries(
     summaries: Sequence[SessionSummary], typed: str, age: Callable[[str], str]
-) -> list[Entry]:
-    """Return the sessions whose title or speakers fit; the newest few where nothing is typed."""
-    found: list[Entry] = []
+) -> list[PaletteEntry]:
+    """Return the sessions whose title or speakers match; the newest few if nothing is typed."""
+    found: list[PaletteEntry] = []
     for summary in summaries:
         if len(found) == (MOST_SESSIONS if typed.strip() else RECENT):
             break
@@ -84,7 +84,7 @@ def session_entries(
             icon = icon_of(summary.kind)
             text = " ".join(summary.title[:200].split())
             found.append(
-                Entry(
+                PaletteEntry(
                     section="session",
                     text=text,
                     detail=age(summary.updated_at),
@@ -95,10 +95,10 @@ def session_entries(
     return found
 
 
-def assistant_entries(agents: Sequence[Agent], colours: dict[str, int], typed: str) -> list[Entry]:
-    """Return the assistants that can be chatted with and whose name or role fits."""
+def assistant_entries(agents: Sequence[Agent], colours: dict[str, int], typed: str) -> list[PaletteEntry]:
+    """Return the enabled assistants whose name or role matches."""
     return [
-        Entry(
+        PaletteEntry(
             section="assistant",
             text=agent.name,
             detail=agent.role,
@@ -110,10 +110,10 @@ def assistant_entries(agents: Sequence[Agent], colours: dict[str, int], typed: s
     ]
 
 
-def hit_entries(hits: Sequence[Hit]) -> list[Entry]:
-    """Return the messages that were found; titles are listed as sessions already."""
+def hit_entries(hits: Sequence[Hit]) -> list[PaletteEntry]:
+    """Return the messages that were found; titles are already listed as sessions."""
     return [
-        Entry(
+        PaletteEntry(
             section="message",
             text=" ".join(hit.excerpt.split()),
             detail=hit.title,

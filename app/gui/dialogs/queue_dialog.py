@@ -1,4 +1,4 @@
-"""What the assistants do and what waits for them, with what can be done about it (rows W1, W2)."""
+"""The dialog of the queues: the running and waiting tasks of each assistant, and the actions on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ FOOT = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueRow:
-    """A task: its words and how it stands. `place` is None for what runs; `takers` are (id, name) pairs."""
+class QueueTask:
+    """A task with its title and state. `place` is None if it is running; `takers` are pairs (id, name) of assistants."""
 
     id: str
     session_id: str
@@ -33,18 +33,18 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSection:
-    """An assistant with its tasks; `held` where the user lets it begin nothing more."""
+    """An assistant with its tasks; `held` if the user lets it start no more tasks."""
 
     agent_id: str
     name: str
     text: str
     held: bool
-    rows: tuple[QueueRow, ...]
+    rows: tuple[QueueTask, ...]
     colour: int | None = None
 
 
 class QueueDialog(QDialog):
-    """Shows the queues and emits what the user wants of them.
+    """Shows the queues and emits the user's requests.
 
     Signals: opened(session id), moved_up(task id), taken_out(task id), given(task id, assistant id),
     held(assistant id, whether).
@@ -72,11 +72,11 @@ class QueueDialog(QDialog):
         self._close.clicked.connect(self.accept)
         vbox((scrolling(self._body), 1), hbox(STRETCH, self._close, margins=(18, 8, 18, 14)), inside=self)
         self.resize(620, 420)
-        # The window's own cannot be clicked while this is open.
+        # The window's own toasts cannot be clicked while this dialog is open.
         self.toasts = Toasts(self, above=FOOT)
 
     def show_queues(self, sections: Sequence[QueueSection]) -> None:
-        """Show these; what stands under a pointer stays where it is while only the time goes on."""
+        """Show these queues; update only the states if nothing else changed, so that no button moves."""
         plain = tuple(
             replace(one, rows=tuple(replace(row, state="") for row in one.rows)) for one in sections
         )
@@ -124,7 +124,7 @@ class QueueDialog(QDialog):
             column.addWidget(self._row(row))
         return card
 
-    def _row(self, shown: QueueRow) -> QWidget:
+    def _row(self, shown: QueueTask) -> QWidget:
         line = QWidget()
         title = ElidedLabel("value", text=visible(shown.title))
         state = ElidedLabel("hint")
@@ -144,7 +144,7 @@ class QueueDialog(QDialog):
         self._add(row, shown, "out", partial(self.taken_out.emit, shown.id))
         return line
 
-    def _add(self, row: QHBoxLayout, shown: QueueRow, what: str, act: "partial[None] | None") -> Button:
+    def _add(self, row: QHBoxLayout, shown: QueueTask, what: str, act: "partial[None] | None") -> Button:
         made = button("", f"queue_{what}_{shown.id}", text=self._words(f"queue.{what}"))
         name_button(made, f"{self._words(f'queue.{what}')}: {shown.title}")
         if act is not None:

@@ -42,7 +42,7 @@ class ChoosingDialog(AskDialog):
 
 
 class ImportDialog(ChoosingDialog):
-    """Lets the user choose which conversations come in; emits `agreed` with them."""
+    """Lets the user choose which conversations to import; emits `agreed` with them."""
 
     agreed = Signal(object)
 
@@ -109,7 +109,7 @@ class ImportDialog(ChoosingDialog):
 
 
 class RestoreDialog(ChoosingDialog):
-    """Lets the user choose what comes back; accepted once something was chosen. What is here already is only counted."""
+    """Lets the user choose what to restore from a backup; what has not changed is only counted."""
 
     def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
         super().__init__(
@@ -135,15 +135,15 @@ class RestoreDialog(ChoosingDialog):
         self._show_go()
 
     def sessions(self) -> list[str]:
-        """Return the ids of the sessions that shall come back."""
+        """Return the ids of the sessions to restore."""
         return self.list.chosen()
 
     def documents(self) -> bool:
-        """Say whether what else is missing shall come back."""
+        """Return whether to restore missing documents."""
         return self._missing.isChecked() or self.replace()
 
     def replace(self) -> bool:
-        """Say whether documents that differ shall be replaced."""
+        """Return whether to replace documents that differ."""
         return self._changed.isChecked()
 
     def _fill(self) -> None:
@@ -165,7 +165,7 @@ class RestoreDialog(ChoosingDialog):
         self._missing.setChecked(bool(self._of(Difference.MISSING)))
 
     def _of(self, state: str) -> list[PackedDocument]:
-        """Return the documents of a state that a person knows of."""
+        """Return the documents in a state, without earlier versions."""
         known = [one for one in self._contents.documents if "/.versions/" not in one.name]
         return [one for one in known if one.state == state]
 

@@ -28,9 +28,9 @@ WIDTH = 560
 
 
 def server_of(name: str, line: str, variables: str) -> McpServer:
-    """Return the server of a form: `line` is a command or an address, `variables` are NAME=value lines.
+    """Return the server a form describes: `line` is a command or an address, `variables` are NAME=value lines.
 
-    It arrives disabled. Raises BadInput.
+    It is disabled. Raises BadInput.
     """
     name, line = name.strip(), line.strip()
     if not name:
@@ -49,7 +49,7 @@ def server_of(name: str, line: str, variables: str) -> McpServer:
 
 
 def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
-    """Return line and variables of a server as its form shows them, and the names whose values are not shown."""
+    """Return the line and the variables of a server for its form, and the names whose values are hidden."""
     kept, _ = parted(server)
     pairs = _pairs_of(kept)
     secret = tuple(name for name, value in pairs.items() if is_reference(value))
@@ -58,9 +58,9 @@ def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
 
 
 def edited(server: McpServer, name: str, line: str | None, variables: str) -> McpServer:
-    """Return a server as its form has it now; `line` is None where it was not touched. Raises BadInput.
+    """Return a server with the values of its form; `line` is None if it was not edited. Raises BadInput.
 
-    An empty value that was not shown stays as it is, and so does what the form does not show at all.
+    A hidden value left empty stays as it is, and so does all that the form does not show.
     """
     kept, values = parted(server)
     fresh = server_of(name, form_of(server)[0] if line is None else line, variables)
@@ -83,7 +83,7 @@ def _pairs_of(server: McpServer) -> Mapping[str, str]:
 
 
 def servers_of(text: str) -> tuple[McpServer, ...]:
-    """Return the servers of a pasted JSON, with or without `mcpServers` around them; all arrive disabled.
+    """Return the servers of a pasted JSON document, with or without `mcpServers` around them, all disabled.
 
     Raises BadInput naming the entry that cannot be used.
     """
@@ -135,7 +135,7 @@ def _pairs(text: str) -> dict[str, str]:
         if not line.strip():
             continue
         if not equals or not name.strip():
-            # Not the line itself: it may be nothing but a key.
+            # Do not quote the line: it may be a key.
             raise BadInput("server_variable_bad", line=number)
         pairs[name.strip()] = value.strip()
     return pairs

@@ -1,4 +1,4 @@
-"""The page without a session: what Moot can do, and a box to ask anything in."""
+"""The welcome page: cards for the main features, and a composer."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ NARROW = 600
 MARGIN = 28
 SPACE = 14
 SHORT = 600
-GAPS = ((22, 10), (14, 8), (14, 8))  # above the cards, under them, and above what one writes in
+GAPS = ((22, 10), (14, 8), (14, 8))  # space above the cards, under them, and above the composer, in pixels
 MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
 PARTS = {
@@ -67,13 +67,13 @@ class WelcomeCard(QFrame):
         self._draw()
 
     def least_width(self) -> int:
-        """Return the width at which its title and its button are whole."""
+        """Return the width in pixels at which title and button are not shortened."""
         edges = self._column.contentsMargins()
         words = max(self.title.sizeHint().width(), self.button.sizeHint().width())
         return edges.left() + words + edges.right()
 
     def tighten(self, tight: bool) -> None:
-        """Have less air above and below, for a low page."""
+        """Reduce the vertical margins, for a low page."""
         self._column.setContentsMargins(18, 9 if tight else 18, 18, 10 if tight else 17)
 
     def _draw(self) -> None:
@@ -82,9 +82,9 @@ class WelcomeCard(QFrame):
 
 
 class WelcomePage(QWidget):
-    """Headline, cards, composer and examples; emits what the user wants.
+    """Headline, cards, composer and examples; emits the user's requests.
 
-    What is written is sent as a chat; the card for debates takes it as the topic. `came` says that it is shown.
+    Text is sent as a chat; the card for debates takes it as the topic. `came` is emitted when the page is shown.
     """
 
     debate_requested = Signal(str)
@@ -112,7 +112,7 @@ class WelcomePage(QWidget):
         self.composer.hold(True)
         self.composer.assistant.hide()
         self.composer.tools.hide()
-        # The pages of chats have one too: of what a name calls there is one.
+        # The page of chats has one too: an object name exists once.
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
                 part.setObjectName(PARTS[part.objectName()])
@@ -144,25 +144,25 @@ class WelcomePage(QWidget):
         self._retranslate()
 
     def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
-        """Say what is ready: the local model, providers beside it, and whether all is on the disk."""
+        """Show whether the built-in model and providers are ready, and whether everything is saved."""
         self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
         self._known = True
         self._retranslate()
 
     def offer_group(self, group_id: str, name: str) -> None:
-        """Offer to open that group; with no id, to choose one of the ready-made."""
+        """Offer to open a group; with "" offer the groups that come with the program."""
         self._group_id, self._group_name = group_id, name
         self._retranslate()
 
     def offer_model(self, missing: bool) -> None:
-        """Offer to fetch the embedded model where it is missing; ends what was said of its progress."""
+        """Offer to download the built-in model if it is missing; ends the display of its progress."""
         self._progress = None
         self._missing = missing
         self._tighten(self.height() < SHORT)
         self._retranslate()
 
     def show_model_progress(self, done: int, total: int) -> None:
-        """Say how much of the embedded model is there, in bytes; `total` is 0 before that is known."""
+        """Show the download progress of the built-in model, in bytes; `total` is 0 if unknown."""
         self._progress = (done, total)
         self._model.show()
         self._retranslate_model()
@@ -218,7 +218,7 @@ class WelcomePage(QWidget):
         vbox((scroll, 1), foot, inside=self, spacing=0)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        # No focus proxy: with one, Tab would jump over the cards before the box.
+        # No focus proxy: with one, Tab would skip the cards before the box.
         self.composer.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -232,18 +232,18 @@ class WelcomePage(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            # Its parts get the font after it.
+            # The parts get the font after this event.
             QTimer.singleShot(0, self, self._fit)
 
     def _fit(self) -> None:
-        """Stand side by side what has room for that, whatever the size of the texts."""
+        """Lay out side by side what fits, at any text size."""
         least = [card.least_width() for card in self._all_cards]
         narrow = not self._has_room(least)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._cards.setDirection(down if narrow else across)
         for card, width in zip(self._all_cards, least, strict=True):
             card.setMinimumWidth(0 if narrow else width)
-            # Above one another they are as wide as the page: a layout asks for a height at its own width.
+            # Stacked cards are as wide as the page, since a layout asks for the height at its own width.
             card.setMaximumWidth(ANY_WIDTH if narrow else max(CARD_WIDTH, width))
         examples = [example.sizeHint().width() for example in self._examples]
         self._example_row.setDirection(across if self._has_room(examples) else down)
@@ -254,7 +254,7 @@ class WelcomePage(QWidget):
         return self.width() >= max(NARROW, needed)
 
     def _tighten(self, short: bool) -> None:
-        """Keep what one writes in in sight on a low page too: less air, and one offer at a time."""
+        """Keep the composer visible on a low page: smaller margins, and one offer at a time."""
         self.offers.show_most(1 if short else MOST_SHOWN)
         busy = self._progress is not None
         self._model.setVisible(busy or (self._missing and not (short and self.offers.any_shown)))
@@ -292,7 +292,7 @@ class WelcomePage(QWidget):
         self._retranslate_model()
         words = self._language
         lead = words("welcome.lead" if self._local_only else "welcome.lead.connected")
-        # A blank keeps the line's height.
+        # A space keeps the height of the line.
         self._lead.setText(lead if self._known else " ")
         self._debate.title.setText(words("welcome.debate.title"))
         self._debate.text.setText(words("welcome.debate.text"))

@@ -1,1 +1,4 @@
-"""The right panel and what it shows."""
+"""The right panel: debates (Setup, Discussion, History), workflows, and the plan.
+
+conversation_view is the base of the views of debates and chats.
+"""

@@ -1,6 +1,6 @@
-"""What debates and chats share in the window: a session's messages, the bar that finds in them, and the box to write.
+"""The base of the views of debates and chats: a session's transcript, the find bar, and the composer.
 
-`DiscussionView` is one of a debate, `ChatPage` one of a chat; `SessionViews` routes events to both.
+The subclasses are `DiscussionView` and `ChatPage`; `SessionViews` passes events to both.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from app.gui.widgets.search import FindBar
 
 
 class ConversationView(QWidget):
-    """Shows one session of a kind; every request carries the session's id."""
+    """Shows one session; every request carries the session's id."""
 
     KIND: ClassVar[type[Session]] = Session
 
@@ -68,16 +68,16 @@ class ConversationView(QWidget):
 
     @property
     def in_group_mode(self) -> bool:
-        """Whether one writes to a group."""
+        """Whether the user writes to a group."""
         return False
 
     @property
     def in_settings_mode(self) -> bool:
-        """Whether those written to only read and plan (row S8)."""
+        """Whether the assistants may only read and plan."""
         return False
 
     def bear_names(self, borne: bool) -> None:
-        """Have the object names, or leave them to another page: of all that is seen each is there once."""
+        """Set the object names, or leave them to another page: each name exists once among the visible widgets."""
         parts = (self.transcript, self.composer.box, self.composer.send)
         for part, name in zip(parts, self._names, strict=True):
             part.setObjectName(name if borne else "")
@@ -85,7 +85,7 @@ class ConversationView(QWidget):
     def show_session(
         self, session: Session, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
     ) -> None:
-        """Show a session with these messages instead of what was shown."""
+        """Show a session with these messages."""
         self._session, self._read_only = session, read_only
         self.spending = Spending()
         self.spending.add(messages)
@@ -96,7 +96,7 @@ class ConversationView(QWidget):
                 self.transcript.append_text(message.id, "")
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
-        """Put the earlier messages before those shown."""
+        """Insert earlier messages before those shown."""
         self.spending.add(messages)
         self.transcript.prepend(messages)
         self._read_only = read_only
@@ -112,18 +112,18 @@ class ConversationView(QWidget):
         self.spending.add_session(session)
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
-        """Show who is about to speak; `starting` while no model has answered since Moot was opened."""
+        """Show who speaks next; `starting` if no model has answered since the program started."""
 
     def show_message(self, message: Message) -> None:
-        """Add a message that begins to stream."""
+        """Add a message that is being streamed."""
         self.transcript.message_started(message)
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
-        """Let a message grow."""
+        """Append text to a message."""
         self.transcript.append_text(message_id, text, thinking)
 
     def show_finished(self, event: MessageFinished) -> None:
-        """Show a message as it ended."""
+        """Show a finished message."""
         self.transcript.message_finished(event.message)
         self.spending.add((event.message,))
 
@@ -131,21 +131,21 @@ class ConversationView(QWidget):
         """Count down to the next try of a turn."""
 
     def open_find(self) -> None:
-        """Let the user find in what was said."""
+        """Open the find bar."""
         self.find_bar.come()
 
     def take_focus(self) -> None:
-        """Put the cursor where one writes; into the transcript where there is nothing to write."""
+        """Focus the composer, or the transcript if nothing can be written."""
         (self.composer if self.composer.box.isEnabled() else self.transcript).setFocus()
 
     @property
     def draft(self) -> Draft:
-        """What is left unsent here."""
+        """The unsent draft."""
         return Draft(text=self.composer.box.toPlainText())
 
     def set_draft(self, draft: Draft) -> None:
-        """Show what had been left unsent for this session."""
-        # The parts come one by one: the draft is whole only when all are there.
+        """Show the unsent draft of this session."""
+        # Parts are set one by one: report the draft only when it is complete.
         self._filling = True
         self._show_draft(draft)
         self._filling = False
@@ -162,14 +162,14 @@ class ConversationView(QWidget):
 
     @property
     def place(self) -> str:
-        """What is read, to come back to: message and pixels; empty while the end is followed."""
+        """The scroll position as `message id:pixels`; empty while the view follows the end."""
         if not self.session_id or self.transcript.following:
             return ""
         message_id, offset = self.transcript.place
         return f"{message_id}:{offset}"
 
     def go_to(self, place: str) -> None:
-        """Come back to a `place`, where its message is still there."""
+        """Scroll to a position that `place` returned, if its message still exists."""
         message_id, _, offset = place.rpartition(":")
         if message_id and offset.isdecimal():
             self.transcript.go_to(message_id, int(offset))

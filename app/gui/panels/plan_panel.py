@@ -1,4 +1,4 @@
-"""The plan's panel at the right: the goal and what is to be done in the session shown (row P1)."""
+"""The panel of the plan: the goal and the todos of the session shown."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ class PlanPanel(QFrame):
         self._refresh()
 
     def show_session(self, session: Session | None, *, read_only: bool) -> None:
-        """Show the plan of a session, None where none is open; a goal being written stays as it is."""
+        """Show the plan of a session, or None; a goal that is being edited stays."""
         if session is None or self._session is None or session.id != self._session.id:
             self.goal.setModified(False)
         self._session, self._read_only = session, read_only

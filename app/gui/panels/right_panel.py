@@ -1,6 +1,6 @@
-"""The panel at the right: a row of tabs, one page each, and a way to close it.
+"""The right panel: a row of tabs with a page each, and a button to close it.
 
-The debate's panel and the workflow's are made of it.
+DebatePanel and WorkflowPanel are its subclasses.
 """
 
 import math
@@ -20,7 +20,7 @@ SPACE, LEAST_SPACE = 20, 4
 
 
 class TabRow(QFrame):
-    """The tabs and the panel's own buttons; emits `chosen` with the tab's place."""
+    """The tabs and buttons of a panel; emits `chosen` with the index of a tab."""
 
     chosen = Signal(int)
 
@@ -41,7 +41,7 @@ class TabRow(QFrame):
         self._group.idClicked.connect(self.chosen)
 
     def current(self) -> int:
-        """Return the place of the chosen tab."""
+        """Return the index of the chosen tab."""
         return self._group.checkedId()
 
     def choose(self, place: int) -> None:
@@ -50,7 +50,7 @@ class TabRow(QFrame):
         self.chosen.emit(place)
 
     def set_texts(self, texts: tuple[str, ...]) -> None:
-        """Name the tabs."""
+        """Set the texts of the tabs."""
         for place, text in enumerate(texts):
             self._group.button(place).setText(text)
 
@@ -60,7 +60,7 @@ class TabRow(QFrame):
         return super().event(event)
 
     def _fit(self) -> None:
-        """Stand closer together where larger texts leave no room."""
+        """Reduce the spacing if larger texts do not fit."""
         places = [self.row.itemAt(place).widget() for place in range(self.row.count())]
         gaps = sum(widget is not None and not widget.isHidden() for widget in places) - 1
         lacking = self.row.minimumSize().width() - self.width()
@@ -113,7 +113,7 @@ class RightPanel(QFrame):
         self._retranslate()
 
     def add_button(self, widget: QWidget) -> None:
-        """Put a button of the panel's beside the one that closes it."""
+        """Insert a button before the one that closes the panel."""
         self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
         before = self._close.previousInFocusChain()
         if before is not None:
@@ -132,7 +132,7 @@ class RightPanel(QFrame):
         super().hideEvent(event)
 
     def _be_named(self, *, shown: bool) -> None:
-        """Carry the panel's name while it is in front: of several panels one is shown."""
+        """Set the object name of the visible panel; hidden panels have another."""
         away = "" if shown else "_away"
         self.setObjectName(f"right_panel{away}")
         self._close.setObjectName(f"panel_close{away}")

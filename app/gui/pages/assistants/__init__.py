@@ -1,1 +1,1 @@
-"""The page of the assistants: their cards and the editor of one."""
+"""The page of assistants: cards, and the editor with the form of one."""

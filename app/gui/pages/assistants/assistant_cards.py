@@ -1,4 +1,4 @@
-"""The assistants as cards: an initial, the name, the model and how many tools; one is chosen."""
+"""A list of assistants as cards: initial, name, model and number of tools."""
 
 from collections.abc import Mapping, Sequence
 
@@ -40,7 +40,7 @@ COLOUR = Qt.ItemDataRole.UserRole + 4
 
 
 class AssistantCardDelegate(QStyledItemDelegate):
-    """Paints a card: name over model and tools, and at the right what sets it apart."""
+    """Paints a card: name over model and tools, and a mark at the right."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -90,7 +90,7 @@ class AssistantCardDelegate(QStyledItemDelegate):
 
 
 class AssistantCards(OrderedList):
-    """The cards; emits `chosen` with the id of the one the user goes to. `removal` are the words of Del."""
+    """The cards; emits `chosen` with an assistant's id. `removal` is the key of the text for Del."""
 
     chosen = Signal(str)
 
@@ -119,7 +119,7 @@ class AssistantCards(OrderedList):
         *,
         colours: Mapping[str, int],
     ) -> None:
-        """Show these assistants in their colours, the chosen one marked; `marks` are words by id."""
+        """Show these assistants in their colours and mark the chosen one; `marks` are texts by id."""
         words = self.language
         with QSignalBlocker(self):
             position = self.verticalScrollBar().value()

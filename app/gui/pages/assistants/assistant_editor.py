@@ -1,4 +1,4 @@
-"""The editor of one assistant: its fields, saved by themselves, and its earlier versions."""
+"""The editor of an assistant: its fields, which are saved automatically, and its earlier versions."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -20,14 +20,14 @@ from app.gui.widgets.save_state import SaveState
 from app.gui.widgets.wording import say
 
 MARGIN = 24
-# What a version differs in, by the words of the fields.
+# The fields in which a version may differ, with the keys of their texts.
 FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits", "max_steps": "limits"}
 
 
 class AssistantEditor(QWidget):
-    """Shows an assistant; emits `save_requested` with it as it is written, a moment after a change.
+    """Shows an assistant; emits `save_requested` with it as edited, a moment after a change.
 
-    One that is `embedded` in the editor of a group has no ways out: they are the group's.
+    If `embedded` in the page of a group, it has no buttons to share or chat: the group has them.
     """
 
     save_requested = Signal(object)
@@ -83,15 +83,15 @@ class AssistantEditor(QWidget):
 
     @property
     def agent_id(self) -> str:
-        """The id of the assistant that is shown, "" for none."""
+        """The id of the assistant shown, "" for none."""
         return self._agent.id if self._agent is not None else ""
 
     def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
-        """Show an assistant in a speaker's colour; the same one again keeps what is being written."""
+        """Show an assistant in a speaker's colour; the same one again keeps unsaved changes."""
         self._colour = colour
         if self._agent is not None and self._agent.id == agent.id and not self._built_in:
             if self._fields_differ(agent):
-                # Changed elsewhere while nothing is being written here.
+                # Changed elsewhere, with no unsaved changes here.
                 if not self.state.unsaved and not self.state.saving:
                     self._agent = agent
                     self._show_again()
@@ -104,11 +104,11 @@ class AssistantEditor(QWidget):
         self._show_again()
 
     def set_choices(self, choices: Choices) -> None:
-        """Say what an assistant can be made of."""
+        """Set the choices of the form."""
         self.form.set_choices(choices)
 
     def save_now(self) -> None:
-        """Ask for what is written to be saved, where anything is."""
+        """Request to save unsaved changes."""
         if not self.state.take():
             return
         written = self.form.assistant()
@@ -121,27 +121,27 @@ class AssistantEditor(QWidget):
             self.state.show_saved()
 
     def show_saved(self, agent: Agent) -> None:
-        """Take note that this is on the disk now."""
+        """Update what is shown after it was saved."""
         if agent.id != self.agent_id:
             return
         self._agent = agent
         self.state.show_saved()
 
     def show_failure(self, agent_id: str, text: str, field: str) -> None:
-        """Say beside a field why it could not be saved."""
+        """Show beside a field why it could not be saved."""
         if agent_id != self.agent_id:
             return
         self.form.show_error(field, text)
         self.state.show_failed()
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
-        """Offer the earlier versions (newest first) under the button that asked for them."""
+        """Open a menu of earlier versions, newest first."""
         menu = self.versions_menu(versions)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self._versions.mapToGlobal(QPoint(0, self._versions.height() + 4)))
 
     def versions_menu(self, versions: Sequence[Agent]) -> QMenu:
-        """Return a line for each version but the one shown, with the fields in which it differs."""
+        """Return the menu of versions, without the current one, with the fields in which each differs."""
         words, menu = self._language, QMenu(self)
         for version in versions:
             if self._agent is not None and version.version == self._agent.version:
@@ -153,7 +153,7 @@ class AssistantEditor(QWidget):
         return menu
 
     def show_version(self, version: Agent) -> None:
-        """Show an earlier version to be looked at, with the way to bring it back."""
+        """Show an earlier version read-only, with a button to restore it."""
         self.save_now()
         self._shown = version
         self.form.show_assistant(version, fixed=True)
@@ -174,7 +174,7 @@ class AssistantEditor(QWidget):
         return replace(other, version=self._agent.version) != self._agent
 
     def _difference(self, version: Agent) -> str:
-        """Return the words of the fields in which a version differs from what is now."""
+        """Return the names of the fields in which a version differs from the current one."""
         assert self._agent is not None
         names: list[str] = []
         for field in fields(Agent):
@@ -188,7 +188,7 @@ class AssistantEditor(QWidget):
         return ", ".join(names) or self._language("assistant.version.same")
 
     def _show_again(self) -> None:
-        """Show the assistant as it is now."""
+        """Show the current version again."""
         if self._agent is not None:
             self._shown = None
             self.form.show_assistant(self._agent, fixed=self._built_in)

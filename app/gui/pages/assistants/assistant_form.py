@@ -1,4 +1,4 @@
-"""The fields of an assistant: what it is, what it speaks with and what it may use."""
+"""The form of an assistant: name, model, instructions, tools, sub-agents, servers and limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ TEXTS = ("name", "role", "model", "description", "instructions", "pages")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What an assistant can be made of: the providers, the allow-list, the other assistants, the servers."""
+    """The choices of the form: providers, tools, other assistants and MCP servers."""
 
     providers: tuple[ProviderStatus, ...] = ()
     tools: tuple[ToolChoice, ...] = ()
@@ -80,9 +80,9 @@ class AssistantForm(QWidget):
         self._retranslate()
 
     def show_assistant(self, agent: Agent, *, fixed: bool) -> None:
-        """Show an assistant; `fixed` when it can only be looked at."""
+        """Show an assistant; `fixed` makes it read-only."""
         self._agent, self._fixed = agent, fixed
-        # Signals are for what the user does; setting the same text anew would also lose Ctrl+Z.
+        # Signals are for the user's changes only; setting the same text again would lose the undo history.
         with QSignalBlocker(self):
             for field, text in (
                 (self.name, agent.name),
@@ -110,14 +110,14 @@ class AssistantForm(QWidget):
                 error.hide()
 
     def set_choices(self, choices: Choices) -> None:
-        """Say what there is to choose from."""
+        """Set the choices."""
         self._choices = choices
         with QSignalBlocker(self):
             self.model.set_providers(choices.providers)
             self._offer()
 
     def assistant(self) -> Agent | None:
-        """Return the assistant as written; None where a field is wrong, which is then said beside it."""
+        """Return the assistant as edited, or None if a field is invalid; the reason is shown beside the field."""
         name, model = self.name.text().strip(), self.model.chosen()
         self.show_error("name", "" if name else self._language("assistant.error.name"))
         self.show_error("model", "" if model is not None else self._language("assistant.error.model"))
@@ -145,14 +145,14 @@ class AssistantForm(QWidget):
         )
 
     def show_error(self, field: str, text: str) -> None:
-        """Say beside a field of `TEXTS` what is wrong with it; nothing when the text is empty."""
+        """Show beside a field of `TEXTS` what is wrong with it; "" for nothing."""
         self.errors[field].setText(text)
         self.errors[field].setVisible(bool(text))
 
     def fit(self, width: int) -> None:
-        """Stand side by side what has room for that in `width` pixels.
+        """Lay out side by side what fits into `width` pixels.
 
-        Its own width would not do: what stands side by side keeps it wide.
+        The form's own width cannot be used: the parts side by side keep it wide.
         """
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         for row in (self._pair, self._trio):
@@ -216,7 +216,7 @@ class AssistantForm(QWidget):
         self.enabled.toggled.connect(lambda _on: self.changed.emit())
 
     def _put_in_order(self) -> None:
-        """Let Tab go from the top to the bottom, through chips that came later too."""
+        """Set the Tab order from top to bottom, including chips that were added later."""
         stops: tuple[QWidget, ...] = (
             *(self.name, self.role, self.model, self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
@@ -252,7 +252,7 @@ class AssistantForm(QWidget):
         self.servers.set_offers(offers)
 
     def _show_hints(self) -> None:
-        """Say in empty fields what belongs there, where it can be written."""
+        """Show placeholders in empty fields that can be edited."""
         for box, name in (
             (self.role, "role"),
             (self.description, "description"),
@@ -294,9 +294,9 @@ def _line(name: str, most: int) -> QLineEdit:
 
 
 def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[Offer]:
-    """Return the allow-list as people read it, each set of tools before its own.
+    """Return the tools to choose from, each set before its members.
 
-    The tool tip begins with the name models know.
+    The tool tip begins with the tool's name for models.
     """
     offers: list[Offer] = []
     for name in dict.fromkeys(tool.group for tool in tools):
@@ -306,7 +306,7 @@ def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[Offer]:
             keys = ", ".join(tool.key for tool in members)
             offers.append(Offer(name, words("assistant.tools.all", group=title), keys, title, "accent"))
         elif name:
-            # A set of one is that tool; a definition may name either.
+            # A set of one tool is that tool; a definition may name either.
             offers.append(Offer(name, title, members[0].key, "", "accent"))
         for tool in members:
             text = _known(f"tool.{tool.key}.name", words) or tool.key

@@ -1,4 +1,4 @@
-"""The page of the assistants in the main area: all of them as cards, and the editor of the chosen one."""
+"""The page of assistants: all of them as cards, and the editor of the chosen one."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ NARROW = 760
 
 
 class AssistantsPage(QWidget):
-    """Cards at the left, where there is room, and the editor; emits what the user wants."""
+    """Cards at the left, if they fit, and the editor; emits the user's requests."""
 
     new_requested = Signal()
     bring_in_requested = Signal()
@@ -51,7 +51,7 @@ class AssistantsPage(QWidget):
         self._retranslate()
 
     def set_assistants(self, agents: Sequence[Agent], built_in: frozenset[str], choices: Choices) -> None:
-        """Show these assistants; the one in the editor stays, where it is still there."""
+        """Show these assistants; the one in the editor stays if it still exists."""
         self._agents = {agent.id: agent for agent in agents}
         self._built_in, self._tools = built_in, choices.tools
         self.editor.set_choices(choices)
@@ -63,19 +63,19 @@ class AssistantsPage(QWidget):
             self._show_in_editor(shown)
 
     def show_assistant(self, agent_id: str) -> None:
-        """Show an assistant in the editor, once it is known."""
+        """Show an assistant in the editor, as soon as it is known."""
         if agent_id in self._agents:
             self._show_in_editor(agent_id)
             self._show_cards(agent_id)
 
     def name_it(self) -> None:
-        """Go to the name, ready to be written over."""
+        """Focus the name and select it."""
         self.editor.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
         self.editor.form.name.selectAll()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The side bar has the same list: where there is room for one thing only, it is the editor.
+        # The side bar has the same list: if only one fits, show the editor.
         self._side.setVisible(self.width() >= tall(NARROW))
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -1,1 +1,1 @@
-"""A chat in the main area: its page, the box to write with its attachments, and the queue."""
+"""The page of chats: transcript, composer with attachments, state line, and the orchestrator's box of a group."""

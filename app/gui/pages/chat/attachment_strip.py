@@ -18,9 +18,9 @@ CHIP_WIDTH = 200
 
 
 class AttachmentStrip(QScrollArea):
-    """Shows attachments in a row that scrolls sideways; hidden while there are none.
+    """Shows attachments in a row that scrolls sideways; hidden if there are none.
 
-    Signals: changed(), removed(attachment, place) when the user took one off.
+    Signals: changed(), removed(attachment, position) after the user removed one.
     """
 
     changed = Signal()
@@ -37,11 +37,11 @@ class AttachmentStrip(QScrollArea):
         self.hide()
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Return what is to be given along, in order."""
+        """Return the attachments in order."""
         return self._attachments
 
     def show_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Show these instead."""
+        """Replace the attachments."""
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
@@ -55,7 +55,7 @@ class AttachmentStrip(QScrollArea):
         self.changed.emit()
 
     def add(self, attachments: Sequence[Attachment]) -> None:
-        """Show these as well."""
+        """Add attachments."""
         self.show_attachments((*self._attachments, *attachments))
 
     def _chip(self, place: int, attachment: Attachment) -> QFrame:
@@ -81,7 +81,7 @@ class AttachmentStrip(QScrollArea):
 
 
 class ReadingStrip(QScrollArea):
-    """Shows what is being read; hidden while that is nothing; emits `cancelled` with a number."""
+    """Shows the files being read; hidden if there are none; emits `cancelled` with a file's number."""
 
     cancelled = Signal(int)
 
@@ -100,7 +100,7 @@ class ReadingStrip(QScrollArea):
         return bool(self._names)
 
     def show_readings(self, names: Mapping[int, str]) -> None:
-        """Show these instead: names by the numbers they are cancelled with."""
+        """Show these files: names by number."""
         if dict(names) != self._names:
             self._names = dict(names)
             self._fill()

@@ -1,4 +1,4 @@
-"""The composer of a chat: attachments, the assistant with its tools, the editing of what was said, Stop."""
+"""The composer of a chat: attachments, the assistant and its tools, editing an earlier message, and Stop."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,12 +25,12 @@ LONGEST_NAME = 24
 
 
 class ChatComposer(Composer):
-    """Writes to an assistant; keeps no session's state, shows what it is told.
+    """The composer for an assistant or a group; it keeps no state of a session.
 
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
-    assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() when
-    what is to be sent has to wait for a file, settings_mode_chosen(on).
+    assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() if
+    sending has to wait for a file, settings_mode_chosen(on).
     """
 
     message_submitted = Signal(str, object)
@@ -65,7 +65,7 @@ class ChatComposer(Composer):
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.stop = button("", "stop_button", self.stop_requested)
         self.stop.dress(look, "square", "text")
-        # One line for two menus: a group's tools are its members'.
+        # One action in two menus: a group has no menu of tools.
         self.settings_mode = QAction(self)
         self.settings_mode.setCheckable(True)
         self._assistant_id = ""
@@ -75,44 +75,44 @@ class ChatComposer(Composer):
         self.set_busy(False)
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Return what is to be given along."""
+        """Return the attachments."""
         return self.strip.attachments()
 
     def show_readings(self, names: Mapping[int, str], *, sends: bool) -> None:
-        """Say which files are being read, and with `sends` that all is sent once they are."""
+        """Show the files being read; with `sends`, also that the message is sent when they are ready."""
         self.readings.show_readings(names)
         self._waits.setVisible(sends and bool(names))
         self._show_send()
 
     def submit(self) -> None:
-        """Send what is written, as Enter does."""
+        """Send the message, as Enter does."""
         self._on_submitted()
 
     def hold(self, held: bool) -> None:
-        """Send nothing for now: what is written stays."""
+        """Disable or enable sending; the text stays."""
         self._held = held
         self._on_text_changed()
 
     def set_english_only(self, english_only: bool) -> None:
-        """Say so under what is written in Korean: whoever answers would not understand it."""
+        """Show a note under Korean text, which the model would not understand."""
         self._english_only = english_only
         self._show_limit()
 
     def set_busy(self, busy: bool) -> None:
-        """Offer Stop while the assistant works; what is sent then waits in the queue."""
+        """Show Stop while the assistant works; messages sent then wait in the queue."""
         if not busy and self.stop.hasFocus():
             self.box.setFocus()
         self._busy = busy
-        # A group's Stop stands in the orchestrator's box.
+        # A group's Stop is in the orchestrator's box.
         self.stop.setVisible(busy and self._stops)
         self._fit_hint()
 
     def show_editing(self, editing: bool) -> None:
-        """Say that an earlier message is being rewritten, with the way out of it."""
+        """Show that an earlier message is being edited, with a button to cancel."""
         self._editing.setVisible(editing)
 
     def show_assistants(self, agents: Sequence[Agent], chosen: Agent | None, name: str) -> None:
-        """Offer these assistants; `name` is shown where the chosen one is gone."""
+        """Set the assistants to choose from; `name` is shown if the chosen one is gone."""
         self._assistant_id = chosen.id if chosen else ""
         shown = " ".join((chosen.name if chosen else name).split())
         self.assistant.show_words(short_name(shown))
@@ -129,9 +129,9 @@ class ChatComposer(Composer):
             menu.addAction(action)
 
     def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
-        """Show a group instead of the assistants, its menu and an @ calling members; no name ends that.
+        """Show a group, whose members can be called by its menu or an @; "" shows the assistants again.
 
-        With `stops` its Stop stands here.
+        With `stops` the composer shows its Stop.
         """
         self._in_group = bool(name)
         self._stops = stops or not name
@@ -153,7 +153,7 @@ class ChatComposer(Composer):
         self.set_busy(self._busy)
 
     def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
-        """Say how many tools the assistant may use, and how its MCP servers are."""
+        """Show how many tools the assistant may use, and the states of its MCP servers."""
         words = self._language
         count = len(tools) + sum(len(one.tools) for one in servers)
         self.tools.show_words(words("chat.tools", count=count))
@@ -178,7 +178,7 @@ class ChatComposer(Composer):
         self._fit_hint()
 
     def retranslate(self, placeholder: str, send: str) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words = self._language
         self.set_words(placeholder, words("discussion.hint"), send)
         self._editing_text.setText(words("chat.editing"))
@@ -196,7 +196,7 @@ class ChatComposer(Composer):
         self._fit_hint()
 
     def _fit_hint(self) -> None:
-        """Show the hint where all of it has room: half a hint teaches nothing."""
+        """Show the hint only if all of it fits."""
         parts = (self.attach, self.assistant, self.group, self.tools, self.send, self.stop)
         taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts if not part.isHidden())
         self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
@@ -221,18 +221,18 @@ class ChatComposer(Composer):
         self._waits.hide()
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
-        # The hint is whole or not there: it shares no room with the space before it.
+        # The hint is shown whole or not at all: it does not share the stretch before it.
         self.foot.setStretchFactor(self._hint, 0)
         choices = (self.attach, self.assistant, self.group, self.tools)
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
-        # On a narrow page they shorten their words rather than stand past its edge.
+        # On a narrow page these shorten their text rather than stick out.
         for widget in (self.assistant, self.group, self.tools):
             widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.group.hide()
         self.foot.insertStretch(len(choices), 1)
         self.foot.insertWidget(self.foot.count() - 1, self.stop)
-        # Tab goes as the eye does: the box, then what stands under it.
+        # Tab order: the box, then the row under it.
         before: QWidget = self.box
         for widget in (*choices, self.stop, self.send):
             QWidget.setTabOrder(before, widget)
@@ -279,10 +279,10 @@ class ChatComposer(Composer):
 
 
 def short_name(name: str) -> str:
-    """Return a name as a button shows it: not too long of it, and no mark of a key."""
+    """Return a name for a button: shortened, and with & escaped."""
     return unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME))
 
 
 def unmarked(text: str) -> str:
-    """Return a text for a button or menu line, which would read & as the mark of a key."""
+    """Return a text for a button or menu with & escaped, which would mark a shortcut."""
     return text.replace("&", "&&")

@@ -1,4 +1,4 @@
-"""A chat in the main area: its messages, the questions that wait, the queue, and the box to write."""
+"""The page of a chat: transcript, open questions, queue and composer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,13 +39,13 @@ Versions = Mapping[str, tuple[int, int]]
 
 
 class ChatPage(ConversationView):
-    """Shows one chat, or an empty page to begin one; requests carry the session's id, "" for a new one.
+    """Shows a chat, or an empty page for a new one; requests carry the session's id, "" for a new chat.
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
     attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
     message_action_requested(session, message, action), version_requested(session, turn, step),
     stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
-    hand_over_requested(session, message, arguments) where the user changed what is handed over.
+    hand_over_requested(session, message, arguments) if the user changed the hand-over.
     """
 
     KIND = ChatSession
@@ -92,11 +92,11 @@ class ChatPage(ConversationView):
 
     @property
     def session(self) -> ChatSession | None:
-        """The chat shown, None on a page for a new one."""
+        """The chat shown, None on the page for a new one."""
         return self._session
 
     def show_new(self) -> None:
-        """Show an empty page to begin a chat on."""
+        """Show the empty page for a new chat."""
         self._session, self._read_only = None, False
         self.transcript.clear_speaking()
         self.transcript.show_session(NOBODY, ())
@@ -120,11 +120,11 @@ class ChatPage(ConversationView):
         self._show_state()
 
     def show_versions(self, versions: Versions) -> None:
-        """Say of turns that have several versions which one is shown."""
+        """Set which version of each turn is shown."""
         self.transcript.set_versions(versions)
 
     def reload(self, messages: Sequence[Message], versions: Versions) -> None:
-        """Show another version of the conversation; what is read stays where it is."""
+        """Show another version of the conversation, and keep the scroll position."""
         self._follow(messages)
         self.transcript.reload(messages, versions)
         self._show_state()
@@ -134,7 +134,7 @@ class ChatPage(ConversationView):
         self.show_new()
 
     def stands_at(self, head: str) -> bool:
-        """Say whether the last turn shown is the one a chat stands at."""
+        """Return whether a turn is the last one shown."""
         return head == self._last_turn
 
     def show_change(self, session: ChatSession) -> None:
@@ -169,16 +169,16 @@ class ChatPage(ConversationView):
             self._show_empty()
 
     def show_calls(self, event: CallsStreamed) -> None:
-        """Show the calls of a message as they come in."""
+        """Show the tool calls of a message while they are streamed."""
         self.transcript.calls_streamed(event)
 
     def show_tool_started(self, event: ToolStarted) -> None:
-        """Show that a tool runs."""
+        """Show that a tool is running."""
         self._running_calls.add(event.tool_call_id)
         self.transcript.tool_started(event)
 
     def show_tool_finished(self, event: ToolFinished) -> None:
-        """Show how a tool ended; once none runs any more, the model is at work again."""
+        """Show the result of a tool; after the last one the model continues."""
         self.transcript.tool_finished(event)
         self._running_calls.discard(event.tool_call_id)
         running = self._session is not None and self._session.status == Status.RUNNING
@@ -186,7 +186,7 @@ class ChatPage(ConversationView):
             self.transcript.set_speaking(self._speaker, "", "")
 
     def show_turn_finished(self, event: TurnFinished) -> None:
-        """Let a turn rest."""
+        """Show that a turn has ended."""
         self.transcript.turn_finished(event)
         if event.turn_id == self._last_turn:
             self._quiet()
@@ -195,14 +195,14 @@ class ChatPage(ConversationView):
         self.state_line.show_retry(event)
 
     def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
-        """Say whom one writes to, and where its model runs; while it asks, what is written is the answer."""
+        """Set the assistant: its name, whether it asks a question, and whether its model runs on this computer."""
         self._name, self._asks, self._local = name, asks, on_this_computer
         self._retranslate()
 
     def show_group(self, name: str, members: Sequence[str], *, steps: bool = False) -> None:
-        """Say which group one writes to, and whom of it an @ calls; no name where it is an assistant.
+        """Set the group and the members an @ can call; "" for an assistant.
 
-        With `steps` it is a workflow, in which one steps in.
+        With `steps` the session is a workflow, in which the user steps in.
         """
         self._group, self._steps = name, steps
         self.chat_composer.show_group(name, members, stops=steps)
@@ -211,29 +211,29 @@ class ChatPage(ConversationView):
         self._retranslate()
 
     def show_estimate(self, text: str) -> None:
-        """Say what the first message to a group will use."""
+        """Show the estimate of the first message to a group."""
         if text != self._estimate:
             self._estimate = text
             self._retranslate()
 
     @property
     def in_group_mode(self) -> bool:
-        """Whether one writes to a group."""
+        """Whether the user writes to a group."""
         return bool(self._group)
 
     @property
     def in_settings_mode(self) -> bool:
-        """Whether those written to only read and plan (row S8)."""
+        """Whether the assistants may only read and plan."""
         return self.chat_composer.settings_mode.isChecked()
 
     def begin_editing(self, message: Message) -> None:
-        """Let the user rewrite what they said; what was being written is kept aside."""
+        """Edit an earlier message; the current draft is kept for later."""
         written = Rewriting(message_id=message.id, text=message.content, attachments=message.attachments)
         self.change_draft(replace(self.draft, rewriting=written))
         self.composer.box.setFocus()
 
     def take_focus(self) -> None:
-        """Put the cursor where one answers, else where one writes; whoever writes is not interrupted."""
+        """Focus the open question, or the composer; never take the focus from somebody who writes."""
         box = self.composer.box
         card = next((one for one in self.transcript.findChildren(PromptCard) if one.isVisible()), None)
         if card is not None and not box.toPlainText() and not box.composing:
@@ -252,7 +252,7 @@ class ChatPage(ConversationView):
         return replace(draft, answers=dict(self._answers), queued=dict(self._queued))
 
     def change_draft(self, draft: Draft) -> None:
-        """Show another draft for this session, and keep it."""
+        """Show and report another draft of this session."""
         self.set_draft(draft)
         self.draft_changed.emit(self.session_id, draft)
 
@@ -273,10 +273,10 @@ class ChatPage(ConversationView):
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
 
-    # What is shown
+    # Display
 
     def _follow(self, messages: Sequence[Message]) -> None:
-        """Take note of the turns shown, so that those of other versions are told apart."""
+        """Remember the turns shown, to ignore those of other versions."""
         self._turns = {message.turn_id for message in messages}
         roots = [message.turn_id for message in messages if message.parent_turn_id is None]
         self._last_turn = roots[-1] if roots else ""
@@ -284,7 +284,7 @@ class ChatPage(ConversationView):
         self._said = _said_in(messages)
 
     def _takes(self, message: Message) -> bool:
-        """Say whether a message belongs to the version shown."""
+        """Return whether a message belongs to the version shown."""
         if message.turn_id in self._turns:
             return True
         if message.parent_turn_id in self._turns:
@@ -339,12 +339,12 @@ class ChatPage(ConversationView):
             card.written.connect(lambda text: self._on_written(self._answers, message.id, text or None))
             for done in (card.answered, card.dismissed):
                 done.connect(lambda *_: self._on_written(self._answers, message.id, None))
-        # The first time only: scrolled into sight again, it takes the focus from nobody.
+        # Only the first time: a card scrolled into view again takes no focus.
         card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
         return card
 
     def _leave_card(self, card: PromptCard) -> None:
-        """Go on to the next question, else to where one writes: who has answered is done here."""
+        """Focus the next question, or the composer."""
         others = (one for one in self.transcript.findChildren(PromptCard) if one is not card)
         following = next((one for one in others if one.isVisible()), None)
         (following or self.composer.box).setFocus()
@@ -358,14 +358,14 @@ class ChatPage(ConversationView):
             return card
         asks_leave = message.prompt is not None and message.prompt.type == PromptType.APPROVAL
         if message.prompt.reason == PromptReason.PAGE:
-            # Told by who asked, never by what the page looks like.
+            # Decided by who asked, never by the content of the page.
             page = PageCard(self._language, self._look, message)
             page.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
             return page
         return (ApprovalCard if asks_leave else QuestionCard)(self._language, self._look, message)
 
     def _on_card_came(self) -> None:
-        # Also while another window is in front: who comes back finds the question.
+        # Also if another window is active, so that the question has the focus on return.
         if self.window().focusWidget() is self.composer.box:
             self.take_focus()
 
@@ -417,7 +417,7 @@ class ChatPage(ConversationView):
         self.change_draft(replace(self.draft, rewriting=None))
 
     def _on_written(self, kept: dict[str, str], message_id: str, text: str | None) -> None:
-        """Keep what is half-written; None where nothing is, or it was given."""
+        """Keep an unfinished answer in the draft; None removes it."""
         if text is not None:
             kept[message_id] = text
         else:
@@ -437,5 +437,5 @@ class ChatPage(ConversationView):
 
 
 def _said_in(messages: Sequence[Message]) -> list[str]:
-    """Return what the user wrote by themselves; answers to questions are not theirs to say again."""
+    """Return the texts the user wrote, without answers to questions."""
     return [one.content for one in messages if one.role == Role.USER and one.content and one.answers is None]

@@ -33,7 +33,7 @@ _TONES = {WORKING: "accent", HELPED: "accent", ASKING: "warn", GONE: "error"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberWork:
-    """A member and what it does: working, waiting (for the user), helped (its sub-agents work), idle or gone.
+    """A member and its activity: working, waiting (for the user), helped (its sub-agents work), idle or gone.
 
     `helpers` is how many sub-agents work for it, at any depth.
     """
@@ -46,7 +46,7 @@ class MemberWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWork:
-    """What the box shows of a group's session besides its plan and cost.
+    """What the box shows of a group's session besides plan and cost.
 
     `hands_on` is the id of the member whose answer is awaited while the group runs, "" for none.
     """
@@ -58,7 +58,7 @@ class GroupWork:
 
 
 def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -> GroupWork:
-    """Read who does what; `agents` are all assistants there are."""
+    """Return the activity of each member; `agents` are all assistants."""
     known = {agent.id: agent for agent in agents}
     there = tuple(known[one] for one in session.group.members if one in known and known[one].enabled)
     nexts = members_turn(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
@@ -87,7 +87,7 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
 
 
 def _tree(live: LiveSession, turn_id: str) -> Iterator[list[Message]]:
-    """Yield the messages of a turn, then those of the sub-agents it called, at any depth."""
+    """Yield the messages of a turn, then those of its sub-agents' turns at any depth."""
     messages = live.turn(turn_id)
     if not messages:
         return
@@ -100,7 +100,7 @@ def _tree(live: LiveSession, turn_id: str) -> Iterator[list[Message]]:
 
 
 class MemberRow(QFrame):
-    """A member; Enter, Space or a click opens what can be done. Emits stepped(step), called(), given_up()."""
+    """The row of a member; Enter, Space or a click opens its menu. Emits stepped(step), called(), given_up()."""
 
     stepped = Signal(int)
     called = Signal()
@@ -124,7 +124,7 @@ class MemberRow(QFrame):
             self.setMinimumHeight(tall(HEIGHT))
 
     def show_member(self, member: MemberWork, colour: int, *, awaited: bool) -> None:
-        """Show a member; of one whose answer is `awaited` the menu offers to go on without it."""
+        """Show a member; if its answer is `awaited`, the menu offers to continue without it."""
         words = self._language
         key = f"member.{member.doing}"
         state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
@@ -163,10 +163,10 @@ class MemberRow(QFrame):
 
 
 class MemberList(QWidget):
-    """The members in order; one Tab stop, then the arrows.
+    """The members in order; one Tab stop, then arrow keys.
 
-    Signals: member_called(name) to write to one, given_up() to go on without the one that is awaited,
-    stops_changed() when there are more rows than before.
+    Signals: member_called(name) to write to one, given_up() to continue without the one awaited,
+    stops_changed() when rows were added.
     """
 
     member_called = Signal(str)
@@ -187,7 +187,7 @@ class MemberList(QWidget):
         return tuple(self._rows)
 
     def show_work(self, work: GroupWork, colours: Mapping[str, int]) -> None:
-        """Show who does what; `colours` are the speakers' by their ids."""
+        """Show the activity of the members; `colours` are by id."""
         self._members = work.members
         while len(self._rows) > len(work.members):
             row = self._rows.pop()

@@ -17,7 +17,7 @@ WIDTH = 240
 
 
 class NameList(QListWidget):
-    """A list over a box, never with the focus; emits name_chosen(name)."""
+    """A list of names over a box, without focus; emits name_chosen(name)."""
 
     name_chosen = Signal(str)
 
@@ -32,7 +32,7 @@ class NameList(QListWidget):
         self.hide()
 
     def offer(self, names: list[str]) -> None:
-        """Show these names over the box, the first one chosen; none hides the list."""
+        """Show these names over the box and choose the first; hide the list if there are none."""
         if not names:
             self.hide()
             return
@@ -40,7 +40,7 @@ class NameList(QListWidget):
             self.clear()
             self.addItems(names)
             self.choose(0)
-        # A child of the window: over everything in it, and gone with it.
+        # A child of the window, so that it lies over everything in it.
         self.setParent(self._box.window())
         height = min(MOST_ROWS, len(names)) * tall(ROW) + 10
         corner = self._box.mapTo(self._box.window(), QPoint(-4, -height - 14))
@@ -49,11 +49,11 @@ class NameList(QListWidget):
         self.raise_()
 
     def step(self, step: int) -> None:
-        """Go to the next name or the one before, round the ends."""
+        """Choose the next or previous name, wrapping around."""
         self.choose((self.currentRow() + step) % max(1, self.count()))
 
     def choose(self, row: int) -> None:
-        """Mark a name, and let a screen reader at the box say it."""
+        """Choose a name, and let the screen reader at the box say it."""
         self.setCurrentRow(row)
         self._box.setAccessibleDescription(self.chosen)
         event = QAccessibleEvent(self._box, QAccessible.Event.DescriptionChanged)
@@ -61,15 +61,15 @@ class NameList(QListWidget):
 
     @property
     def chosen(self) -> str:
-        """The name that is marked."""
+        """The chosen name."""
         return self.item(self.currentRow()).text() if self.count() else ""
 
 
 class MessageBox(TextBox):
-    """A text box that hands on what is no text to write, and brings back earlier messages with Up.
+    """A text box that passes on pasted files, pictures and long texts, and recalls earlier messages with Up.
 
-    Signals: files_given(paths), image_given(picture), long_text_given(text), escaped() when Escape
-    has nothing to do here.
+    Signals: files_given(paths), image_given(picture), long_text_given(text), escaped() if Escape
+    has no other use.
     """
 
     files_given = Signal(object)
@@ -88,18 +88,18 @@ class MessageBox(TextBox):
         self.cursorPositionChanged.connect(self._offer_names)
 
     def set_names(self, names: tuple[str, ...]) -> None:
-        """Know whom an @ at the beginning may call."""
+        """Set the names an @ at the beginning can call."""
         self._names = names
         self._offer_names()
 
     def begin_with(self, name: str) -> None:
-        """Let the message begin with a call to someone, before what is written already."""
+        """Insert a call to a member at the beginning of the message."""
         self._complete(name)
         self.setFocus()
 
     def set_said(self, texts: list[str]) -> None:
-        """Know the user's own messages, oldest first."""
-        # Told again and again while a chat runs: who is looking back keeps their place.
+        """Set the user's earlier messages, oldest first."""
+        # Called often while a chat runs: keep the position in the history.
         if texts != self._said:
             self._said = list(texts)
             self._back = 0
@@ -130,7 +130,7 @@ class MessageBox(TextBox):
             super().keyPressEvent(event)
 
     def _recall(self, step: int) -> bool:
-        """Show an earlier or later message, while the box is empty or shows one as it was said."""
+        """Show an earlier or later message, if the box is empty or shows an unchanged earlier message."""
         shown = self.toPlainText()
         recalling = self._back > 0 and shown == self._said[-self._back]
         if self.composing or (shown and not recalling):
@@ -148,7 +148,7 @@ class MessageBox(TextBox):
         self._name_list.hide()
 
     def _take_name_key(self, event: QKeyEvent, step: int) -> bool:
-        """Do what a key means while names are offered; return whether it means anything."""
+        """Handle a key for the list of names; return whether it was handled."""
         if not self._name_list.isVisible() or self.composing:
             return False
         if step:
@@ -162,7 +162,7 @@ class MessageBox(TextBox):
         return True
 
     def _offer_names(self) -> None:
-        """Offer the names that go on as what stands behind the @, up to the cursor."""
+        """Offer the names that begin with the text between @ and cursor."""
         text = self.toPlainText()
         written = text[: self._cursor_in(text)]
         begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
@@ -174,7 +174,7 @@ class MessageBox(TextBox):
         self._name_list.offer(fitting)
 
     def _complete(self, name: str) -> None:
-        """Put a name behind the @ with which the message begins, or will begin."""
+        """Insert or complete the name after the @ at the beginning."""
         text = self.toPlainText()
         rest = text[self._cursor_in(text) :] if text.startswith("@") else text
         if text.startswith("@"):
@@ -186,11 +186,11 @@ class MessageBox(TextBox):
         self._name_list.hide()
 
     def _cursor_in(self, text: str) -> int:
-        """Return how many characters of the text stand before the cursor."""
+        """Return the number of characters before the cursor."""
         return Utf16Places(text).from_qt(self.textCursor().position())
 
     def _named(self, text: str) -> str:
-        """Return the name a message begins to call, "" for none."""
+        """Return the name a message calls, "" for none."""
         found = [name for name in self._names if text[1:].casefold().startswith(name.casefold())]
         return max(found, key=len, default="")
 

@@ -1,4 +1,4 @@
-"""The box over a group's composer (row G10): one line of where the work stands, which unfolds to the plan
+"""The box over a group's composer: a line with the state of the work, which unfolds to the plan
 and the members.
 """
 
@@ -55,7 +55,7 @@ class Gauge(QWidget):
         look.changed.connect(self.update)
 
     def show_tone(self, tone: str) -> None:
-        """Take the colour of a token."""
+        """Set the colour by the name of a theme's token."""
         self._tone = tone
         self.update()
 
@@ -81,7 +81,7 @@ class Gauge(QWidget):
 
 
 class Head(QWidget):
-    """The box's line; a click on it, beside its buttons, folds and unfolds. Emits `clicked`."""
+    """The line of the box; emits `clicked` for a click beside its buttons, which folds or unfolds the box."""
 
     clicked = Signal()
 
@@ -93,8 +93,8 @@ class Head(QWidget):
 class OrchestratorBox(QFrame):
     """Shows a group at work and lets the user steer it.
 
-    Signals: pause_requested(), again for at once, stop_requested(), unfolded(on), plan_requested(plan), item_removed(item, place),
-    asking_chosen(on) for hand-overs, member_called(name), given_up().
+    Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on), plan_requested(plan),
+    item_removed(item, position), asking_chosen(on) for hand-overs, member_called(name), given_up().
     """
 
     pause_requested = Signal()
@@ -148,7 +148,7 @@ class OrchestratorBox(QFrame):
 
     @property
     def is_unfolded(self) -> bool:
-        """Whether plan and members are shown."""
+        """Whether plan and members are visible."""
         return not self._body.isHidden()
 
     def unfold(self, on: bool) -> None:
@@ -164,7 +164,7 @@ class OrchestratorBox(QFrame):
     def show_work(
         self, session: GroupSession, work: GroupWork, colours: Mapping[str, int], *, editable: bool
     ) -> None:
-        """Show how a group stands; `colours` are the members' by id."""
+        """Show the state of a group; `colours` are the members' by id."""
         self._editable = editable
         if session.status != Status.RUNNING or work.hands_on != self._work.hands_on:
             self._silent = False
@@ -175,19 +175,19 @@ class OrchestratorBox(QFrame):
         self._retranslate()
 
     def show_spent(self, spent: str) -> None:
-        """Say what it has cost so far."""
+        """Show the cost so far."""
         if spent != self._spent:
             self._spent = spent
             self._retranslate()
 
     def show_silent(self, silent: bool) -> None:
-        """Offer to go on without the member that has said nothing for long."""
+        """Offer to continue without the member that has been silent for long."""
         if silent != self._silent:
             self._silent = silent
             self._retranslate()
 
     def set_room(self, height: int) -> None:
-        """Say how tall the unfolded part may become, in pixels."""
+        """Set the largest height of the unfolded part, in pixels."""
         self._room = max(LEAST_BODY, height)
         self._fit()
 
@@ -241,7 +241,7 @@ class OrchestratorBox(QFrame):
         self._language.changed.connect(self._retranslate)
 
     def _order_stops(self) -> None:
-        """Let Tab go as the eye does."""
+        """Set the Tab order."""
         head = (self.without, self.pause, self.stop, self.toggle)
         put_in_tab_order((*head, *self.plan.stops(), *self.members.rows(), self.asks))
 
@@ -270,7 +270,7 @@ class OrchestratorBox(QFrame):
         turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)
         meta = " · ".join(filter(None, (turns, self._spent)))
         self._meta.setText(meta)
-        # What has no room in the line is told in whole below it, and by its tip.
+        # Text that does not fit into the line is shown below it, and in its tool tip.
         state = state_of(session, words)[0]
         self._whole.setText(f"{state} · {meta}")
         self._head.setToolTip(plain_tip(f"{state} · {meta}"))
@@ -293,16 +293,16 @@ class OrchestratorBox(QFrame):
         self._fit()
 
     def _describe(self, text: str) -> None:
-        """Let a screen reader say how it stands, once each time that is something new."""
+        """Let the screen reader say the state, once for each change."""
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
             event = QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
             QAccessible.updateAccessibility(event)
 
     def _fit(self) -> None:
-        """Give up what has no room: first the meta text, then the bar, then the group's name."""
+        """Hide what does not fit: first the meta text, then the bar, then the group's name."""
         pausing = self._language("discussion.pause_now" if self._pausing else "discussion.pause")
-        # Where there is little room their signs must do.
+        # On a narrow page the buttons show only their icons.
         self.pause.setText("" if self.width() < NARROW else pausing)
         self.stop.setText("" if self.width() < TIGHT else self._language("discussion.stop"))
         room = self.width() - 60
@@ -322,7 +322,7 @@ class OrchestratorBox(QFrame):
             fits = wanted and room >= least
             widget.setVisible(fits)
             if widget is self._group:
-                # However long its name is: what stands beside it is read whole.
+                # The name is shortened, so that the text beside it is shown whole.
                 widget.setMaximumWidth(max(0, room - 9))
             room -= least if fits else 0
         narrow = self.width() < NARROW

@@ -1,4 +1,4 @@
-"""What holds a chat up, in one line over its composer, with the one thing that helps."""
+"""The line over a chat's composer that says what holds the chat up, with a button that helps."""
 
 import math
 import time
@@ -17,9 +17,9 @@ from app.gui.widgets.label import plain_label
 
 
 class StateLine(QFrame):
-    """Says why a chat does not go on; hidden while it does.
+    """Says why a chat does not continue; hidden otherwise.
 
-    Signals: resume_requested(), let_go_requested() of an assistant that is held back.
+    Signals: resume_requested(), let_go_requested() for a held assistant.
     """
 
     resume_requested = Signal()
@@ -45,20 +45,20 @@ class StateLine(QFrame):
         self._refresh()
 
     def show_session(self, session: ChatSession | None, *, read_only: bool, damaged: int) -> None:
-        """Say how this chat stands."""
+        """Show the state of a chat."""
         self._session, self._read_only, self._damaged = session, read_only, damaged
         self._retry = None
         self._refresh()
 
     def show_change(self, session: ChatSession) -> None:
-        """Say how the chat stands now."""
+        """Show the state of the chat after a change."""
         if session.status != Status.RUNNING:
             self._retry = None
         self._session = session
         self._refresh()
 
     def show_held(self, held: bool) -> None:
-        """Say whether the assistant is held back: nothing else keeps a chat waiting without an end."""
+        """Set whether the assistant is held by the user, which makes a chat wait without limit."""
         if held != self._held:
             self._held = held
             self._refresh()
@@ -69,7 +69,7 @@ class StateLine(QFrame):
         self._refresh()
 
     def end_retry(self) -> None:
-        """Stop counting down: it goes on."""
+        """Stop the countdown: the turn continues."""
         if self._retry is not None:
             self._retry = None
             self._refresh()

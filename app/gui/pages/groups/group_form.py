@@ -1,4 +1,4 @@
-"""The fields of a group: its name, its members in their order, and its orchestrator."""
+"""The form of a group: name, members in order, and orchestrator."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,10 +26,10 @@ ERRORS = ("name", "members", "orchestrator")
 
 
 class GroupForm(QWidget):
-    """Shows a group for editing; emits `changed` with every change the user makes.
+    """Shows a group for editing; emits `changed` with every change of the user.
 
-    `member_chosen` carries the id of the member the user goes to, `member_removed` the id and the place of
-    one that was taken out.
+    `member_chosen` carries the id of the chosen member, `member_removed` the id and the position of
+    a removed one.
     """
 
     changed = Signal()
@@ -84,10 +84,10 @@ class GroupForm(QWidget):
         self._retranslate()
 
     def show_group(self, group: Group, chosen: str) -> None:
-        """Show a group, one of its members chosen."""
+        """Show a group, with one of its members chosen."""
         self._group = group
         self.members = group.members
-        # Signals are for what the user does.
+        # Signals are for the user's changes only.
         with QSignalBlocker(self):
             self.name.setText(group.name)
             self.name.setCursorPosition(0)
@@ -100,7 +100,7 @@ class GroupForm(QWidget):
         self.show_members(chosen)
 
     def show_members(self, chosen: str) -> None:
-        """Show the members' cards, one of them chosen; those whose assistant is gone are marked."""
+        """Show the members' cards, one of them chosen; mark those whose assistant is gone."""
         known = {agent.id: agent for agent in self._choices.agents}
         gone = {member for member in self.members if member not in known}
         marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
@@ -115,13 +115,13 @@ class GroupForm(QWidget):
         self.cards.setFixedHeight(self.cards.count() * (tall(CARD_HEIGHT) + GAP))
 
     def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
-        """Say who can be a member, and what models there are."""
+        """Set the assistants that can be members, and the models."""
         self._choices, self._built_in = choices, built_in
         with QSignalBlocker(self):
             self.model.set_providers(choices.providers)
 
     def group(self) -> Group | None:
-        """Return the group as written; None where a field is wrong, which is then said beside it."""
+        """Return the group as edited, or None if a field is invalid; the reason is shown beside the field."""
         name, model = self.name.text().strip(), self.model.chosen()
         self.show_error("name", "" if name else self._language("assistant.error.name"))
         self.show_error("orchestrator", "" if model is not None else self._language("assistant.error.model"))
@@ -139,7 +139,7 @@ class GroupForm(QWidget):
         )
 
     def add(self, agent_id: str) -> None:
-        """Take an assistant in as the last member and go to it."""
+        """Add an assistant as the last member and choose it."""
         if agent_id not in self.members:
             self.members = (*self.members, agent_id)
             self.show_members(agent_id)
@@ -147,7 +147,7 @@ class GroupForm(QWidget):
             self.member_chosen.emit(agent_id)
 
     def remove(self, agent_id: str) -> None:
-        """Take a member out; the one after it is gone to."""
+        """Remove a member and choose the next one."""
         place = self.members.index(agent_id)
         self.members = tuple(member for member in self.members if member != agent_id)
         near = self.members[min(place, len(self.members) - 1)] if self.members else ""
@@ -161,12 +161,12 @@ class GroupForm(QWidget):
             self._add.setFocus()
 
     def show_error(self, field: str, text: str) -> None:
-        """Say beside a field of `ERRORS` what is wrong with it; nothing when the text is empty."""
+        """Show beside a field of `ERRORS` what is wrong with it; "" for nothing."""
         self.errors[field].setText(text)
         self.errors[field].setVisible(bool(text))
 
     def offers(self) -> Sequence[Agent]:
-        """Return the assistants that can be taken in."""
+        """Return the assistants that can be added."""
         return [agent for agent in self._choices.agents if agent.id not in self.members]
 
     def _offer(self) -> None:

@@ -1,4 +1,4 @@
-"""The page of a group in the main area: members and orchestrator at the left, the chosen member's editor."""
+"""The page of a group: its form at the left, and the editor of the chosen member."""
 
 from dataclasses import replace
 
@@ -22,14 +22,14 @@ COLUMN_WIDTH = 330
 NARROW_COLUMN = 284
 WIDE = 860
 NARROW = 600
-ANY_WIDTH = 16_777_215  # what Qt takes for no limit
+ANY_WIDTH = 16_777_215  # QWIDGETSIZE_MAX: no limit
 
 
 class GroupPage(QWidget):
-    """Shows a group; emits `save_requested` with it as it is written, a moment after a change.
+    """Shows a group; emits `save_requested` with it as edited, a moment after a change.
 
-    `tools` are the buttons that belong into the bar over the page. Where there is no room for the
-    editor, a member that is to be edited is asked for by `member_requested`.
+    `tools` are the buttons for the bar over the page. If the editor does not fit, a member to edit is
+    requested with `member_requested`.
     """
 
     save_requested = Signal(object)
@@ -45,7 +45,7 @@ class GroupPage(QWidget):
         self._group: Group | None = None
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
-        # What stands at the top is made first: Tab goes in that order.
+        # Widgets at the top are created first: Tab follows that order.
         self._share = button("", "group_share", lambda: self.share_requested.emit(self.group_id))
         self._share.dress(look, "share", "text")
         self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.group_id))
@@ -68,15 +68,15 @@ class GroupPage(QWidget):
 
     @property
     def group_id(self) -> str:
-        """The id of the group that is shown, "" for none."""
+        """The id of the group shown, "" for none."""
         return self._group.id if self._group is not None else ""
 
     def title(self) -> str:
-        """Return the group's name as it is written now."""
+        """Return the group's name as edited."""
         return self.form.name.text().strip() or (self._group.name if self._group else "")
 
     def set_assistants(self, choices: Choices, built_in: frozenset[str]) -> None:
-        """Say who there is and what they can be made of, as it is now."""
+        """Set the assistants and the choices of the forms."""
         self._agents = {agent.id: agent for agent in choices.agents}
         self._built_in = built_in
         self.editor.set_choices(choices)
@@ -85,7 +85,7 @@ class GroupPage(QWidget):
         self._show_member()
 
     def show_group(self, group: Group, member: str = "") -> None:
-        """Show a group and one of its members; the same group again keeps what is being written."""
+        """Show a group and one of its members; the same group again keeps unsaved changes."""
         if self._group is not None and self._group.id == group.id:
             if self._differs(group) and not (self.state.unsaved or self.state.saving):
                 self._group = group
@@ -101,12 +101,12 @@ class GroupPage(QWidget):
         self._show_member()
 
     def name_it(self) -> None:
-        """Go to the name, ready to be written over."""
+        """Focus the name and select it."""
         self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
         self.form.name.selectAll()
 
     def save_now(self) -> None:
-        """Ask for what is written to be saved, where anything is."""
+        """Request to save unsaved changes."""
         if not self.state.take() or self._group is None:
             return
         written = self.form.group()
@@ -119,19 +119,19 @@ class GroupPage(QWidget):
             self.state.show_saved()
 
     def show_saved(self, group: Group) -> None:
-        """Take note that this is on the disk now."""
+        """Update what is shown after it was saved."""
         if group.id == self.group_id:
             self._group = group
             self.state.show_saved()
 
     def show_failure(self, group_id: str, text: str, field: str) -> None:
-        """Say beside a field why it could not be saved."""
+        """Show beside a field why it could not be saved."""
         if group_id == self.group_id:
             self.form.show_error(field, text)
             self.state.show_failed()
 
     def forget(self) -> None:
-        """Hold no group any more: it was deleted."""
+        """Forget the group: it was deleted."""
         self._group = None
         self.state.start_over()
 
@@ -145,7 +145,7 @@ class GroupPage(QWidget):
         self.editor.save_now()
 
     def _fit(self) -> None:
-        """Give the editor the room there is: beside the members, or none where it could not be used."""
+        """Show the editor beside the members if it fits."""
         wanted = COLUMN_WIDTH if self.width() >= tall(WIDE) else NARROW_COLUMN
         self._column.setMinimumWidth(wanted)
         self._column.setMaximumWidth(wanted if self.width() >= tall(NARROW) else ANY_WIDTH)
@@ -153,7 +153,7 @@ class GroupPage(QWidget):
         self._show_member()
 
     def _name_tools(self) -> None:
-        """Name the buttons in the bar, in a word where the bar is narrow."""
+        """Set the texts of the buttons in the bar, shorter if the bar is narrow."""
         words, roomy = self._language, self.width() >= tall(NARROW)
         self._share.setText(words("group.share") if roomy else "")
         name_button(self._share, words("group.share"))
@@ -165,7 +165,7 @@ class GroupPage(QWidget):
         return replace(group, version=self._group.version) != self._group
 
     def _show_member(self) -> None:
-        """Show the chosen member in the editor, or say why there is none."""
+        """Show the chosen member in the editor, or why there is none."""
         member = self.form.cards.current_id()
         roomy = self.width() >= tall(NARROW)
         agent = self._agents.get(member)

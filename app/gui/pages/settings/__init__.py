@@ -1,1 +1,1 @@
-"""The pages of the settings."""
+"""The settings: settings_dialog shows the pages, settings_rows makes pages from the rules of `core/settings.py`."""

@@ -1,4 +1,4 @@
-"""The data in the settings: where it is and how large, backups, import and export, the bin, faulty files."""
+"""Data in the settings: its folder and size, backups, import and export, the trash, and faulty files."""
 
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
@@ -37,7 +37,7 @@ MOST_NAMED = 3
 
 
 class DataPage(QWidget):
-    """Shows what is kept and where; `refresh` reads it anew. Emits `restored` when documents came back."""
+    """Shows the stored data; `refresh` reads it again. Emits `restored` after documents were restored."""
 
     restored = Signal()
 
@@ -71,16 +71,16 @@ class DataPage(QWidget):
         self.retranslate()
 
     def refresh(self) -> None:
-        """Read what is kept anew."""
+        """Read the stored data again."""
         if not self._gone:
             self._tasks.replace("data page", self._read())
 
     def leave(self) -> None:
-        """Show nothing more: the dialog is closing, whatever is still under way."""
+        """Stop updating the page: the dialog is closing."""
         self._gone = True
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words = self._language
         self._path.setText(str(self._data_dir))
         self.backups.set_words(
@@ -166,7 +166,7 @@ class DataPage(QWidget):
             self._show_kept()
 
     def _show_kept(self) -> None:
-        """Show what was read, in the language of now."""
+        """Show what was read."""
         words = self._language
         whole = size_text(sum(part.size for part in self._parts))
         parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in self._parts)
@@ -272,7 +272,7 @@ class DataPage(QWidget):
                 self.restored.emit()
         self.refresh()
 
-    # What comes from elsewhere, and goes there
+    # Import and export
 
     def _on_import(self) -> None:
         ask_for_file(
@@ -307,11 +307,11 @@ class DataPage(QWidget):
         self.refresh()
 
     def _with_unapproved(self, text: str, count: int) -> str:
-        """Add to a text in how many sessions permissions or open tool calls were not taken over."""
+        """Add to a text in how many sessions permissions or open tool calls were dropped."""
         return f"{text} {self._language('data.unapproved', count=count)}" if count else text
 
     def _stop_bringing_in(self) -> None:
-        """Bring in what is being brought in, and nothing more."""
+        """Stop the import after the current session."""
         self._enough = True
 
     def _on_export_all(self) -> None:
@@ -337,7 +337,7 @@ class DataPage(QWidget):
             self._say(said, "error" if left_out else "hint")
         self.refresh()
 
-    # The bin
+    # Trash
 
     def _on_bin(self, what: str, file: str) -> None:
         words = self._language
@@ -375,10 +375,10 @@ class DataPage(QWidget):
             await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
             self._count(min(start + AT_ONCE, len(files)), len(files))
 
-    # What all have in common
+    # Helpers
 
     async def _do(self, work: Awaitable[object], done: str) -> None:
-        """Await a change, say how it went, and show what is kept then."""
+        """Await a change, show its result, and read the data again."""
         try:
             await work
         except MootError as error:
@@ -388,7 +388,7 @@ class DataPage(QWidget):
         self.refresh()
 
     async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
-        """Await a look into a file; None where it failed, which is said, or where the page is gone."""
+        """Await the content of a file; show the error and return None if that fails, or if the page is closed."""
         self._say(self._language("data.looking"))
         try:
             found = await work

@@ -1,4 +1,4 @@
-"""The assistants, groups or workflows in the settings: what there is, and the way to where each is edited."""
+"""Assistants, groups or workflows in the settings: a list with buttons to edit one or create another."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -16,7 +16,7 @@ ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 
 
 class PartnersPage(QWidget):
-    """Lists what there is of a kind; emits opened(id) for one of them, and opened("") for a new one."""
+    """Lists the definitions of a kind; emits opened(id) to edit one, opened("") to create one."""
 
     opened = Signal(str)
 
@@ -46,7 +46,7 @@ class PartnersPage(QWidget):
         self.retranslate()
 
     def refresh(self) -> None:
-        """Show what there is now."""
+        """Read the list again."""
         row = max(0, self.list.currentRow())
         self.list.clear()
         for name, about, one in self._found():
@@ -57,7 +57,7 @@ class PartnersPage(QWidget):
         self._edit.setEnabled(self.list.count() > 0)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words, kind = self._language, self._kind
         self._lead.setText(words(f"settings.{kind}.text"))
         self._none.setText(words(f"settings.{kind}.none"))
@@ -66,7 +66,7 @@ class PartnersPage(QWidget):
         self.refresh()
 
     def _found(self) -> list[tuple[str, str, str]]:
-        """Return name, what is said of it, and id of each."""
+        """Return name, description and id of each definition."""
         engine, words = self._engine, self._language
         if self._kind == GROUPS:
             return [

@@ -38,7 +38,7 @@ PARTS = (
 
 
 class PrivacyPage(QWidget):
-    """Says of every provider, of the web and of every server what it is sent, and when."""
+    """Says what is sent to each provider, to the web and to each MCP server, and when."""
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         super().__init__()
@@ -51,12 +51,12 @@ class PrivacyPage(QWidget):
         self.retranslate()
 
     def showEvent(self, event: QShowEvent) -> None:
-        # Another page may have changed what there is.
+        # Another page may have changed the data.
         self.retranslate()
         super().showEvent(event)
 
     def retranslate(self) -> None:
-        """Say it as it is now."""
+        """Show the current state."""
         words, engine = self._language, self._engine
         providers = [one for one in engine.providers() if one.ready]
         away = [one for one in providers if not self._stays(one)]
@@ -74,13 +74,13 @@ class PrivacyPage(QWidget):
         self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
 
     def facts(self) -> list[str]:
-        """Return every sentence that is said."""
+        """Return every text shown."""
         return [label.text() for label in self.findChildren(QLabel)] + [
             text.text() for text in self.findChildren(Paragraph)
         ]
 
     def _stays(self, status: ProviderStatus) -> bool:
-        """Say whether what a provider is sent stays on this computer: by its address, whatever it is called."""
+        """Return whether requests to a provider stay on this computer, judged by its address."""
         return status.config.kind == EMBEDDED or on_this_computer(status.base_url)
 
     def _add_provider(self, status: ProviderStatus) -> None:
@@ -115,7 +115,7 @@ class PrivacyPage(QWidget):
 
 
 class AboutPage(QWidget):
-    """Shows what this Moot is."""
+    """Shows version, licence and third-party parts."""
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class AboutPage(QWidget):
         self.retranslate()
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words = self._language
         self.version.setText(
             words(

@@ -43,7 +43,7 @@ SHOWN = 1_000
 
 
 class TwoLineDelegate(QStyledItemDelegate):
-    """Paints the part of a row's text before its line break, and quieter under it the rest."""
+    """Paints the first line of a row's text, and the second, smaller, under it."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -126,7 +126,7 @@ class TwoLineList(QListWidget):
 
 
 class ModelRows(QListWidget):
-    """The rows; emits `ticked` for one whose tick was clicked, or that Space was pressed on."""
+    """Models with ticks under headings of providers; emits `ticked` for a row whose tick was clicked, or on Space."""
 
     ticked = Signal(QListWidgetItem)
 
@@ -153,7 +153,7 @@ class ModelRows(QListWidget):
 
 
 class _ModelDelegate(QStyledItemDelegate):
-    """Paints a row without MODEL as a heading; NOTE is the quiet text at the right."""
+    """Paints a row without MODEL as a heading; NOTE is the text at the right."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -254,9 +254,9 @@ class KeptList(QWidget):
 
 
 class TickList(QWidget):
-    """Shows (id, text, note) with a tick each, all ticked at first; emits `changed`.
+    """A list of (id, text, note) with ticks, all ticked at first; emits `changed`.
 
-    Of very many only the first thousand are shown; the rest stay ticked with all.
+    Only the first thousand are shown; the rest are ticked only by All and None.
     """
 
     changed = Signal()
@@ -275,7 +275,7 @@ class TickList(QWidget):
         self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Show these, all ticked."""
+        """Show these rows, all ticked."""
         self._ticked = {row_id: True for row_id, _, _ in rows}
         self.list.clear()
         for row_id, text, note in rows[:SHOWN]:
@@ -288,7 +288,7 @@ class TickList(QWidget):
         self.list.setCurrentRow(0 if rows else -1)
 
     def chosen(self) -> list[str]:
-        """Return the ids that are ticked, in their order."""
+        """Return the ticked ids in order."""
         return [row_id for row_id, ticked in self._ticked.items() if ticked]
 
     def _tick(self, item: QListWidgetItem, on: bool) -> None:

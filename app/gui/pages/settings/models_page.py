@@ -1,4 +1,4 @@
-"""The models in the settings: those of every provider, which of them are offered, and which comes first."""
+"""Models in the settings: those of every provider, which are offered, and which is the default."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ from app.gui.widgets.wording import named, say
 class ModelsPage(QWidget):
     """Lists the models of the enabled providers.
 
-    Signals: changed() once another choice was saved, undo_offered(text, what takes it back) after a removal.
+    Signals: changed() after a change was saved, undo_offered(text, undo) after a removal.
     """
 
     changed = Signal()
@@ -55,12 +55,12 @@ class ModelsPage(QWidget):
         self.retranslate()
 
     def showEvent(self, event: QShowEvent) -> None:
-        # Another page may have changed what there is.
+        # Another page may have changed the data.
         self.refresh()
         super().showEvent(event)
 
     def refresh(self) -> None:
-        """Show the models as they are now, at the row and the place one was at."""
+        """Read the models again, and keep the row and the scroll position."""
         chosen, place = self._chosen(), self.list.verticalScrollBar().value()
         with QSignalBlocker(self.list):
             self.list.clear()
@@ -79,7 +79,7 @@ class ModelsPage(QWidget):
         self._filter()
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -134,7 +134,7 @@ class ModelsPage(QWidget):
         self.list.addItem(item)
 
     def _filter(self) -> None:
-        """Show the models that hold every word searched for, in their name or their provider's."""
+        """Show the models whose name, or provider's name, contains every word searched for."""
         wanted = self.search.text().casefold().split()
         heading: QListWidgetItem | None = None
         any_shown = False
@@ -209,7 +209,7 @@ class ModelsPage(QWidget):
                 self.list.scrollToItem(self.list.item(row))
 
     async def _do(self, work: object) -> None:
-        """Await a change of the engine's, say what went wrong, and show the models as they are then."""
+        """Await a change, show an error if it fails, and read the models again."""
         try:
             await work  # type: ignore[misc]
         except MootError as error:

@@ -1,4 +1,4 @@
-"""One provider in the settings: on or off, address, models, key, and the Test button (row A1)."""
+"""A provider in the settings: enabled or not, address, models, key, and the Test button."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODELS_SHOWN = 6
-# What the keyring has not done yet, but may still do.
+# The keyring has not answered yet, but may still do it.
 PENDING = ("waiting", "stopped")
 BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
 
@@ -27,7 +27,7 @@ BUILT_IN = ("openai", "anthropic", "gemini", "ollama", EMBEDDED)
 class ProviderPage(QWidget):
     """The settings of one provider.
 
-    Signals: changed() once something was saved, removed(), undo_offered(text, what takes it back) after a removal.
+    Signals: changed() after a change was saved, removed(), undo_offered(text, undo) after a removal.
     """
 
     changed = Signal()
@@ -81,11 +81,11 @@ class ProviderPage(QWidget):
 
     @property
     def busy(self) -> bool:
-        """Whether something is waited for that will be shown here."""
+        """Whether a result is awaited that the page will show."""
         return not self._test.isEnabled()
 
     def config(self) -> ProviderConfig:
-        """Return the provider as it is written here."""
+        """Return the provider as edited."""
         models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
         known = self._status.config
         return ProviderConfig(
@@ -139,24 +139,24 @@ class ProviderPage(QWidget):
         self._say("error", self._language.problem(error.code, **error.details))
 
     async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run one change of the engine's; say what went wrong where it was asked for."""
+        """Run a change, and show an error on the page if it fails."""
         try:
             await work()
         except MootError as error:
             self._say_error(error)
-        # Also where the keyring refused: what it was asked may have been done in part.
+        # Also if the keyring refused: the change may be done in part.
         self.refresh()
         self.changed.emit()
 
     def refresh(self) -> None:
-        """Show the provider as it stands now; what is being written stays."""
+        """Show the current state of the provider; edited fields stay."""
         known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
         if known:
             self._status = known[0]
             self._retranslate()
 
     def show_keys(self) -> None:
-        """Show what the keyring has answered meanwhile; that it is waited for is no longer true."""
+        """Show the keyring's late answer, and end the note that it is awaited."""
         if self._pending and not self.busy:
             self._pending = False
             self._say("hint", "")
@@ -166,7 +166,7 @@ class ProviderPage(QWidget):
         self._tasks.start(f"{name} {self.provider_id}", self._do(lambda: self._held(work)))
 
     async def _held(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something that asks the keyring, which may take its time; nothing else can be begun until then."""
+        """Await work that asks the keyring, which may be slow; the page is disabled until then."""
         waiting = self._language("provider.asking_keyring")
         focus: QWidget | None = self.window().focusWidget()
         self._say("hint", waiting)
@@ -207,7 +207,7 @@ class ProviderPage(QWidget):
         self._change("save key", self._keep_key)
 
     async def _keep_key(self) -> None:
-        """Keep the key that was typed, where one was."""
+        """Save the typed key, if any."""
         key = self.key.text().strip()
         if not key:
             return

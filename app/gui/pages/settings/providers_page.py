@@ -1,4 +1,4 @@
-"""The providers in the settings: a list of them with their states, and the page of the one that is chosen."""
+"""Providers in the settings: a list with their states, and the page of the chosen one."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -23,7 +23,7 @@ SERVER_KIND = "openai-compatible"
 class ProvidersPage(QWidget):
     """Lists the providers and shows one of them.
 
-    Signals: changed() once something was saved, undo_offered(text, what takes it back) after a removal.
+    Signals: changed() after a change was saved, undo_offered(text, undo) after a removal.
     """
 
     changed = Signal()
@@ -64,7 +64,7 @@ class ProvidersPage(QWidget):
         tasks.start("look for servers", self._find())
 
     def page(self) -> ProviderPage:
-        """Return the page of the provider that is shown."""
+        """Return the page of the provider shown."""
         page = self._pages.currentWidget()
         assert isinstance(page, ProviderPage)
         return page
@@ -74,7 +74,7 @@ class ProvidersPage(QWidget):
         self.list.choose(provider_id)
 
     def look_again(self) -> None:
-        """Show what another may have changed: the providers there are, and how they stand."""
+        """Update the list of providers and their states after a change elsewhere."""
         there = [status.config.id for status in self._engine.providers()]
         pages = [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
         if sorted(page.provider_id for page in pages) != sorted(there):
@@ -87,13 +87,13 @@ class ProvidersPage(QWidget):
             self._mark()
 
     def show_keys(self) -> None:
-        """Show what the keyring has answered meanwhile."""
+        """Show the keyring's late answer."""
         for page in self.findChildren(ProviderPage):
             page.show_keys()
         self._mark()
 
     def refresh(self) -> None:
-        """Show the providers there are now."""
+        """Read the providers again."""
         busy: dict[str, ProviderPage] = {}
         while self._pages.count():
             page = self._pages.widget(0)
@@ -106,7 +106,7 @@ class ProvidersPage(QWidget):
         self.list.clear()
         for status in self._engine.providers():
             self.list.add_row(status.config.id, status.label, "")
-            # What a page waits for comes to its end, and finds it still there.
+            # Keep a page that awaits a result, so that it can show it.
             known = status.config.id in busy
             self._pages.addWidget(busy.pop(status.config.id) if known else self._new_page(status))
         for page in busy.values():
@@ -122,14 +122,14 @@ class ProvidersPage(QWidget):
         return page
 
     def _mark(self) -> None:
-        """Say of each provider how it stands."""
+        """Show the state of each provider."""
         for row, status in enumerate(self._engine.providers()):
             if row < self.list.count():
                 state = self._language(f"provider.{status.problem or 'ready'}")
                 self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
 
     async def _find(self) -> None:
-        """Offer the servers that run on this computer and are none of the providers yet."""
+        """Offer the servers found on this computer that are no providers yet."""
         self._found = await self._engine.connections.offers()
         self.offers.show_servers(self._found)
 
@@ -167,7 +167,7 @@ class ProvidersPage(QWidget):
         row = self.list.currentRow()
         self.refresh()
         self.list.setCurrentRow(min(row, self.list.count() - 1))
-        # The button that was pressed is gone.
+        # The button that had the focus is gone.
         self.list.setFocus()
 
     def _on_changed(self) -> None:

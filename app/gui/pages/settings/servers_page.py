@@ -1,4 +1,4 @@
-"""The MCP servers in the settings: their state, what exactly each runs, and what it may."""
+"""MCP servers in the settings: their states, commands or addresses, tools and permission."""
 
 from collections.abc import Awaitable
 from dataclasses import replace
@@ -28,9 +28,9 @@ TOOLS_SHOWN = 12
 
 
 class ServersPage(QWidget):
-    """Lists the servers and shows one of them; `refresh` shows them as they are now.
+    """Lists the servers and shows the chosen one; `refresh` reads them again.
 
-    Signal: undo_offered(text, undo) when one was removed; `undo` brings it back, and says whether for good.
+    Signal: undo_offered(text, undo) after a removal; `undo` restores it and returns whether its secrets were saved.
     """
 
     undo_offered = Signal(str, object)
@@ -70,13 +70,13 @@ class ServersPage(QWidget):
         self.refresh()
 
     def leave(self) -> None:
-        """Stop listening: the dialog is closing, whatever is still under way."""
+        """Stop listening to events: the dialog is closing."""
         if not self._gone:
             self._gone = True
             self._unsubscribe()
 
     def refresh(self) -> None:
-        """Show the servers and their state as they are now."""
+        """Read the servers and their states again."""
         if self._gone:
             return
         statuses, words = self._engine.servers(), self._language
@@ -124,7 +124,7 @@ class ServersPage(QWidget):
         )
 
     def _show(self) -> None:
-        """Show the server that is chosen in the list."""
+        """Show the chosen server."""
         words, name = self._language, self.list.chosen()
         statuses = [one for one in self._engine.servers() if one.server.name == name]
         self._status = status = statuses[0] if statuses else None
@@ -154,7 +154,7 @@ class ServersPage(QWidget):
             self._tasks.start(f"restart server {server}", self._do(self._engine.restart_server(server)))
 
     async def _do(self, work: Awaitable[object]) -> bool:
-        """Await a change of the engine's, say what went wrong, and show the servers as they are then."""
+        """Await a change, show an error if it fails, and read the servers again; return whether it succeeded."""
         try:
             kept = await work
         except MootError as error:
@@ -172,7 +172,7 @@ class ServersPage(QWidget):
             self.result.setText(text)
 
     async def _keep(self, *servers: McpServer) -> bool:
-        """Save these in place of those of their names, and all others as they are."""
+        """Save servers, replacing those with the same names."""
         fresh = {server.name: server for server in servers}
         kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers()]
         return await self._engine.save_servers((*kept, *fresh.values()))
@@ -217,7 +217,7 @@ class ServersPage(QWidget):
     async def _switch(self, server: McpServer) -> bool:
         kept = await self._keep(server)
         if not server.disabled:
-            # One that has been allowed before connects, so that it is seen to work.
+            # Connect a server that was allowed before, so that its state is shown.
             await self._engine.attach((server.name,))
         return kept
 

@@ -1,6 +1,6 @@
-"""The settings: a page for each thing there is to set up, and a search over all of them.
+"""The settings dialog: a list of pages, and a search over all of them.
 
-A page is made when it is first shown; what is chosen on it counts at once.
+A page is created when it is first shown; changes take effect at once.
 """
 
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ from app.gui.widgets.search import SearchBox
 from app.gui.widgets.toast import Toast, Toasts
 from app.gui.widgets.wording import named, say
 
-# Every page with its icon, in the order of the list.
+# The pages with their icons, in order.
 PAGES = {
     "providers": "plug",
     "models": "cpu",
@@ -52,22 +52,22 @@ PAGES = {
     "privacy": "lock",
     "about": "info",
 }
-# The pages whose rows can be gone to, and be made as they were at first.
+# Pages with rows that can be focused and reset.
 RowPage = LimitsPage | SettingsRows | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
-FRAME = QSize(40, 40)  # what is left of the window around the dialog
-# Takes back what was removed; false where a key came back for this run only.
+FRAME = QSize(40, 40)  # space between dialog and window, in pixels
+# Restores what was removed; returns False if a key is restored for this run only.
 Undo = Callable[[], Awaitable[bool]]
 PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class SettingsDialog(QDialog):
-    """Shows the settings; `settings` returns those that count now.
+    """Shows the settings; `settings` returns the current ones.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
-    partner_requested(kind, id) for an assistant, group or workflow that is to be edited ("" for a new one),
-    undo_left(text, what takes it back) for each undo that is still offered when the dialog closes.
+    partner_requested(kind, id) to edit an assistant, group or workflow ("" to create one),
+    undo_left(text, undo) for each undo that is still offered when the dialog closes.
     """
 
     providers_changed = Signal()
@@ -123,7 +123,7 @@ class SettingsDialog(QDialog):
         self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
     def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
-        """Go to a page of `PAGES`, and there to a provider or a setting."""
+        """Show a page of `PAGES`, and there a provider or a setting."""
         self.search.clear()
         self.pages.setCurrentRow(list(PAGES).index(page))
         if provider_id:
@@ -133,20 +133,20 @@ class SettingsDialog(QDialog):
         self._go_to(page, row)
 
     def page(self, page: str) -> QWidget:
-        """Return a page of `PAGES`, made now where it has not been shown yet."""
+        """Return a page of `PAGES`; create it if needed."""
         if page not in self._made:
             self._made[page], holder = self._make(page)
             self._places[page] = self._stack.addWidget(holder)
         return self._made[page]
 
     def provider_page(self) -> ProviderPage:
-        """Return the page of the provider that is shown."""
+        """Return the page of the provider shown."""
         providers = self.page("providers")
         assert isinstance(providers, ProvidersPage)
         return providers.page()
 
     def offer_undo(self, text: str, undo: Undo) -> None:
-        """Say that something is gone, and offer to bring it back; also after the dialog was closed."""
+        """Show a toast with an undo for a removal; it stays available after the dialog closes."""
 
         def act() -> None:
             self.tasks.start(f"undo {id(undo)}", self._undo(undo))
@@ -154,7 +154,7 @@ class SettingsDialog(QDialog):
         self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
 
     def show_providers(self) -> None:
-        """Show on every page the providers and models there are now."""
+        """Read the providers and models again on every page."""
         for page in self._made.values():
             if isinstance(page, ProvidersPage):
                 page.look_again()
@@ -162,14 +162,14 @@ class SettingsDialog(QDialog):
                 page.refresh()
 
     def show_keys(self) -> None:
-        """Show what the keyring has answered meanwhile."""
+        """Show the keyring's late answer."""
         if "providers" in self._made:
             providers = self.page("providers")
             assert isinstance(providers, ProvidersPage)
             providers.show_keys()
 
     def show_notice(self, notice: Notice) -> None:
-        """Say here what the keyring has answered late: the window is behind the dialog."""
+        """Show the keyring's late answer here, since the window is behind the dialog."""
         if notice.code.startswith("key_"):
             self._toasts.show_toast(self._language.problem(notice.code, **notice.details))
 
@@ -179,7 +179,7 @@ class SettingsDialog(QDialog):
         self._on_providers_changed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # Enter ends what is written in a box; a dialog would take it for a click on some button.
+        # Enter ends editing in a field; a dialog would take it for a click on the default button.
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.accept()
         else:
@@ -195,11 +195,11 @@ class SettingsDialog(QDialog):
             self._fit()
 
     def _fit(self) -> None:
-        """Let the list be as wide as larger texts need, but leave the pages most of the room."""
+        """Set the width of the list for the text size, within a part of the dialog."""
         self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
-        """Return a new page, and what holds it: most scroll where they do not fit."""
+        """Return a new page, and the widget that holds it: most pages scroll."""
         language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
         match page:
             case "providers":
@@ -224,7 +224,7 @@ class SettingsDialog(QDialog):
             case "data":
                 data = DataPage(language, look, engine, tasks, self._data_dir)
                 data.restored.connect(self._on_providers_changed)
-                # The settings may be others than those the window goes by.
+                # The window has to take over the restored settings.
                 data.restored.connect(lambda: self.settings_chosen.emit({}))
                 self.finished.connect(data.leave)
                 return data, data
@@ -269,7 +269,7 @@ class SettingsDialog(QDialog):
         )
 
     def _list_pages(self) -> None:
-        """List the pages, or what of them has the words that are searched for."""
+        """List the pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
         with QSignalBlocker(self.pages):
             self.pages.clear()
@@ -284,7 +284,7 @@ class SettingsDialog(QDialog):
             self.pages.setCurrentRow(list(PAGES).index(self._shown or "providers"))
 
     def _rows_of(self, page: str) -> list[tuple[str, str]]:
-        """Return the rows of a page that can be gone to: their names, and their words."""
+        """Return the names and texts of a page's rows."""
         words = self._language
         if page == "shortcuts":
             return [(one.name, words(f"palette.{one.name}")) for one in COMMANDS]
@@ -297,13 +297,13 @@ class SettingsDialog(QDialog):
         self.pages.addItem(item)
 
     def _on_found(self) -> None:
-        """Go to the first that was found."""
+        """Show the first result."""
         if self.pages.count():
             self.pages.setCurrentRow(0)
             self._on_item(self.pages.item(0))
 
     def _order_stops(self) -> None:
-        """Let Tab come to Close after what is on the page, which may have been made later."""
+        """Put Close last in the Tab order: the page may have been created later."""
         last = self.previousInFocusChain()
         while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
             last = last.previousInFocusChain()
@@ -345,7 +345,7 @@ class SettingsDialog(QDialog):
         self.partner_requested.emit(kind, partner_id)
 
     def _on_finished(self) -> None:
-        # What a page has begun comes to its end, and then finds the page still there.
+        # Delete the dialog only after its tasks have ended.
         self.setObjectName("settings_dialog_away")
         for toast, undo in self._undos:
             if toast.here:

@@ -25,17 +25,17 @@ ENGINES = ("duckduckgo", "searxng")
 
 
 def settings_of(page: str) -> list[str]:
-    """Return the names of the settings that are chosen on a page, in their order."""
+    """Return the names of the settings of a page, in order."""
     return [name for name, rule in rules().items() if rule.page == page]
 
 
 def defaults_of(page: str) -> dict[str, object]:
-    """Return what the settings of a page are before anything is chosen."""
+    """Return the defaults of the settings of a page."""
     return {one.name: one.default for one in fields(Settings) if one.name in settings_of(page)}
 
 
 class AmountBox(QDoubleSpinBox):
-    """A number with its unit; the wheel scrolls the page, not the number."""
+    """A field for a number with its unit; the mouse wheel scrolls the page instead."""
 
     def __init__(self, rule: Rule, *, whole: bool) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class AmountBox(QDoubleSpinBox):
 
 
 class SettingRow(QWidget):
-    """One setting: its name, a sentence where it needs one, and at the right what it is."""
+    """The row of a setting: name, hint, and a control for its value."""
 
     changed = Signal(str, object)
 
@@ -84,7 +84,7 @@ class SettingRow(QWidget):
         self.retranslate()
 
     def show_value(self, value: object) -> None:
-        """Show what the setting is now."""
+        """Show the value of the setting."""
         self._value = value
         with QSignalBlocker(self.control):
             if isinstance(self.control, TickBox):
@@ -96,12 +96,12 @@ class SettingRow(QWidget):
                 self.control.setValue(float(str(value)))
 
     def take_focus(self) -> None:
-        """Let the setting be chosen with the keyboard."""
+        """Focus the control and scroll to it."""
         self.control.setFocus(Qt.FocusReason.OtherFocusReason)
         bring_into_sight(self)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words, key = self._language, f"setting.{self.name}"
         hint = words(f"{key}.hint") if f"{key}.hint" in words.texts else ""
         self._title.setText(words(key))
@@ -126,7 +126,7 @@ class SettingRow(QWidget):
 class SettingsRows(QFrame):
     """The settings of a page in a card; emits chosen({name: value}) with every change.
 
-    `settings` returns those that count now; `refresh` shows them.
+    `settings` returns the current settings; `refresh` shows them.
     """
 
     chosen = Signal(object)
@@ -151,12 +151,12 @@ class SettingsRows(QFrame):
         language.changed.connect(self.retranslate)
 
     def refresh(self) -> None:
-        """Show the settings as they are now."""
+        """Show the current settings."""
         for name, row in self.rows.items():
             row.show_value(getattr(self._settings(), name))
 
     def reset(self) -> dict[str, object]:
-        """Make every setting here what it was at first, and return what each was that differed."""
+        """Reset the page to the defaults; return the previous values of the settings that changed."""
         before = {
             name: getattr(self._settings(), name)
             for name, value in defaults_of(self._page).items()
@@ -167,17 +167,17 @@ class SettingsRows(QFrame):
         return before
 
     def take_focus(self, name: str) -> None:
-        """Go to a setting."""
+        """Focus a setting."""
         self.rows[name].take_focus()
 
     def choose(self, values: dict[str, object]) -> None:
-        """Make settings what they are to be, and show it."""
+        """Set and show settings."""
         for name, value in values.items():
             self.rows[name].show_value(value)
         self.chosen.emit(values)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         for row in self.rows.values():
             row.retranslate()
 
@@ -218,7 +218,7 @@ class LimitsPage(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the settings as they are now."""
+        """Show the current settings."""
         engine = self._settings().search_engine
         own = engine.startswith("http")
         self.address.setText(engine if own else "")
@@ -229,7 +229,7 @@ class LimitsPage(QWidget):
         self.engine.setCurrentIndex(1 if own else 0)
 
     def reset(self) -> dict[str, object]:
-        """Make everything here what it was at first, and return what each was that differed."""
+        """Reset the page to the defaults; return the previous values of the settings that changed."""
         before = self.rows.reset()
         if self._settings().search_engine != Settings().search_engine:
             before["search_engine"] = self._settings().search_engine
@@ -237,16 +237,16 @@ class LimitsPage(QWidget):
         return before
 
     def choose(self, values: dict[str, object]) -> None:
-        """Make settings what they are to be, and show it."""
+        """Set and show settings."""
         self.chosen.emit(values)
         self.refresh()
 
     def take_focus(self, name: str) -> None:
-        """Go to a setting."""
+        """Focus a setting."""
         self.rows.take_focus(name)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words, row = self._language, max(0, self.engine.currentIndex())
         self.engine.clear()
         for name in ENGINES:

@@ -1,4 +1,4 @@
-"""The shortcuts in the settings: every command with its keys, which can be others."""
+"""Shortcuts in the settings: every command with its keys, which can be changed."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_h
 from app.gui.widgets.wording import say
 
 KEYS_WIDTH = 150
-# What a text box needs for itself, whatever else these keys would do.
+# Keys a text box needs for itself.
 WRITING = (
     QKeySequence.StandardKey.Copy,
     QKeySequence.StandardKey.Cut,
@@ -26,9 +26,9 @@ WRITING = (
     QKeySequence.StandardKey.Undo,
     QKeySequence.StandardKey.Redo,
 )
-# Other keys than these write something, or mean something to what has the focus.
+# All other keys write text, or have a meaning for the focused widget.
 COMMANDING = re.compile(r"(Ctrl|Alt|Meta)\+|^(Shift\+)?F\d+$")
-# The same everywhere: the keys, and `keys.<name>`.
+# Keys that cannot be changed, with the <name> of their text `keys.<name>`.
 FIXED = (
     ("Return", "send"),
     ("Shift+Return", "line"),
@@ -40,7 +40,7 @@ FIXED = (
 
 
 class KeysBox(QKeySequenceEdit):
-    """Takes down one combination of keys; Escape leaves, Backspace takes the keys away."""
+    """Records one key combination; Escape cancels, Backspace removes the keys."""
 
     given = Signal(str)
     left = Signal()
@@ -65,7 +65,7 @@ class KeysBox(QKeySequenceEdit):
 
 
 class ShortcutRow(QWidget):
-    """A command and its keys; emits given(name, keys) with others."""
+    """The row of a command; emits given(name, keys) with new keys."""
 
     given = Signal(str, str)
 
@@ -94,7 +94,7 @@ class ShortcutRow(QWidget):
         self.box.editingFinished.connect(self.leave)
 
     def show_keys(self, words: Language, keys: str, *, first: bool) -> None:
-        """Show the keys of now; `first` where they are those the command has from the beginning."""
+        """Show the keys; `first` if they are the defaults."""
         title = words(f"palette.{self.name}")
         self._title.setText(title)
         self.keys.setText(written(keys) or words("keys.none"))
@@ -105,11 +105,11 @@ class ShortcutRow(QWidget):
         self.reset.setVisible(not first)
 
     def say(self, text: str) -> None:
-        """Say why keys were not taken."""
+        """Show why keys were refused."""
         show_or_hide(self.problem, text)
 
     def leave(self) -> None:
-        """Show the keys again in place of the box."""
+        """End recording, and show the keys again."""
         if self._both.currentWidget() is self.box:
             had_focus = self.box.hasFocus()
             self._both.setCurrentWidget(self.keys)
@@ -152,19 +152,19 @@ class ShortcutsPage(QWidget):
         self.retranslate()
 
     def refresh(self) -> None:
-        """Show the keys as they are now."""
+        """Show the current keys."""
         self._keys = chosen_keys(self._settings().shortcuts)
         self.retranslate()
 
     def reset(self) -> dict[str, object]:
-        """Give every command its first keys, and return what was chosen before."""
+        """Reset all keys to the defaults; return the previous choice."""
         before = self._settings().shortcuts
         if before:
             self.choose({"shortcuts": ()})
         return {"shortcuts": before} if before else {}
 
     def choose(self, values: dict[str, object]) -> None:
-        """Make the shortcuts what they are to be, and show it."""
+        """Set and show the shortcuts."""
         lines = values["shortcuts"]
         assert isinstance(lines, tuple)
         self._keys = chosen_keys(lines)
@@ -174,12 +174,12 @@ class ShortcutsPage(QWidget):
         self.chosen.emit(values)
 
     def take_focus(self, name: str) -> None:
-        """Go to a command."""
+        """Focus a command."""
         self.rows[name].keys.setFocus(Qt.FocusReason.OtherFocusReason)
         bring_into_sight(self.rows[name])
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words = self._language
         for one in COMMANDS:
             keys = self._keys[one.name]
@@ -204,7 +204,7 @@ class ShortcutsPage(QWidget):
         self.rows[name].keys.setFocus()
 
     def _problem(self, name: str, keys: str) -> str:
-        """Return why a command cannot have these keys, "" where it can."""
+        """Return why a command cannot have these keys, "" if it can."""
         words, wanted = self._language, QKeySequence(keys, PORTABLE)
         if not keys:
             return ""

@@ -28,7 +28,7 @@ LIMIT = "max_month_usd"
 
 
 class UsageTable(QWidget):
-    """A title over lines of name, tokens and money; hidden while there is nothing."""
+    """A title over lines of name, tokens and cost; hidden if empty."""
 
     def __init__(self, language: Language) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class UsageTable(QWidget):
         self._column = vbox(self._title, self._card, inside=self, spacing=6)
 
     def show_rows(self, title: str, rows: Sequence[tuple[str, Total]]) -> None:
-        """Show these lines; of many the last ones in one."""
+        """Show these lines; of too many, the last ones are summed up in one."""
         words = self._language
         shown = list(rows)
         if len(shown) > MOST_ROWS:
@@ -71,7 +71,7 @@ class UsageTable(QWidget):
 
 
 class UsagePage(QWidget):
-    """Shows a month and the limit of one; emits chosen({setting: value}) with what was chosen."""
+    """Shows the usage of a month and the limit per month; emits chosen({setting: value})."""
 
     chosen = Signal(object)
 
@@ -100,13 +100,13 @@ class UsagePage(QWidget):
         self.retranslate()
 
     def refresh(self) -> None:
-        """Show the months and the limit as they are now."""
+        """Read the months and the limit again."""
         self._limit_usd = self._engine.settings().max_month_usd
         self.limit.refresh()
         self._load_month()
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         self.limit.retranslate()
         self._fill_months()
         self._show_report()
@@ -149,7 +149,7 @@ class UsagePage(QWidget):
         self._show_report()
 
     async def _told(self, work: Coroutine[object, object, None]) -> None:
-        """Do something and say on the page what went wrong with it."""
+        """Await work, and show an error on the page if it fails."""
         self._problem.hide()
         try:
             await work
@@ -241,10 +241,10 @@ class UsagePage(QWidget):
         dialog.open()
 
     async def write(self, path: Path, month: str) -> None:
-        """Write a month's calls as a table. Raises MootError."""
+        """Write a month's calls to a CSV file. Raises MootError."""
         text = await self._engine.usage.csv(month)
         try:
-            # With the mark by which a spreadsheet knows that it is UTF-8.
+            # With a byte order mark, by which spreadsheets recognise UTF-8.
             await asyncio.to_thread(save_whole, path, text.encode("utf-8-sig"))
         except OSError as error:
             raise MootError("export_failed", name=path.name, detail=error.strerror or str(error)) from error

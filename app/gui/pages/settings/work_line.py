@@ -1,4 +1,4 @@
-"""What a page says at its foot of the work it has begun; used by the data in the settings."""
+"""The line at the foot of a page that shows the progress of its work; used by Data in the settings."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -16,7 +16,7 @@ BEAT_MS = 1_000
 
 
 class WorkLine(QWidget):
-    """How far the work is and for how long it goes on, and Cancel where stopping half-way is safe."""
+    """Shows progress and elapsed time, and Cancel if the work can be stopped."""
 
     def __init__(self, words: Language, name: str) -> None:
         """`name` begins the object names of its parts."""
@@ -34,7 +34,7 @@ class WorkLine(QWidget):
         hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
-        """Say that work is under way, of so many parts where that is known; `cancel` ends it."""
+        """Show that work has begun, of `total` parts if known; `cancel` is called to stop it."""
         self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
         self._dress("hint")
         self._cancel.setText(self._words("dialog.cancel"))
@@ -43,13 +43,13 @@ class WorkLine(QWidget):
         self._show()
 
     def show_count(self, done: int, total: int) -> None:
-        """Say how far the work is."""
+        """Show the progress."""
         if self._beat.isActive():
             self._count = (done, total)
             self._show()
 
     def say(self, text: str, kind: str = "hint") -> None:
-        """Say something else, an `error` in its colour: nothing is under way any more."""
+        """Show a text when the work has ended; `kind` is hint or error."""
         self._beat.stop()
         self._on_cancel = None
         self._cancel.hide()

@@ -1,1 +1,1 @@
-"""The debate panel: Setup, Discussion, History."""
+"""The panel of debates: Setup, Discussion (with controls, verdict and buttons), History."""

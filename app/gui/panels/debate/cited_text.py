@@ -1,4 +1,4 @@
-"""Sentences of a verdict, each followed by small buttons that lead to the messages it rests on."""
+"""Sentences of a verdict, each followed by small buttons for the messages it cites."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Cite = tuple[str, str]
 
 
 class CitedText(WrappedText):
-    """Plain sentences that run on, or a list of them; emits `cite_requested` with a message's id."""
+    """Sentences as running text or as a list; emits `cite_requested` with a message's id."""
 
     LINE_HEIGHT = 1.55
 
@@ -32,16 +32,16 @@ class CitedText(WrappedText):
         self._buttons: list[list[Button]] = []
 
     def text(self) -> str:
-        """Return the sentences without what they rest on."""
+        """Return the sentences without the citations."""
         return " ".join(point.text for point in self._points)
 
     @property
     def stops(self) -> list[Button]:
-        """The buttons, in the order they are read."""
+        """The buttons in reading order, for Tab."""
         return [cite for row in self._buttons for cite in row]
 
     def show_points(self, points: Sequence[Point], cite: Callable[[str], Cite | None]) -> None:
-        """Show sentences; `cite` says how a message is cited, None for one that is not there."""
+        """Show sentences; `cite` returns the label of a message by its id, None for a missing message."""
         for row in self._buttons:
             for old in row:
                 old.hide()
@@ -74,7 +74,7 @@ class CitedText(WrappedText):
         made.setParent(self)
         made.ensurePolished()
         metrics = QFontMetrics(made.font())
-        # A single & would be a shortcut's mark.
+        # A single & would mark a shortcut.
         shown = metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, WIDEST_CITE)
         made.setText(shown.replace("&", "&&"))
         made.setAccessibleName(words[1])
@@ -89,7 +89,7 @@ class CitedText(WrappedText):
         super()._place()
 
     def _arrange(self, width: int) -> tuple[list[QTextLayout], int, list[tuple[Button, QRect]]]:
-        """Break the lines at a width; return them, their height, and where the buttons are."""
+        """Break the lines at a width; return the layouts, their height, and the rectangles of the buttons."""
         self.ensurePolished()
         indent = INDENT if self._listed else 0
         layouts: list[QTextLayout] = []
@@ -116,5 +116,5 @@ class CitedText(WrappedText):
         return layouts, math.ceil(y + height) if self._points else 0, placed
 
     def _fits(self, text: str, room: float) -> bool:
-        """Say whether at least the first word fits in what is left of a line."""
+        """Return whether at least the first word fits into the rest of a line."""
         return QFontMetricsF(self.font()).horizontalAdvance(text.split(" ", 1)[0]) <= room

@@ -1,4 +1,4 @@
-"""Rows of buttons under a debate: what to do about a turn that holds it up, and what to do after its end."""
+"""Rows of buttons of a debate: for a turn that holds it up, and for a debate that has ended."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +22,7 @@ FIRST_WORDS = 48
 
 
 class HeldTurnBar(FlowBox):
-    """Buttons below the text that says what holds a debate up; `left_out` carries a participant's id."""
+    """Buttons for a turn that holds a debate up: retry, skip, or continue without a participant (`left_out`)."""
 
     retried = Signal()
     skipped = Signal()
@@ -42,7 +42,7 @@ class HeldTurnBar(FlowBox):
         self._retranslate()
 
     def offer(self, participants: Sequence[tuple[str, str]]) -> None:
-        """Offer to go on without these participants, by id and name."""
+        """Offer to continue without these participants, given as (id, name)."""
         if tuple(participants) == self._offered:
             return
         self._offered = tuple(participants)
@@ -69,7 +69,7 @@ class HeldTurnBar(FlowBox):
 
 
 class AfterBar(QWidget):
-    """The buttons under a debate that is over; what has no room is in the menu at the end.
+    """The buttons under a debate that has ended; what does not fit is in the menu at the end.
 
     Signals: turns_wanted() before a turn is chosen, fork_requested(message id), again_requested(),
     new_requested(), export_requested(format).
@@ -106,7 +106,7 @@ class AfterBar(QWidget):
         self._retranslate()
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
-        """Let the user choose the turn that another debate goes on from."""
+        """Open a menu of turns from which another debate can start."""
         menu = self._menu("fork_menu")
         for turn in turns:
             words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
@@ -123,7 +123,7 @@ class AfterBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave the export to the menu where there is no room for its button."""
+        """Move the export into the menu if its button does not fit."""
         buttons = (self._fork, self._again, self._export, self._more)
         needed = sum(one.sizeHint().width() for one in buttons) + 8 * len(buttons)
         self._export.setVisible(needed <= self.width())
@@ -149,7 +149,7 @@ class AfterBar(QWidget):
         return menu
 
     def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:
-        """Open a menu above a button: under it the window ends."""
+        """Open a menu above a button, which is at the bottom of the window."""
         menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
 
     def _retranslate(self) -> None:

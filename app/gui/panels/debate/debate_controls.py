@@ -1,4 +1,4 @@
-"""A debate's head: title, round and status, Pause, Resume and Stop, cost, and what holds it up."""
+"""The controls of a debate: title, round, status and cost, Pause, Resume and Stop, and a banner with problems."""
 
 import math
 import time
@@ -29,7 +29,7 @@ DISCUSSION, VERDICT = "discussion", "verdict"
 
 
 class DebateControls(QFrame):
-    """Shows where a debate stands; emits what shall happen to it."""
+    """Shows the state of a debate; emits the user's requests."""
 
     pause_requested = Signal()
     resume_requested = Signal()
@@ -42,7 +42,7 @@ class DebateControls(QFrame):
     def __init__(
         self, language: Language, look: Look, *, prefix: str, headed: bool, parent: QWidget | None = None
     ) -> None:
-        """`headed` shows title, status and cost too; a page under the top bar has them there."""
+        """`headed` also shows title, status and cost, which a page under the top bar has there."""
         super().__init__(parent)
         self._headed = headed
         self._language = language
@@ -88,13 +88,13 @@ class DebateControls(QFrame):
     def show_session(
         self, session: DebateSession, spending: Spending, *, read_only: bool, damaged: int
     ) -> None:
-        """Show another debate, or the same with its data read anew."""
+        """Show another debate, or the same one reloaded."""
         self._spending, self._read_only, self._damaged = spending, read_only, damaged
         self._retry = None
         self.show_change(session)
 
     def show_change(self, session: DebateSession) -> None:
-        """Show the debate as it is now."""
+        """Show a debate after a change."""
         self._session = session
         if session.status != Status.RUNNING:
             self._retry = None
@@ -102,37 +102,37 @@ class DebateControls(QFrame):
         self.refresh()
 
     def show_facts(self, text: str) -> None:
-        """Say of a debate that is over who took part, how long it was and what it cost."""
+        """Show the facts of a debate that has ended: participants, length and cost."""
         self._facts.setText(text)
 
     def show_side(self, side: str, *, offered: bool) -> None:
-        """Mark which side is shown, `discussion` or `verdict`; `offered` says whether one can choose."""
+        """Mark the side shown, `discussion` or `verdict`; `offered` says whether the user can choose."""
         with QSignalBlocker(self._side):
             self._side.set_value(self._sides[side == VERDICT])
         self._side.setVisible(offered)
 
     def take_focus(self) -> None:
-        """Put the focus on the side that is shown."""
+        """Focus the button of the side shown."""
         next(one for one in self._side.findChildren(Button) if one.isChecked()).setFocus()
 
     def show_retry(self, event: RetryScheduled) -> None:
-        """Count down to the next try of a turn that failed."""
+        """Count down to the next try of a failed turn."""
         self._retry, self._retry_at = event, time.monotonic() + event.seconds
         self.refresh()
 
     def show_held_up(self, participants: Sequence[Participant]) -> None:
-        """Take note of whose turns hold a paused debate up, where it could go on without them."""
+        """Set the participants that hold a paused debate up and that it could continue without."""
         self._holds_up = tuple((one.id, one.name) for one in participants)
         self._show_ways()
 
     def end_retry(self) -> None:
-        """Stop counting down: the turn goes on."""
+        """Stop the countdown: the turn continues."""
         if self._retry is not None:
             self._retry = None
             self.refresh()
 
     def refresh(self) -> None:
-        """Draw every word and state anew."""
+        """Show every text and state again."""
         session, words = self._session, self._language
         if session is None:
             return
@@ -146,10 +146,10 @@ class DebateControls(QFrame):
             self._title.setText(session.title)
             at = words("discussion.round", round=shown_round, rounds=debate.rounds)
             self._round.set_text("" if ended else at, "accent")
-            # What runs and what is paused already says so: by its round, by the line below.
+            # The round, or the line below, already says that the debate is running or paused.
             self._status.set_text("" if session.status in (Status.RUNNING, Status.PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
-        # The line below says so while it is pausing, and the button's longer words need the room.
+        # While pausing, the line below says so, and the button's longer text needs the room.
         self._doing.set_text("" if self._pausing else self._doing_of(session))
         self._facts.setVisible(ended)
         for cost in (self._cost, self._facts):
@@ -177,7 +177,7 @@ class DebateControls(QFrame):
             self._countdown.start()
 
     def _show_ways(self) -> None:
-        """Offer the ways on where a turn waits for its provider, or has paused the debate."""
+        """Show the buttons of a held turn if a turn waits for its provider or has paused the debate."""
         session = self._session
         if session is None:
             return
@@ -192,7 +192,7 @@ class DebateControls(QFrame):
         self.held.offer(names if due else ())
         self.held.setVisible(due)
         if focused and not due:
-            # Else the focus would jump to whatever comes next, and a key press would use it.
+            # Otherwise the focus would jump to the next button, and a key press would trigger it.
             (self.resume if self.resume.isVisibleTo(self) else self.pause).setFocus()
 
     def event(self, event: QEvent) -> bool:
@@ -201,7 +201,7 @@ class DebateControls(QFrame):
         return super().event(event)
 
     def _fit(self) -> None:
-        """Leave the cost out where there is no room for it beside what is done."""
+        """Shorten or hide the cost if it does not fit beside the buttons."""
         if self._session is None or not self._headed:
             return
         buttons = (self.pause, self.resume, self.stop)
@@ -215,7 +215,7 @@ class DebateControls(QFrame):
         self._cost.setVisible(due and short <= room)
 
     def _exchange(self, one: QWidget, one_shown: bool, other: QWidget, other_shown: bool) -> None:
-        """Show one or the other; the focus goes with it, or it would land on Stop and a key end the debate."""
+        """Show one widget or the other, and move the focus with it: on Stop a key press would end the debate."""
         focused = one.hasFocus() or other.hasFocus()
         for widget, shown in sorted(((one, one_shown), (other, other_shown)), key=lambda pair: not pair[1]):
             widget.setVisible(shown)
@@ -223,7 +223,7 @@ class DebateControls(QFrame):
                 widget.setFocus()
 
     def _doing_of(self, session: DebateSession) -> str:
-        """Return what is done while nobody speaks, where ballots are cast or the verdict is made."""
+        """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
         if session.status != Status.RUNNING or not session.debate.polls:
             return ""
         if round_to_poll(session.debate) is not None:

@@ -1,4 +1,4 @@
-"""The debate's panel: Setup, Discussion and History side by side as tabs (row D1)."""
+"""The panel of debates, with the tabs Setup, Discussion and History."""
 
 from PySide6.QtCore import Signal
 
@@ -16,7 +16,7 @@ SETUP, DISCUSSION, HISTORY = range(3)
 
 
 class DebatePanel(RightPanel):
-    """The three views of a debate; emits `widen_requested` with the session to show in the main area."""
+    """The three views of debates; emits `widen_requested` with the session to show in the main area."""
 
     widen_requested = Signal(str)
 
@@ -50,16 +50,16 @@ class DebatePanel(RightPanel):
         self.discussion.setup_requested.connect(self.show_setup)
 
     def show_setup(self, topic: str = "") -> None:
-        """Go to Setup, with a topic when one is given."""
+        """Show Setup, with a topic if given."""
         if topic:
             self.setup.set_topic(topic)
         self.tabs.choose(SETUP)
         self.setup.topic.setFocus()
 
     def show_discussion(self) -> None:
-        """Go to the debate that is open."""
+        """Show the debate that is open."""
         self.tabs.choose(DISCUSSION)
 
     def refresh_buttons(self) -> None:
-        """Offer the main area while a debate is open in Discussion."""
+        """Show the button for the main area while Discussion shows a debate."""
         self._widen.setVisible(self.tabs.current() == DISCUSSION and bool(self.discussion.session_id))

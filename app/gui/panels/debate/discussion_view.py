@@ -1,6 +1,6 @@
-"""A debate: its controls, its transcript with the box to step in, and what comes of it.
+"""The view of a debate: controls, transcript with a composer to step in, and the verdict.
 
-The panel shows it narrow; the main area shows the same, wide, for the session of the side bar.
+The right panel shows it narrow, the main area wide.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from app.gui.widgets.wording import say
 
 
 class DiscussionView(ConversationView):
-    """Shows one debate, or how to get one; every request carries the session's id."""
+    """Shows a debate, or how to start one; every request carries the session's id."""
 
     KIND = DebateSession
 
@@ -54,7 +54,7 @@ class DiscussionView(ConversationView):
     def __init__(
         self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
     ) -> None:
-        """`names` are the object names of transcript, box and send button; `prefix` is the controls'."""
+        """`names` are the object names of transcript, box and send button; `prefix` begins those of the controls."""
         box = TextBox(longest=MAX_SAY)
         composer = Composer(look, box_name=names[1], button_name=names[2], box=box)
         super().__init__(language, look, composer, layout=COMPACT if compact else WIDE, names=names)
@@ -70,7 +70,7 @@ class DiscussionView(ConversationView):
         self.after = AfterBar(language, look, prefix=prefix)
         self._said: dict[str, Message] = {}
         self._side = DISCUSSION
-        # Whose turn has begun without a word so far, and what is waited for beside the model.
+        # The turn that has begun but has no text yet, and what it waits for besides the model.
         self._turn: TurnStarted | None = None
         self._waits = ""
         self._lay_out(compact)
@@ -119,7 +119,7 @@ class DiscussionView(ConversationView):
         elif self._turn is not None and (before is None or before.reason != session.reason):
             self._show_speaking(self._turn)
         new = _has_verdict(session) and (before is None or not _has_verdict(before))
-        # Whoever reads in the middle stays there; who saw it end sees what came of it.
+        # Keep the scroll position of somebody who reads; show the verdict to somebody who follows the end.
         if new and self.transcript.following:
             self._side = VERDICT
         self._show_outcome(session)
@@ -156,7 +156,7 @@ class DiscussionView(ConversationView):
             super().take_focus()
 
     def _show_speaking(self, event: TurnStarted) -> None:
-        """Show who is about to speak, and whether the assistant has to be free for it first."""
+        """Show who speaks next, and whether the turn waits for a busy assistant."""
         busy = self._session is not None and self._session.reason == Reason.BUSY
         words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
         self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
@@ -167,7 +167,7 @@ class DiscussionView(ConversationView):
             self._show_outcome(self._session)
 
     def _show_outcome(self, session: DebateSession) -> None:
-        """Show what came of a debate beside what was said in it, where it has ended or somebody has voted."""
+        """Show the verdict side if the debate has ended or somebody has voted, and the controls that belong to it."""
         debate = session.debate
         ended = session.status in ENDED
         offered = ended or (session.status == Status.PAUSED and bool(debate.ballots))
@@ -180,7 +180,7 @@ class DiscussionView(ConversationView):
         self._show_composer()
 
     def _facts(self, session: DebateSession) -> str:
-        """Return who took part, how long it was and what it cost, in one line."""
+        """Return participants, length and cost in one line."""
         words = self._language
         turns = [one for one in self._said.values() if one.author.kind == PARTICIPANT]
         facts = [
@@ -208,7 +208,7 @@ class DiscussionView(ConversationView):
         ended = self._session is not None and self._session.status in ENDED
         words = self._language
         if ended and self.composer.box.hasFocus():
-            # Else the focus would jump to whatever button comes next, and a key press would use it.
+            # Otherwise the focus would jump to the next button, and a key press would trigger it.
             self.transcript.setFocus()
         self.composer.box.setEnabled(not ended)
         self.composer.setVisible(not ended and not self._read_only and self._side == DISCUSSION)
@@ -275,7 +275,7 @@ class DiscussionView(ConversationView):
         self._language.changed.connect(self._retranslate)
 
     def _on_cite(self, message_id: str) -> None:
-        """Show the message that a sentence of the verdict rests on."""
+        """Show the message that a sentence of the verdict cites."""
         self._show_side(DISCUSSION)
         self.transcript.point_out(message_id)
         self.transcript.setFocus()

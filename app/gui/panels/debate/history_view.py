@@ -1,4 +1,4 @@
-"""History: every debate with its state, to be opened, continued or deleted (row D10)."""
+"""History: a searchable list of all debates, to open, resume or delete them."""
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -46,7 +46,7 @@ LEAST_DETAIL = 40
 
 
 class DebateRows(QAbstractListModel):
-    """The debates that match the search, newest first."""
+    """The model of the list: debates that match the search, newest first."""
 
     def __init__(self, language: Language, parent: QWidget) -> None:
         super().__init__(parent)
@@ -77,10 +77,10 @@ class DebateRows(QAbstractListModel):
 
 
 class DebateCardDelegate(QStyledItemDelegate):
-    """Paints a debate as a card: title, state, speakers, mode and rounds, day."""
+    """Paints a debate as a card: title, status, speakers, mode, rounds and day."""
 
     def __init__(self, language: Language, look: Look, actions: "CardActions", parent: QWidget) -> None:
-        """`actions` lie before the day on the card under the mouse or with the focus."""
+        """`actions` lie before the day, on the card under the mouse or with the focus."""
         super().__init__(parent)
         self._language = language
         self._look = look
@@ -147,7 +147,7 @@ class DebateCardDelegate(QStyledItemDelegate):
 
 
 class CardActions(QFrame):
-    """The buttons laid over the foot of the card under the mouse or with the focus, before its day."""
+    """The buttons laid over the card under the mouse or with the focus."""
 
     open_requested = Signal(str)
     continue_requested = Signal(str)
@@ -177,7 +177,7 @@ class CardActions(QFrame):
         self.hide()
 
     def show_for(self, summary: SessionSummary, card: QRect) -> None:
-        """Lay the buttons over a debate's card."""
+        """Show the buttons on a debate's card."""
         self._session_id = summary.id
         self._continue.setVisible(_continues(summary))
         day = self._language.day_and_time(summary.updated_at)
@@ -201,7 +201,7 @@ class CardActions(QFrame):
 
 
 def avatars(summary: SessionSummary, width: int, metrics: QFontMetrics) -> tuple[int, str]:
-    """Return how many speakers have room on a card as initials, and how many more there are ("+2")."""
+    """Return how many speakers fit on a card as initials, and the rest as text, such as "+2"."""
     everybody = len(summary.speakers)
     for count in range(min(everybody, MOST_AVATARS, max(0, width // AVATAR_STEP)), -1, -1):
         more = f"+{everybody - count}" if count < everybody else ""
@@ -215,7 +215,7 @@ def _continues(summary: SessionSummary) -> bool:
 
 
 class HistoryView(QWidget):
-    """Every debate of the data directory; emits what the user wants of one."""
+    """Lists the debates; emits the user's requests."""
 
     open_requested = Signal(str)
     continue_requested = Signal(str)

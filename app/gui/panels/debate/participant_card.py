@@ -1,4 +1,4 @@
-"""One seat in Setup: who may speak, whether they do, as whom, and with which words."""
+"""The card of a participant in Setup: whether it takes part, its name, model, role and system prompt."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ LEAST_CARD = 240
 
 
 class ParticipantCard(QFrame):
-    """A seat with its tick box, name, model, role and prompt; what the user set up outlives what is offered."""
+    """A card with tick box, name, model, role and prompt; the user's changes survive a change of what is offered."""
 
     changed = Signal()
     prompt_requested = Signal()
@@ -41,7 +41,7 @@ class ParticipantCard(QFrame):
         self._roles_shown = False
         self._one_line = True
         self._role_below = False
-        # What the user wants, None while that is what is offered.
+        # Whether the user wants it to take part; None if they did not choose.
         self._wanted: bool | None = None
         self._role_default = BUILT_IN_ROLES[0]
         self._role_chosen = False
@@ -94,7 +94,7 @@ class ParticipantCard(QFrame):
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
-        """What Tab stops at, in order."""
+        """The widgets Tab stops at, in order."""
         return (
             self.tick,
             self._name,
@@ -108,11 +108,11 @@ class ParticipantCard(QFrame):
 
     @property
     def chosen(self) -> bool:
-        """Whether the seat takes part."""
+        """Whether the participant takes part."""
         return self.tick.isChecked()
 
     def show_seat(self, seat: Seat) -> None:
-        """Show the seat as it is offered now; what the user set up stays."""
+        """Show what is offered now, and keep the user's changes."""
         self.seat = seat
         self._participant = replace(seat.participant, system_prompt=self._participant.system_prompt)
         if self._name.text() == self._offered_name != seat.participant.name:
@@ -123,13 +123,13 @@ class ParticipantCard(QFrame):
         self._show_parts()
 
     def participant(self) -> Participant:
-        """Return the participant as set up here."""
+        """Return the participant as set up on the card."""
         role = self._chosen_role() if self._roles_shown else ""
         return replace(self._participant, name=self._name.text().strip(), role=role)
 
     @property
     def draft(self) -> SeatDraft | None:
-        """What the user set up here, None where that is nothing."""
+        """The user's changes, None if there are none."""
         seat, name = self.seat.participant, self._name.text().strip()
         offered = SeatDraft(id=seat.id, provider=seat.provider, model=seat.model)
         draft = replace(
@@ -143,7 +143,7 @@ class ParticipantCard(QFrame):
         return draft if draft != offered else None
 
     def show_draft(self, draft: SeatDraft) -> None:
-        """Show what the user had set up here before."""
+        """Show the user's earlier changes."""
         if draft.name:
             self._name.setText(draft.name)
         if draft.role:
@@ -158,13 +158,13 @@ class ParticipantCard(QFrame):
         self._show_parts()
 
     def set_system_prompt(self, text: str) -> None:
-        """Let `text` replace the generated prompt; empty brings the generated one back."""
+        """Replace the generated prompt by `text`; "" restores the generated one."""
         self._participant = replace(self._participant, system_prompt=text)
         self.retranslate()
         self.changed.emit()
 
     def show_roles(self, shown: bool, default: str) -> None:
-        """Offer roles (in role assignment); `default` is chosen while the user has chosen none."""
+        """Show or hide the roles; `default` is chosen until the user chooses one."""
         self._roles_shown = shown
         if shown and not self._role_chosen and self._role.currentData() == self._role_default:
             self._role.setCurrentIndex(BUILT_IN_ROLES.index(default))
@@ -172,11 +172,11 @@ class ParticipantCard(QFrame):
         self._show_parts()
 
     def set_speaker_index(self, index: int) -> None:
-        """Give the seat the colour of the place it has, or would have, among those who take part."""
+        """Set the colour by the position among the participants that take part."""
         self._avatar.set_speaker(self._name.text(), index, faint=not self.chosen)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words, name = self._language, self._name.text()
         note = words.problem(self.seat.note) if self.seat.note else self._participant.model
         self._model.setText(note)
@@ -202,13 +202,13 @@ class ParticipantCard(QFrame):
         return QSize(LEAST_CARD, super().minimumSizeHint().height())
 
     def line_width(self) -> int:
-        """Return the width at which all of the seat fits in one line."""
+        """Return the width in pixels at which the card fits into one line."""
         model = self._model.sizeHint().width()
         prompt = _width_of(self._prompt) if self._has_prompt else 0
         return self._edges() + self._name_width() + SPACE + model + prompt + self._role_width()
 
     def arrange(self, width: int, *, one_line: bool) -> None:
-        """Stand in one line, or with the model under the name, and the role under both where it must be."""
+        """Lay out in one line, or with the model under the name, and with the role under both if needed."""
         self._one_line = one_line
         room = width - self._edges() - (_width_of(self._prompt_icon) if self._has_prompt else 0)
         name, model = self._name_width(), INDENT + self._model.sizeHint().width()
@@ -219,7 +219,7 @@ class ParticipantCard(QFrame):
         self._show_parts()
 
     def _edges(self) -> int:
-        """Return the width of what is there in any case."""
+        """Return the width in pixels of the margins and the parts that are always shown."""
         shown = [one for one in (self.tick, self._avatar, self._set_up, self._remove) if not one.isHidden()]
         return 2 * EDGE + sum(_width_of(one) for one in shown)
 
@@ -248,7 +248,7 @@ class ParticipantCard(QFrame):
 
     @property
     def _has_prompt(self) -> bool:
-        # The built-in model is too small for a system prompt: it gets a transcript and an opening.
+        # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
         return self.seat.status.ready and self.chosen and self.seat.status.config.kind != EMBEDDED
 
     def _name_width(self) -> int:
@@ -260,7 +260,7 @@ class ParticipantCard(QFrame):
         return self._own.text().strip() if role == OWN else role
 
     def _show_state(self) -> None:
-        """Show whether somebody can sit here, and does."""
+        """Show whether the participant can take part, and does."""
         ready = self.seat.status.ready
         with QSignalBlocker(self.tick):
             self.tick.setChecked(ready and (self.seat.chosen if self._wanted is None else self._wanted))
@@ -305,6 +305,6 @@ class ParticipantCard(QFrame):
 
 
 def _width_of(control: QWidget) -> int:
-    """Return the width of a control in the row, with the space before or after it."""
+    """Return the width of a control in the row in pixels, with the space beside it."""
     control.ensurePolished()
     return max(control.sizeHint().width(), control.minimumWidth()) + SPACE

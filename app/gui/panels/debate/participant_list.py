@@ -16,10 +16,10 @@ from app.gui.widgets.boxes import vbox
 
 
 class SeatList(QWidget):
-    """The cards of all who may speak.
+    """The cards of all participants on offer.
 
-    Signals: changed() when something was set up in a card, rearranged() when cards came or went,
-    prompt_requested(card), set_up_requested(provider id), voice_removed(the seat's draft, its place).
+    Signals: changed() after a change in a card, rearranged() after cards were added or removed,
+    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
     """
 
     changed = Signal()
@@ -39,11 +39,11 @@ class SeatList(QWidget):
 
     @property
     def drafts(self) -> tuple[SeatDraft, ...]:
-        """What the user set up, of each seat where that is anything."""
+        """The user's changes to the participants."""
         return tuple(seat for card in self.cards if (seat := card.draft) is not None)
 
     def show_drafts(self, drafts: Iterable[SeatDraft]) -> None:
-        """Show what was set up before; a seat of a provider that is gone is left out."""
+        """Show what was set up before, without participants whose provider is gone."""
         cards = {card.seat.participant.id: card for card in self.cards}
         for draft in drafts:
             card = self._seat_again(draft) if draft.added else cards.get(draft.id)
@@ -52,11 +52,11 @@ class SeatList(QWidget):
         self.rearranged.emit()
 
     def refresh(self) -> None:
-        """Offer the seats the engine has now; a seat that stays keeps its card and what was set up there."""
+        """Offer the participants the engine has now; keep the cards, and their changes, of those that stay."""
         before = tuple(self.cards)
         known = {card.seat.participant.id: card for card in before}
         statuses = {status.config.id: status for status in self._engine.providers()}
-        # Whoever takes part from the start comes first, whoever has to be set up last.
+        # First those that take part by default, last those that have to be set up.
         seats = sorted(self._engine.debates.seats(), key=lambda one: (not one.status.ready, not one.chosen))
         self.cards.clear()
         for seat in seats:
@@ -77,7 +77,7 @@ class SeatList(QWidget):
         self.rearranged.emit()
 
     def add_voice(self, seat: Seat) -> None:
-        """Seat a model once more, under a name nobody has."""
+        """Add another participant with the same model, under a name nobody has."""
         names = {card.participant().name for card in self.cards}
         base, number = seat.participant.name, 2
         while f"{base} {number}" in names:
@@ -86,7 +86,7 @@ class SeatList(QWidget):
         self.rearranged.emit()
 
     def put_back(self, draft: SeatDraft, place: int) -> None:
-        """Seat a voice again that was removed, where it was."""
+        """Add a removed participant again, at its position."""
         if (card := self._seat_again(draft)) is not None:
             self.cards.remove(card)
             self._put(card, place)
@@ -95,7 +95,7 @@ class SeatList(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
-            # Words or the size of texts have changed.
+            # Texts, or their size, have changed.
             self._arrange()
         return super().event(event)
 
@@ -104,14 +104,14 @@ class SeatList(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Let all stand in one line each, or none."""
+        """Lay out all cards in one line each, or none of them."""
         width = self.width()
         one_line = all(card.line_width() <= width for card in self.cards)
         for card in self.cards:
             card.arrange(width, one_line=one_line)
 
     def _seat_again(self, draft: SeatDraft) -> ParticipantCard | None:
-        """Seat a voice that the user had added, None where nobody offers its model any more."""
+        """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
         seats = sorted((card.seat for card in self.cards), key=lambda one: not one.plain)
         offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
@@ -150,7 +150,7 @@ class SeatList(QWidget):
 
 
 class VoiceMenu(QMenu):
-    """Offers each model of some seats once; emits `chosen` with its seat."""
+    """A menu of models to add as participants; emits `chosen` with the offer."""
 
     chosen = Signal(object)
 
@@ -158,7 +158,7 @@ class VoiceMenu(QMenu):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         models: dict[tuple[str, str], Seat] = {}
-        # A model speaks as itself rather than as an assistant that has it.
+        # Offer a model itself rather than an assistant that uses it.
         for seat in sorted(seats, key=lambda one: not one.plain):
             models.setdefault((seat.participant.provider, seat.participant.model), seat)
         for seat in models.values():

@@ -50,9 +50,9 @@ UNDER_TICK = 28
 
 
 class ContextList(QWidget):
-    """Shows the chosen files and their sizes.
+    """Shows the chosen context files and their sizes, one per line.
 
-    Signals: kept(paths that are left) when one was taken out, files_given(paths) when more were asked for.
+    Signals: kept(remaining paths) after one was removed, files_given(paths) after more were chosen.
     """
 
     kept = Signal(tuple)
@@ -67,7 +67,7 @@ class ContextList(QWidget):
         language.changed.connect(lambda: self.show_paths(self.paths))
 
     def show_paths(self, paths: tuple[str, ...]) -> None:
-        """Show these files instead of those before."""
+        """Replace the files shown."""
         self.paths = paths
         while (item := self._column.takeAt(0)) is not None:
             item.widget().hide()
@@ -76,7 +76,7 @@ class ContextList(QWidget):
             self._column.addWidget(self._line(path))
 
     def ask(self) -> None:
-        """Ask for more files."""
+        """Open a dialog to choose more files."""
         dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -100,10 +100,10 @@ class ContextList(QWidget):
 
 
 class SetupView(QWidget):
-    """Where a debate is set up; emits `start_requested` with the setup and the context's paths.
+    """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
-    `draft_changed` carries a Draft; `prices_wanted` names models whose prices the estimate lacks;
-    `voice_removed` has the seat's draft and its place.
+    `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks;
+    `participant_removed` the draft and the position of a participant.
     """
 
     start_requested = Signal(object, tuple)
@@ -171,14 +171,14 @@ class SetupView(QWidget):
         self._retranslate()
 
     def set_topic(self, topic: str) -> None:
-        """Write the topic of another debate and put the cursor behind it."""
+        """Set the topic and put the cursor at its end."""
         self._seed = None
         self.topic.setPlainText(topic)
         self.topic.moveCursor(self.topic.textCursor().MoveOperation.End)
 
     @property
     def draft(self) -> Draft:
-        """What is set up so far."""
+        """The setup as a draft."""
         setup = SetupDraft(
             mode=self.mode.value(),
             rounds=self.rounds.value(),
@@ -191,7 +191,7 @@ class SetupView(QWidget):
         return Draft(text=self.topic.toPlainText(), setup=setup if setup != SetupDraft() else None)
 
     def show_draft(self, draft: Draft) -> None:
-        """Show what was set up before; a seat of a provider that is gone is left out."""
+        """Show what was set up before, without participants whose provider is gone."""
         setup = draft.setup or SetupDraft()
         self._filling = True
         self.set_topic(draft.text)
@@ -206,17 +206,17 @@ class SetupView(QWidget):
         self._refresh()
 
     def refresh_seats(self) -> None:
-        """Offer the seats the engine has now."""
+        """Offer the participants the engine has now."""
         self.seats.refresh()
 
     def set_context_paths(self, paths: tuple[str, ...]) -> None:
-        """Show the files chosen as the project's context."""
+        """Show the context files of the project."""
         self._files.show_paths(paths)
         self._order_stops()
         self._refresh()
 
     def setup(self) -> DebateSetup:
-        """Return what is set up now, without the texts of the context files."""
+        """Return the setup, without the texts of the context files."""
         return DebateSetup(
             topic=self.topic.text(),
             participants=tuple(card.participant() for card in self._cards if card.chosen),
@@ -229,16 +229,16 @@ class SetupView(QWidget):
         )
 
     def refresh_estimate(self) -> None:
-        """Say anew what the debate will cost: prices have come."""
+        """Show the estimate again, after prices have arrived."""
         self._refresh()
 
     def set_starting(self, starting: bool) -> None:
-        """Show that the debate is being started, so that it is not started twice."""
+        """Disable Start while the debate is being started."""
         self._starting = starting
         self._refresh()
 
     def show_problem(self, text: str) -> None:
-        """Say at the foot why the debate was not started."""
+        """Show why the debate was not started."""
         self._show_estimate(text, "error")
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -304,7 +304,7 @@ class SetupView(QWidget):
         self._language.changed.connect(self._retranslate)
 
     def _order_stops(self) -> None:
-        """Let Tab go from top to bottom; cards and files come and go, so it has to be said anew."""
+        """Set the Tab order from top to bottom; needed again whenever cards or files change."""
         stops: list[QWidget] = [self.topic, self._warning_button, *self.mode.findChildren(Button), self._add]
         for card in self._cards:
             stops += card.stops
@@ -390,7 +390,7 @@ class SetupView(QWidget):
         menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
 
     def add_voice(self, seat: Seat) -> None:
-        """Seat a model once more, under a name nobody has."""
+        """Add another participant with the same model, under a name nobody has."""
         self.seats.add_voice(seat)
 
     def _on_rearranged(self) -> None:

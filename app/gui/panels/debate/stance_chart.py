@@ -1,4 +1,4 @@
-"""Where each one stood: the secret ballots of a debate as lines from round to round. Used by the verdict."""
+"""The chart of a debate's secret ballots: a line for each participant from round to round."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ MARK, MARK_CLOSE, CLOSE = 4.5, 3.0, 24
 APART = 4.0
 MOST_APART = 20.0
 LABEL_PART = 0.3
-# A circle, then corners: so that a participant's colour need not be seen.
+# A circle, a square, a triangle and a diamond, so that participants can be told apart without colours.
 SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
     (),
     ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
@@ -43,13 +43,13 @@ GAP = 12
 
 @dataclass(frozen=True, slots=True)
 class StanceLine:
-    """One participant's ballots, a stance a round from before the first; None where there is none."""
+    """The stances of a participant, one per round from before the first; None for a missing ballot."""
 
     name: str
     stances: tuple[int | None, ...]
 
     def height(self, place: int) -> float:
-        """Return a stance, or where it lies between those before and after where there is none."""
+        """Return the stance at a position, interpolated if it is missing."""
         known = [number for number, stance in enumerate(self.stances) if stance is not None]
         before = max((number for number in known if number <= place), default=None)
         after = min((number for number in known if number >= place), default=None)
@@ -61,9 +61,9 @@ class StanceLine:
 
 
 def stance_lines(debate: Debate) -> list[StanceLine]:
-    """Return what was voted, a line a participant in their order, all as long as the last ballot is late.
+    """Return a line for each participant, in their order, all up to the last round with a ballot.
 
-    A file may hold any number: a round that no debate has is left out, and a stance that is none is no vote.
+    Rounds and stances out of range, as a damaged file may hold, are ignored.
     """
     ballots = [ballot for ballot in debate.ballots if BEFORE <= ballot.round <= MOST_ROUNDS]
     stances = [one.stance if one.stance in range(AGAINST, FOR + 1) else None for one in ballots]
@@ -76,7 +76,7 @@ def stance_lines(debate: Debate) -> list[StanceLine]:
 
 
 def spread(wanted: list[float], least: float, low: float, high: float) -> list[float]:
-    """Return places near those wanted, in their order, each `least` from the next, between `low` and `high`."""
+    """Return positions near those wanted, in the same order, at least `least` apart, between `low` and `high`."""
     order = sorted(range(len(wanted)), key=lambda number: (wanted[number], number))
     places = list(wanted)
     for at, number in enumerate(order):
@@ -90,7 +90,7 @@ def spread(wanted: list[float], least: float, low: float, high: float) -> list[f
 
 
 class StanceChart(PaintedText):
-    """Paints the ballots; the mouse and the arrow keys tell the values of a round, a screen reader all of them."""
+    """Paints the ballots; mouse and arrow keys show the values of a round, a screen reader reads all of them."""
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
@@ -120,12 +120,12 @@ class StanceChart(PaintedText):
         return QSize(200, self.sizeHint().height())
 
     def text(self) -> str:
-        """Return all ballots in words."""
+        """Return all ballots as text."""
         count = len(self._lines[0].stances) if self._lines else 0
         return ". ".join(self.values(place).replace("\n", "; ") for place in range(count))
 
     def values(self, place: int) -> str:
-        """Return in words how everybody voted after a round (0: before the first)."""
+        """Return how everybody voted after a round (0: before the first), one per line."""
         words = self._language
         votes = [
             words("verdict.vote", name=line.name, stance=self._stance(line.stances[place]))
@@ -134,7 +134,7 @@ class StanceChart(PaintedText):
         return "\n".join((self._round(place), *votes))
 
     def labels(self) -> list[QRectF]:
-        """Return where the names at the right stand, in the participants' order."""
+        """Return the rectangles of the names at the right, in the participants' order."""
         room, height = self._room(), self._label_height()
         last = [self._point(number, len(line.stances) - 1).y() for number, line in enumerate(self._lines)]
         low, high = PADDING + height / 2, self.height() - self._foot() - PADDING
@@ -172,7 +172,7 @@ class StanceChart(PaintedText):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
 
     def _paint_rounds(self, painter: QPainter) -> None:
-        """Name the rounds under the lines, as many as have room."""
+        """Paint the names of the rounds under the lines, as many as fit."""
         tokens, room = self._look.tokens, self._room()
         if self._chosen is not None:
             painter.setPen(QPen(QColor(tokens.text_3), 1, Qt.PenStyle.DotLine))
@@ -204,7 +204,7 @@ class StanceChart(PaintedText):
             self._paint_mark(painter, self._point(number, place), number, hollow=stance is None)
 
     def _paint_label(self, painter: QPainter, number: int, rect: QRectF) -> None:
-        """Paint a name at the end of its line, with a thin line to it and its mark."""
+        """Paint a name at the right, its mark, and a thin line to the end of its line."""
         colour = QColor(self._look.tokens.speaker(number)[0])
         end = self._point(number, len(self._lines[number].stances) - 1)
         middle = rect.center().y()
@@ -228,7 +228,7 @@ class StanceChart(PaintedText):
         else:
             painter.drawPolygon(QPolygonF([centre + QPointF(x, y) * size for x, y in shape]))
 
-    # Where things stand
+    # Geometry
 
     def _label_font(self) -> QFont:
         return sized(self.font(), 12, 500)
@@ -240,7 +240,7 @@ class StanceChart(PaintedText):
         return QFontMetrics(sized(self.font(), 12)).height() + 10
 
     def _room(self) -> QRectF:
-        """Return where the lines are: beside them the levels, the names and under them the rounds."""
+        """Return the rectangle of the lines, without levels, names and rounds around it."""
         metrics = QFontMetrics(sized(self.font(), 12))
         left = max(metrics.horizontalAdvance(self._language(f"verdict.axis.{level}")) for level in LEVELS)
         names = QFontMetrics(self._label_font())
@@ -260,13 +260,13 @@ class StanceChart(PaintedText):
         return room.top() + room.height() * (FOR - stance) / (FOR - AGAINST)
 
     def _point(self, number: int, place: int) -> QPointF:
-        """Return a ballot's point; lines are a little apart, or those that agree would be one."""
+        """Return the point of a ballot; equal stances are drawn slightly apart, so that all lines are visible."""
         count = len(self._lines)
         apart = min(APART, MOST_APART / max(1, count - 1))
         shift = (number - (count - 1) / 2) * apart
         return QPointF(self._x(place), self._y(self._lines[number].height(place)) + shift)
 
-    # Telling the values
+    # Values under the mouse and the keyboard
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._lines:
@@ -300,7 +300,7 @@ class StanceChart(PaintedText):
         return self._language("verdict.stance.none" if stance is None else f"verdict.stance.{stance}")
 
     def _name(self) -> None:
-        """Say all ballots in words, for who cannot see them."""
+        """Set the accessible description to all ballots in words."""
         self.setAccessibleName(self._language("verdict.chart"))
         self.setAccessibleDescription(self.text())
         self.update()

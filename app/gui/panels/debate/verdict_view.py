@@ -1,6 +1,6 @@
-"""What comes of a debate: the verdict, what is agreed and what is open, and where each one stood (picture 5).
+"""The outcome of a debate: the verdict, agreed and open points, and the chart of ballots.
 
-The discussion's other side; who asks for a verdict and answers is the desk.
+It is the other side of the discussion; the controller requests verdicts.
 """
 
 import time
@@ -98,7 +98,7 @@ class VerdictView(QWidget):
     def show_session(
         self, session: DebateSession, messages: Mapping[str, Message], *, read_only: bool
     ) -> None:
-        """Show a debate; `messages` are what can be cited, by id."""
+        """Show a debate; `messages` are those that can be cited, by id."""
         if self._session is None or self._session.id != session.id:
             self._judges, self._asked, self._problem_text = (), None, ""
         elif session.debate.verdict != self._session.debate.verdict:
@@ -119,7 +119,7 @@ class VerdictView(QWidget):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
 
     def show_judges(self, judges: Sequence[Judge]) -> None:
-        """Offer these to judge, the first as the one who does where nobody else is chosen."""
+        """Set the participants that can judge; the first is the default."""
         if tuple(judges) == self._judges:
             return
         self._judges = tuple(judges)
@@ -129,19 +129,19 @@ class VerdictView(QWidget):
         self._refresh()
 
     def show_asking(self, name: str | None, since: float = 0.0) -> None:
-        """Show that somebody judges, since when (`time.monotonic`); `None` when nobody does."""
+        """Show that a verdict is being made since a time (`time.monotonic`); None ends that."""
         self._asked = (name, since) if name is not None else None
         if name is not None:
             self._problem_text = ""
         self._refresh()
 
     def show_problem(self, text: str) -> None:
-        """Say why there is no verdict."""
+        """Show why there is no verdict."""
         self._problem_text = text
         self._refresh()
 
     def text(self) -> str:
-        """Return the verdict as Markdown, with what each sentence rests on."""
+        """Return the verdict as Markdown, with citations."""
         verdict = self._session.debate.verdict if self._session is not None else None
         if verdict is None:
             return ""
@@ -164,7 +164,7 @@ class VerdictView(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Put under one another what has no room side by side."""
+        """Stack the parts that do not fit side by side."""
         width = min(self.width(), MAX_COLUMN)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._pair.setDirection(down if width < tall(NARROW) else across)
@@ -176,7 +176,7 @@ class VerdictView(QWidget):
         room = self._card.contentsRect().width() - 2 * INSIDE - self._asks.spacing() * len(ways)
         self._asks.setDirection(down if sum(ways) > room else across)
 
-    # Showing
+    # Display
 
     def _refresh(self) -> None:
         session = self._session
@@ -209,7 +209,7 @@ class VerdictView(QWidget):
         self._show_busy()
 
     def _sentence_of(self, verdict: Verdict | None, *, ended: bool) -> str:
-        """Return what is to be said where no verdict was given, and why."""
+        """Return the text for a debate without a verdict, with the reason."""
         words = self._language
         if verdict is None:
             return words("verdict.not_yet" if ended else "verdict.at_the_end")
@@ -229,7 +229,7 @@ class VerdictView(QWidget):
             self._tick.start()
 
     def _cite(self, message_id: str) -> Cite | None:
-        """Return how a message is cited."""
+        """Return the label of a cited message, None if it is missing."""
         message = self._messages.get(message_id)
         if message is None:
             return None
@@ -277,7 +277,7 @@ class VerdictView(QWidget):
         self._chart_names.addWidget(self._chart_hint)
         vbox(
             hbox(
-                _Picture(self._look, "chart-line", "text"),
+                _HeadingIcon(self._look, "chart-line", "text"),
                 (self._chart_names, 1),
                 margins=(PADDING, 0, PADDING, 0),
                 spacing=8,
@@ -306,7 +306,7 @@ class VerdictView(QWidget):
         self._asks.addStretch(1)
         vbox(
             hbox(
-                _Picture(self._look, "gavel", "text"),
+                _HeadingIcon(self._look, "gavel", "text"),
                 self._names,
                 STRETCH,
                 self._again,
@@ -328,7 +328,7 @@ class VerdictView(QWidget):
     def _list_card(self, icon: str, colour: str, title: QLabel, text: CitedText) -> QFrame:
         card = _card()
         vbox(
-            hbox(_Picture(self._look, icon, colour), title, STRETCH, spacing=8),
+            hbox(_HeadingIcon(self._look, icon, colour), title, STRETCH, spacing=8),
             text,
             STRETCH,
             inside=card,
@@ -347,7 +347,7 @@ class VerdictView(QWidget):
         self._look.changed.connect(self._fit)
 
     def _on_again(self) -> None:
-        """Offer everybody who can judge."""
+        """Open a menu of everybody who can judge."""
         menu = QMenu(self)
         menu.setObjectName("judges_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -357,7 +357,7 @@ class VerdictView(QWidget):
         menu.popup(self._again.mapToGlobal(self._again.rect().bottomLeft()))
 
 
-class _Picture(QLabel):
+class _HeadingIcon(QLabel):
     """An icon that follows the theme."""
 
     def __init__(self, look: Look, icon: str, colour: str) -> None:

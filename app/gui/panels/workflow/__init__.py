@@ -1,1 +1,1 @@
-"""The workflow's panel: what runs in steps, and the definitions of it."""
+"""The panel of workflows: steps at work (workflow_panel, step_list), definitions (definitions_view, step_form)."""

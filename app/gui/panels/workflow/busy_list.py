@@ -1,4 +1,4 @@
-"""Who of a workflow is free: each assistant with how it takes work, what it does and what waits for it."""
+"""The assistants of a workflow: how each takes work, what it does, and what waits for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from app.gui.widgets.wording import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusyRow:
-    """An assistant: its name, how it takes work, and how it stands in words."""
+    """An assistant: name, busy strategy, and state in words."""
 
     name: str
     strategy: str
@@ -27,7 +27,7 @@ class BusyRow:
 
 
 def busy_text(counts: tuple[int, int, int], words: Language) -> str:
-    """Return how an assistant stands, of (running, queued, waiting with a time limit); "idle" for nothing."""
+    """Return the state for the counts (running, queued, waiting with a timeout) in words, such as "idle"."""
     running, queued, waiting = counts
     parts = [words("busy.running", count=running)] if running else []
     if queued + waiting:
@@ -36,7 +36,7 @@ def busy_text(counts: tuple[int, int, int], words: Language) -> str:
 
 
 class BusyList(QFrame):
-    """A card with a line for each assistant. Emits queue_requested() to see what waits, and for how long."""
+    """A card with a line for each assistant; emits queue_requested() to open the queues."""
 
     queue_requested = Signal()
 

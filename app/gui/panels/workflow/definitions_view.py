@@ -1,4 +1,4 @@
-"""The panel's Definitions: the workflows there are, and the chosen one with its picture for editing (row W6)."""
+"""The tab Definitions: the list of workflows, and the form and graph of the chosen one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -91,7 +91,7 @@ class DefinitionsView(QWidget):
         return self._definition.id if self._definition else ""
 
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
-        """Show what there is; what is being written of the one shown stays."""
+        """Show these definitions; the one being edited keeps its changes."""
         self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
         wanted = self.definition_id if self.definition_id in self._definitions else ""
         with QSignalBlocker(self.list):
@@ -115,7 +115,7 @@ class DefinitionsView(QWidget):
             self.show_definition(wanted)
 
     def show_definition(self, definition_id: str) -> None:
-        """Show one for editing, one of the program's own to be looked at."""
+        """Show a definition for editing, or read-only if it comes with the program."""
         self.save_now()
         self._definition = self._definitions[definition_id]
         self.state.start_over()
@@ -125,14 +125,14 @@ class DefinitionsView(QWidget):
                     self.list.setCurrentRow(row)
         self.name.setText(self._definition.name)
         self.keywords.setText(", ".join(self._definition.keywords))
-        # Of many words the first are seen, not the last.
+        # Show the first of many keywords, not the last.
         self.keywords.setCursorPosition(0)
         self._show_steps(self._definition.steps)
         self._retranslate()
         self._check()
 
     def definition(self) -> WorkflowDefinition | None:
-        """Return the definition as written."""
+        """Return the definition as edited."""
         if self._definition is None:
             return None
         words = (one.strip() for one in self.keywords.text().split(","))
@@ -144,7 +144,7 @@ class DefinitionsView(QWidget):
         )
 
     def save_now(self) -> None:
-        """Ask for what was written to be saved, where it can run."""
+        """Request to save the changes, if the definition is valid."""
         if self.state.take():
             definition = self.definition()
             if definition is not None and self._check():
@@ -155,13 +155,13 @@ class DefinitionsView(QWidget):
                 self.state.show_failed()
 
     def show_saved(self, definition: WorkflowDefinition) -> None:
-        """Take note that one was saved."""
+        """Update the version after a definition was saved."""
         if self._definition is not None and definition.id == self._definition.id:
             self._definition = replace(self._definition, version=definition.version)
             self.state.show_saved()
 
     def put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
-        """Put a step that was taken out of a definition back into it, as it is by now."""
+        """Insert a removed step into a definition again, in its current state."""
         if before.id not in self._definitions:
             return
         if before.id != self.definition_id:
@@ -173,12 +173,12 @@ class DefinitionsView(QWidget):
         self.save_now()
 
     def show_failure(self, definition_id: str, text: str) -> None:
-        """Say why one was not saved."""
+        """Show why a definition was not saved."""
         if definition_id == self.definition_id:
             self._say(text)
             self.state.show_failed()
 
-    # What the user does
+    # Actions of the user
 
     def _on_row(self, item: QListWidgetItem | None) -> None:
         if item is not None and item.data(ID) != self.definition_id:
@@ -215,7 +215,7 @@ class DefinitionsView(QWidget):
             (tool if tool.isEnabled() else self.forms[other].name).setFocus()
 
     def _on_removed(self, place: int) -> None:
-        """Take a step out; what depended on it depends on what it did."""
+        """Remove a step; the steps that depended on it now depend on its dependencies."""
         before = self.definition()
         steps = [form.step() for form in self.forms]
         gone = steps.pop(place)
@@ -229,10 +229,10 @@ class DefinitionsView(QWidget):
         (self.forms[min(place, len(self.forms) - 1)].name if self.forms else self.add).setFocus()
         self.step_removed.emit(before, gone)
 
-    # Showing
+    # Display
 
     def _check(self) -> bool:
-        """Show what is wrong beside its place, and the picture; return whether it can run."""
+        """Show the faults beside their steps, and the graph; return whether the workflow is valid."""
         definition = self.definition()
         if definition is None:
             return False
@@ -256,7 +256,7 @@ class DefinitionsView(QWidget):
         return not (texts or general)
 
     def _named(self, fault: Fault, definition: WorkflowDefinition) -> str:
-        """Return a fault's detail with the steps by their names."""
+        """Return a fault's detail with the names of the steps."""
         names = {step.id: step.name for step in definition.steps}
         return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
 
@@ -281,7 +281,7 @@ class DefinitionsView(QWidget):
         self._put_in_order()
 
     def _put_in_order(self) -> None:
-        """Let Tab go from the top to the bottom."""
+        """Set the Tab order from top to bottom."""
         stops: list[QWidget] = [self.list, self.new, self.duplicate, self.delete, self.name, self.keywords]
         for form in self.forms:
             stops += [form.name, form.role, form.up, form.down, form.remove, form.prompt]
@@ -330,9 +330,9 @@ class DefinitionsView(QWidget):
 def with_step_again(
     now: WorkflowDefinition, before: WorkflowDefinition, gone: WorkflowStep
 ) -> WorkflowDefinition:
-    """Return a definition with a step back in its place, and whatever came after it after it again.
+    """Return a definition with a removed step inserted again, and the dependencies on it restored.
 
-    What else was written since stays, unless another step has its id by now: then the steps are those from before.
+    Later changes stay, unless another step has the id by now: then all steps are those from before.
     """
     if any(step.id == gone.id for step in now.steps):
         return replace(now, steps=before.steps)

@@ -1,4 +1,4 @@
-"""A workflow's graph as a picture: its steps in layers from top to bottom, with lines to what depends on them."""
+"""The graph of a workflow: steps in layers from top to bottom, with lines to the steps that depend on them."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
@@ -17,7 +17,7 @@ WIDEST = 150
 
 
 class GraphView(QWidget):
-    """Paints a definition's steps and what depends on what; those that are wrong in the colour of errors."""
+    """Paints the steps of a definition and their dependencies; faulty steps in the error colour."""
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class GraphView(QWidget):
         language.changed.connect(self._name)
 
     def show_definition(self, definition: WorkflowDefinition, wrong: frozenset[int]) -> None:
-        """Show a definition; `wrong` are the places of steps with a fault."""
+        """Show a definition; `wrong` are the indexes of faulty steps."""
         self._definition, self._wrong = definition, wrong
         depth = depths(definition)
         places = {step.id: place for place, step in enumerate(definition.steps)}
@@ -52,7 +52,7 @@ class GraphView(QWidget):
         return QSize(120, self.sizeHint().height())
 
     def boxes(self) -> dict[int, QRectF]:
-        """Return where each step's box is, by its place."""
+        """Return the rectangle of each step's box by its index."""
         found = {}
         for row, layer in enumerate(self._layers):
             width = min(WIDEST, (self.width() - 2 - BETWEEN * (len(layer) - 1)) / len(layer))
@@ -86,7 +86,7 @@ class GraphView(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_edge(self, painter: QPainter, start: QRectF, end: QRectF) -> None:
-        """Paint a line from under one box to over another, with a point at its end."""
+        """Paint a line with an arrow head from the bottom of a box to the top of another."""
         first = QPointF(start.center().x(), start.bottom())
         last = QPointF(end.center().x(), end.top() - 1)
         path = QPainterPath(first)
@@ -97,7 +97,7 @@ class GraphView(QWidget):
         painter.drawPolyline([last + QPointF(-3.5, -4.5), last, last + QPointF(3.5, -4.5)])
 
     def _name(self) -> None:
-        """Say the graph in words, for who cannot see it."""
+        """Set the accessible name and description to the graph in words."""
         names = {step.id: step.name for step in self._definition.steps}
         lines = [
             self._language(

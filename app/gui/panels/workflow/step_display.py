@@ -1,4 +1,4 @@
-"""How a step of a workflow reads: its state's words and tone, who does it, and what helps now; pure."""
+"""How a step of a workflow is displayed: text and tone of its state, its assistant, and its actions; pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,18 +19,18 @@ TONES: dict[str, str] = {
     StepStatus.WAITING: "warn",
     StepStatus.FAILED: "error",
 }
-# A longer name does not fit into a chip.
+# Longer names do not fit into a chip.
 SHORT_NAME = 8
-# What a row has room for of what a step made; the whole of it is in the transcript.
+# The part of a step's result that fits into a row; the transcript has all of it.
 MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
 CHANGED = (StepStatus.RUNNING, StepStatus.WAITING, StepStatus.READY, StepStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLook:
-    """A step as its row shows it; `action` is the one thing that helps now, `others` what else is possible.
+    """A step as its row shows it; `action` is the most helpful action now, `others` are the rest.
 
-    `made` is what it says it made, short and plain; `links` are (address, text) in it.
+    `made` is its result, short and in plain text; `links` are the (address, text) in it.
     """
 
     id: str
@@ -51,9 +51,9 @@ class StepLook:
 
 
 def depths(definition: WorkflowDefinition) -> dict[str, int]:
-    """Return how many steps lie before each on the longest way to it.
+    """Return the depth of each step: the length of the longest path to it.
 
-    In a circle only what stands before a step in the definition counts.
+    In a cycle only the steps before it in the definition count.
     """
     known = {step.id for step in definition.steps}
     missing = {step.id: len({one for one in step.depends_on if one in known}) for step in definition.steps}
@@ -74,12 +74,12 @@ def depths(definition: WorkflowDefinition) -> dict[str, int]:
 
 
 def in_order(definition: WorkflowDefinition, depth: Mapping[str, int]) -> list[WorkflowStep]:
-    """Return the steps, those with less before them first."""
+    """Return the steps ordered by depth."""
     return sorted(definition.steps, key=lambda step: depth[step.id])
 
 
 def seconds_of(state: StepState, now: datetime) -> int | None:
-    """Return how long a step was worked on, or has been so far; None where it has not begun."""
+    """Return the seconds a step took, or takes so far; None if it has not started."""
     if not state.started_at:
         return None
     try:
@@ -88,12 +88,12 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
         begun = datetime.fromisoformat(state.started_at)
         ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
         return max(0, int(state.seconds + (ended - begun).total_seconds()))
-    except (ValueError, TypeError, OverflowError):  # A file may hold anything in place of a date.
+    except (ValueError, TypeError, OverflowError):  # A damaged file may hold anything as a date.
         return None
 
 
 def time_text(seconds: int, words: Language) -> str:
-    """Return a time in words: `42 s`, `2 min 5 s`."""
+    """Return a duration as text: `42 s`, `2 min 5 s`."""
     minutes, seconds = divmod(seconds, 60)
     key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
     return words(key, minutes=minutes, seconds=seconds)
@@ -102,7 +102,7 @@ def time_text(seconds: int, words: Language) -> str:
 def looks_of(
     session: WorkflowSession, agents: Mapping[str, Agent], colours: Mapping[str, int], words: Language
 ) -> list[StepLook]:
-    """Return the rows of a workflow's steps in their order; `agents` and `colours` are by id."""
+    """Return the rows of a workflow's steps in order; `agents` and `colours` are by id."""
     work = session.workflow
     states = {state.id: state for state in work.steps}
     names = {step.id: step.name for step in work.definition.steps}
@@ -111,10 +111,10 @@ def looks_of(
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
         if state.state == StepStatus.RUNNING and not any_runs(session):
-            # It was cut, by a pause or by the end of Moot, and goes on with the rest.
+            # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
         elif (state.state, state.reason) == (StepStatus.WAITING, BUSY) and session.status != Status.RUNNING:
-            # Nobody is waited for any more.
+            # It no longer waits for anybody.
             state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
@@ -156,7 +156,7 @@ def looks_of(
 
 
 def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return what a step made as its row says it, a few lines without marks, and the links in it."""
+    """Return a step's result for its row: a few lines without Markdown, and the links in it."""
     blocks = parse(artifacts[:MOST_READ])
     lines = [line for line in plain_of(blocks, 0, MOST_READ).splitlines() if line.strip()]
     text = "\n".join(lines[:MOST_LINES])[:MOST_MADE]
@@ -171,7 +171,7 @@ def _changes(state: StepState | None) -> bool:
 
 
 def _why(state: StepState, who: str, words: Language) -> str:
-    """Return why a step waits, failed or was left out, in words; "" where nothing is to be said."""
+    """Return why a step waits, failed or was skipped, in words; "" if there is no reason."""
     key = f"step_reason.{state.reason}"
     if not state.reason or state.state == StepStatus.DONE:
         return ""
@@ -179,7 +179,7 @@ def _why(state: StepState, who: str, words: Language) -> str:
 
 
 def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
-    """Return what helps a step most, and what else can be done with it."""
+    """Return the most helpful action for a step, and the other actions."""
     match state.state, state.reason:
         case ("running", _):
             return STOP, ()
@@ -203,7 +203,7 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 
 
 def done_count(session: WorkflowSession) -> int:
-    """Return how many steps are done or left out by the user; what a failure blocks is neither."""
+    """Return how many steps are done or were skipped by the user; a blocked step is neither."""
     return sum(
         state.state == StepStatus.DONE or (state.state == StepStatus.SKIPPED and state.reason != BLOCKED)
         for state in session.workflow.steps
@@ -211,7 +211,7 @@ def done_count(session: WorkflowSession) -> int:
 
 
 def any_runs(session: WorkflowSession) -> bool:
-    """Say whether a step is at work."""
+    """Return whether a step is running."""
     return session.status == Status.RUNNING and any(
         state.state == StepStatus.RUNNING for state in session.workflow.steps
     )

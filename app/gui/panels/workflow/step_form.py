@@ -1,4 +1,4 @@
-"""One step of a definition for editing: name, role, prompt, what it depends on, and what a skip means."""
+"""The form of a workflow's step: name, role, prompt, dependencies, and what a skip means."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,7 +57,7 @@ class StepForm(QFrame):
     def show_step(
         self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool
     ) -> None:
-        """Show a step of so many; `others` are those it can depend on, `fixed` when it is only looked at."""
+        """Show a step out of `count`; `others` are those it can depend on, `fixed` makes it read-only."""
         self._step = step
         with QSignalBlocker(self):
             self.name.setText(step.name)
@@ -76,11 +76,11 @@ class StepForm(QFrame):
                 tool.setVisible(not fixed)
 
     def offer(self, others: Sequence[WorkflowStep]) -> None:
-        """Say which steps it can depend on, by their names of now."""
+        """Set the steps it can depend on."""
         self.after.set_offers([Offer(one.id, one.name or one.id) for one in others])
 
     def step(self) -> WorkflowStep:
-        """Return the step as written."""
+        """Return the step as edited."""
         return replace(
             self._step,
             name=self.name.text().strip(),
@@ -91,11 +91,11 @@ class StepForm(QFrame):
         )
 
     def show_error(self, text: str) -> None:
-        """Say what is wrong with the step; nothing when the text is empty."""
+        """Show what is wrong with the step; "" for nothing."""
         show_or_hide(self.error, text)
 
     def retranslate(self) -> None:
-        """Draw every word anew."""
+        """Show every text in the language in use."""
         words, number = self._language, self._place + 1
         kept = self.skipped.currentData() or self._step.when_skipped
         self.skipped.clear()

@@ -1,4 +1,4 @@
-"""The steps of a workflow at work, one row each."""
+"""The list of a running workflow's steps, and the row of a step."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -41,7 +41,7 @@ class StepMark(QWidget):
         look.changed.connect(self.update)
 
     def show_state(self, state: str) -> None:
-        """Show a state of `core.workflow`."""
+        """Show a step's state."""
         self._state = state
         self.update()
 
@@ -69,10 +69,10 @@ class StepMark(QWidget):
 
 
 class StepRow(QFrame):
-    """A step of a workflow at work.
+    """The row of a step.
 
-    Signals: opened() to read what it says, acted(action) of step_looks, copied(text),
-    linked(address, text) to open what it made, stepped(step) when the arrows lead to another row.
+    Signals: opened() to show its turn, acted(action), copied(text),
+    linked(address, text) to open a link of its result, stepped(step) when an arrow key leads to another row.
     """
 
     opened = Signal()
@@ -106,11 +106,11 @@ class StepRow(QFrame):
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
-        """What Tab stops at, in order."""
+        """The widgets Tab stops at, in order."""
         return (self, self.more, self.action)
 
     def show_look(self, shown: StepLook) -> None:
-        """Show a step as it is now."""
+        """Show a step."""
         if shown == self._shown:
             return
         self._shown = shown
@@ -120,7 +120,7 @@ class StepRow(QFrame):
         self._avatar.set_speaker(shown.who, shown.colour)
         self._who.setText(visible(shown.who))
         self.chip.set_text(shown.text, shown.tone)
-        # Several lines begin under the word.
+        # Several lines are aligned with the first word.
         text = f"\n{shown.made}" if "\n" in shown.made else shown.made
         made = words("step.artifacts", text=visible(text)) if shown.made else ""
         self._why.setText("\n".join(part for part in (shown.why, made) if part))
@@ -145,7 +145,7 @@ class StepRow(QFrame):
         self.setToolTip(plain_tip(words("step.role", role=shown.role)))
 
     def indent(self) -> int:
-        """Return how far the step stands from the left, in pixels."""
+        """Return the indent of the step in pixels."""
         return INDENT * min(self._shown.depth if self._shown else 0, MOST_INDENT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -199,7 +199,7 @@ class StepRow(QFrame):
 
 
 class StepList(QWidget):
-    """Shows steps in their order, indented by how much lies before them.
+    """Shows the steps in order, indented by their depth.
 
     Signals: opened(step id), acted(step id, action), copied(text), linked(address, text).
     """
@@ -219,7 +219,7 @@ class StepList(QWidget):
         self._column = vbox(inside=self, spacing=8)
 
     def show_steps(self, looks: Sequence[StepLook]) -> None:
-        """Show these steps; a row that is there already stays, with the keyboard on it."""
+        """Show these steps; existing rows stay and keep the focus."""
         if [look.id for look in looks] != list(self.rows):
             self._begin(looks)
         for look in looks:

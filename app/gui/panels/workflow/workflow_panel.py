@@ -31,10 +31,10 @@ WORK, DEFINITIONS = 0, 1
 
 
 class StartBox(QFrame):
-    """Takes a command and says which workflow it calls for, which can be changed.
+    """Takes a command and shows the workflow recognised in it, which the user can change.
 
-    Signals: start_requested(command, definition id), classify_requested(command) where no keyword tells,
-    estimate_wanted() where something else would start, or the user turns to it.
+    Signals: start_requested(command, definition id), classify_requested(command) if no keyword matches,
+    estimate_wanted() when another workflow would start, or the box gets the focus.
     """
 
     start_requested = Signal(str, str)
@@ -75,7 +75,7 @@ class StartBox(QFrame):
         self._retranslate()
 
     def set_definitions(self, definitions: Sequence[WorkflowDefinition]) -> None:
-        """Say which workflows there are."""
+        """Set the workflows to choose from."""
         if tuple(definitions) != self._definitions:
             kept = self.chosen()
             self._definitions = tuple(definitions)
@@ -83,7 +83,7 @@ class StartBox(QFrame):
             self._choose(kept)
 
     def set_english_only(self, english_only: bool) -> None:
-        """Say so under a command in Korean: whoever works would not understand it."""
+        """Show a note under Korean text, which the model would not understand."""
         self._english_only = english_only
         self._show_limit()
 
@@ -92,7 +92,7 @@ class StartBox(QFrame):
         return str(self.choice.currentData() or "")
 
     def show_recognised(self, command: str, definition: WorkflowDefinition | None) -> None:
-        """Show what a model made of a command; where it made nothing of it the user picks."""
+        """Show the workflow a model recognised in a command; None lets the user choose."""
         if command != self.box.text() or self._picked:
             return
         self.set_waiting(False)
@@ -103,15 +103,15 @@ class StartBox(QFrame):
             self.choice.setFocus()
 
     def show_estimate(self, text: str) -> None:
-        """Say what the work will roughly use, "" while nothing would start."""
+        """Show the estimate of the work, "" for none."""
         show_or_hide(self._estimate, text)
 
     def set_waiting(self, waiting: bool) -> None:
-        """Take no second start while the workflow is being looked for, or begun."""
+        """Disable Start while the workflow is being recognised or started."""
         self.start.setEnabled(not waiting)
 
     def clear(self) -> None:
-        """Be empty again, for the next command."""
+        """Clear the box for the next command."""
         self._picked = False
         self.box.clear()
         self.set_waiting(False)
@@ -156,7 +156,7 @@ class StartBox(QFrame):
 
     def _on_picked(self, _place: int) -> None:
         self._picked = bool(self.chosen())
-        # Who picks while it is being looked for need not wait for the end of that.
+        # A choice of the user ends the wait for the model.
         self.set_waiting(False)
         self._say("")
 
@@ -232,7 +232,7 @@ class WorkView(QWidget):
     def show_work(
         self, session: WorkflowSession | None, looks: Sequence[StepLook], *, read_only: bool
     ) -> None:
-        """Show a workflow's session as it is, None where none is open."""
+        """Show a workflow's session, or None."""
         self._session, self._read_only = session, read_only
         self.steps.show_steps(looks)
         self._retranslate()
@@ -304,7 +304,7 @@ class WorkView(QWidget):
 
 
 class WorkflowPanel(RightPanel):
-    """What runs in steps, and what it is defined by; `faults` says what keeps a definition from running."""
+    """The panel with the tabs Work and Definitions; `faults` returns what keeps a definition from running."""
 
     def __init__(
         self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
@@ -322,6 +322,6 @@ class WorkflowPanel(RightPanel):
         self.work, self.definitions = work, definitions
 
     def take_focus(self) -> None:
-        """Go to where work begins."""
+        """Focus the box that starts a workflow."""
         self.tabs.choose(WORK)
         self.work.start_box.box.setFocus()
