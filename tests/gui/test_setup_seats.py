@@ -135,7 +135,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     await person.choose("role_checker", "Realist")
     claude._name.setText("지민")
     claude.set_system_prompt("You are terse.")
-    setup.add_voice(gpt.seat)
+    setup.add_participant(gpt.seat)
     added = setup._cards[-1]
     added._name.setText("Third")
     added.set_system_prompt("You are loud.")

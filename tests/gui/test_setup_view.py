@@ -144,8 +144,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 async def test_the_same_model_sits_twice_under_another_name(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    setup.add_voice(card_of(person, "ada").seat)
-    setup.add_voice(card_of(person, "ada").seat)
+    setup.add_participant(card_of(person, "ada").seat)
+    setup.add_participant(card_of(person, "ada").seat)
     names = [one.name for one in setup.setup().participants]
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
     cards(person)[-1]._remove.click()
@@ -230,7 +230,7 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     setup, desk = person.window.controller.panel.setup, person.window.controller
     ready = next(card.seat for card in cards(person) if card.seat.status.ready)
     for _voice in range(2):
-        setup.add_voice(ready)
+        setup.add_participant(ready)
     first, last = cards(person)[-2:]
     first._name.setText("Cassandra")
     first.set_system_prompt("Warn them.")
@@ -307,7 +307,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     for card in cards(person):
         if card.seat.participant.provider == "openai":
             card.tick.setChecked(True)
-    setup.add_voice(card_of(person, "openai").seat)
+    setup.add_participant(card_of(person, "openai").seat)
     await until(lambda: "$" in setup._estimate.text() and "n/a" not in setup._estimate.text())
     before = setup._estimate.text()
     setup.rounds.setValue(10)

@@ -115,7 +115,7 @@ class DebateController(Controller):
         panel.setup.start_requested.connect(self._on_start)
         panel.setup.provider_requested.connect(self._on_provider_requested)
         panel.setup.context_chosen.connect(self._on_context_chosen)
-        panel.setup.voice_removed.connect(
+        panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
             )

@@ -270,7 +270,7 @@ class Palette(QFrame):
             return
         self._hits = hit_entries(hits)
         self._fill(keep=True)
-        self._say("" if self.rows.rows else self._language("palette.nothing"))
+        show_or_hide(self._note, "" if self.rows.rows else self._language("palette.nothing"))
 
     def _on_typed(self) -> None:
         self._hits = []
@@ -279,9 +279,9 @@ class Palette(QFrame):
         self._fill(keep=False)
         if len(self.box.text().strip()) >= LEAST_SEARCHED:
             self._timer.start()
-            self._say(self._language("palette.searching"))
+            show_or_hide(self._note, self._language("palette.searching"))
         else:
-            self._say("" if self.rows.rows else self._language("palette.nothing"))
+            show_or_hide(self._note, "" if self.rows.rows else self._language("palette.nothing"))
 
     def _on_pause(self) -> None:
         self.search_requested.emit(self.box.text().strip())
@@ -334,9 +334,6 @@ class Palette(QFrame):
             self.session_requested.emit(entry.session_id)
         else:
             self.assistant_requested.emit(entry.agent_id)
-
-    def _say(self, text: str) -> None:
-        show_or_hide(self._note, text)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         if self.isVisible() and now is not None and now is not self.box:

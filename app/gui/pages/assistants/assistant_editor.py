@@ -78,8 +78,8 @@ class AssistantEditor(QWidget):
         self.state.due.connect(self.save_now)
         self._lay_out()
         self.form.changed.connect(self._on_changed)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.changed.connect(self._show_banner)
+        self._show_banner()
 
     @property
     def agent_id(self) -> str:
@@ -257,6 +257,3 @@ class AssistantEditor(QWidget):
                 row.addLayout(item)
             column.addLayout(row)
         column.addWidget(scrolling(body, keeps_bar=True), 1)
-
-    def _retranslate(self) -> None:
-        self._show_banner()

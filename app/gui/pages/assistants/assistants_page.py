@@ -47,8 +47,8 @@ class AssistantsPage(QWidget):
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
         self.cards.edit_requested.connect(self._on_edit)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.changed.connect(lambda: self._show_cards(self.editor.agent_id))
+        self._show_cards(self.editor.agent_id)
 
     def set_assistants(self, agents: Sequence[Agent], built_in: frozenset[str], choices: Choices) -> None:
         """Show these assistants; the one in the editor stays if it still exists."""
@@ -115,6 +115,3 @@ class AssistantsPage(QWidget):
             spacing=9,
         )
         hbox(self._side, (self.editor, 1), inside=self, spacing=0)
-
-    def _retranslate(self) -> None:
-        self._show_cards(self.editor.agent_id)

@@ -1,6 +1,7 @@
 """The files of a message that is being written: those attached, and those still being read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
@@ -9,7 +10,7 @@ from app.core.message import Attachment
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import is_image
-from app.gui.widgets.boxes import hbox
+from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel
 
@@ -17,8 +18,43 @@ HEIGHT = 40
 CHIP_WIDTH = 200
 
 
-class AttachmentStrip(QScrollArea):
-    """Shows attachments in a row that scrolls sideways; hidden if there are none.
+class ChipStrip(QScrollArea):
+    """A row of files that scrolls sideways, each with a button to remove it."""
+
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__()
+        self._language, self._look = language, look
+        self.setObjectName(name)
+        self.setWidgetResizable(True)
+        self.setFixedHeight(HEIGHT)
+        self.hide()
+
+    def _fill(self, chips: Iterable[QFrame]) -> None:
+        body = QWidget()
+        hbox(*chips, STRETCH, inside=body, margins=(0, 2, 0, 2), spacing=6)
+        self.setWidget(body)
+
+    def _chip(
+        self, name: str, label: ElidedLabel, remove: tuple[str, Callable[[], object]], icon: str = ""
+    ) -> QFrame:
+        """Return the chip of a file; `remove` is the object name of its button and what that does."""
+        removing = icon_button(self._look, "x", *remove)
+        removing.setFixedSize(22, 22)
+        name_button(removing, self._language("chat.attachment.remove", name=name))
+        label.setMinimumWidth(min(label.sizeHint().width(), CHIP_WIDTH - (70 if icon else 40)))
+        parts: list[Part] = [(label, 1), removing]
+        if icon:
+            picture = icon_button(self._look, icon)
+            picture.setFixedSize(20, 20)
+            picture.setEnabled(False)
+            parts.insert(0, picture)
+        chip = frame("card", hbox(*parts, margins=(6 if icon else 8, 3, 4, 3), spacing=4))
+        chip.setMaximumWidth(CHIP_WIDTH)
+        return chip
+
+
+class AttachmentStrip(ChipStrip):
+    """Shows the attachments; hidden if there are none.
 
     Signals: changed(), removed(attachment, position) after the user removed one.
     """
@@ -27,14 +63,8 @@ class AttachmentStrip(QScrollArea):
     removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self._language = language
-        self._look = look
+        super().__init__(language, look, "attachments")
         self._attachments: tuple[Attachment, ...] = ()
-        self.setObjectName("attachments")
-        self.setWidgetResizable(True)
-        self.setFixedHeight(HEIGHT)
-        self.hide()
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the attachments in order."""
@@ -45,12 +75,15 @@ class AttachmentStrip(QScrollArea):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
-        body = QWidget()
-        row = hbox(inside=body, margins=(0, 2, 0, 2), spacing=6)
-        for place, attachment in enumerate(self._attachments):
-            row.addWidget(self._chip(place, attachment))
-        row.addStretch(1)
-        self.setWidget(body)
+        self._fill(
+            self._chip(
+                one.name,
+                ElidedLabel("meta", text=one.name),
+                (f"attachment_remove_{place + 1}", partial(self._on_remove, place)),
+                "image" if is_image(one) else "file-text",
+            )
+            for place, one in enumerate(self._attachments)
+        )
         self.setVisible(bool(self._attachments))
         self.changed.emit()
 
@@ -58,43 +91,21 @@ class AttachmentStrip(QScrollArea):
         """Add attachments."""
         self.show_attachments((*self._attachments, *attachments))
 
-    def _chip(self, place: int, attachment: Attachment) -> QFrame:
-        chip = QFrame()
-        chip.setProperty("kind", "card")
-        chip.setMaximumWidth(CHIP_WIDTH)
-        name = ElidedLabel("meta", text=attachment.name)
-        icon = icon_button(self._look, "image" if is_image(attachment) else "file-text")
-        icon.setFixedSize(20, 20)
-        icon.setEnabled(False)
-        remove = icon_button(self._look, "x", f"attachment_remove_{place + 1}")
-        remove.setFixedSize(22, 22)
-        name_button(remove, self._language("chat.attachment.remove", name=attachment.name))
-        remove.clicked.connect(lambda: self._on_remove(place))
-        hbox(icon, (name, 1), remove, inside=chip, margins=(6, 3, 4, 3), spacing=4)
-        name.setMinimumWidth(min(name.sizeHint().width(), CHIP_WIDTH - 70))
-        return chip
-
-    def _on_remove(self, place: int) -> None:
+    def _on_remove(self, place: int, _checked: bool = False) -> None:
         gone = self._attachments[place]
         self.show_attachments(self._attachments[:place] + self._attachments[place + 1 :])
         self.removed.emit(gone, place)
 
 
-class ReadingStrip(QScrollArea):
+class ReadingStrip(ChipStrip):
     """Shows the files being read; hidden if there are none; emits `cancelled` with a file's number."""
 
     cancelled = Signal(int)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self._language = language
-        self._look = look
+        super().__init__(language, look, "readings")
         self._names: dict[int, str] = {}
-        self.setObjectName("readings")
-        self.setWidgetResizable(True)
-        self.setFixedHeight(HEIGHT)
-        self.hide()
-        language.changed.connect(self._fill)
+        language.changed.connect(self._refill)
 
     def __bool__(self) -> bool:
         return bool(self._names)
@@ -103,26 +114,18 @@ class ReadingStrip(QScrollArea):
         """Show these files: names by number."""
         if dict(names) != self._names:
             self._names = dict(names)
-            self._fill()
+            self._refill()
             self.setVisible(bool(names))
 
-    def _fill(self) -> None:
-        body = QWidget()
-        row = hbox(inside=body, margins=(0, 2, 0, 2), spacing=6)
-        for number, name in self._names.items():
-            row.addWidget(self._chip(number, name))
-        row.addStretch(1)
-        self.setWidget(body)
+    def _refill(self) -> None:
+        self._fill(
+            self._chip(
+                name,
+                ElidedLabel("hint", text=self._language("chat.reading", name=name)),
+                (f"reading_cancel_{number}", partial(self._on_cancel, number)),
+            )
+            for number, name in self._names.items()
+        )
 
-    def _chip(self, number: int, name: str) -> QFrame:
-        chip = QFrame()
-        chip.setProperty("kind", "card")
-        chip.setMaximumWidth(CHIP_WIDTH)
-        words = ElidedLabel("hint", text=self._language("chat.reading", name=name))
-        words.setMinimumWidth(min(words.sizeHint().width(), CHIP_WIDTH - 40))
-        remove = icon_button(self._look, "x", f"reading_cancel_{number}")
-        remove.setFixedSize(22, 22)
-        name_button(remove, self._language("chat.attachment.remove", name=name))
-        remove.clicked.connect(lambda: self.cancelled.emit(number))
-        hbox((words, 1), remove, inside=chip, margins=(8, 3, 4, 3), spacing=4)
-        return chip
+    def _on_cancel(self, number: int, _checked: bool = False) -> None:
+        self.cancelled.emit(number)

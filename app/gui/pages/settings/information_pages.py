@@ -4,7 +4,7 @@ import platform
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import __version__
 from app.core.catalog import EMBEDDED
@@ -103,13 +103,9 @@ class PrivacyPage(QWidget):
         picture = QLabel()
         picture.setPixmap(self._look.picture(icon, "text_2", ICON, self.devicePixelRatioF()))
         picture.setFixedWidth(ICON + 4)
-        head = plain_label("card_title", text=title)
+        place = [ElidedLabel("meta", text=where)] if where else []
         said = Paragraph("card_text", text=text)
-        words = vbox(head, spacing=3)
-        if where:
-            place = ElidedLabel("meta", text=where)
-            words.addWidget(place)
-        words.addWidget(said)
+        words = vbox(plain_label("card_title", text=title), *place, said, spacing=3)
         card = frame("card", hbox(vbox(picture, STRETCH), (words, 1), margins=(14, 10, 14, 10), spacing=10))
         self._cards.addWidget(card)
 
@@ -126,14 +122,11 @@ class AboutPage(QWidget):
         self.version = plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text = Paragraph("card_text")
-        card = QFrame()
-        card.setProperty("kind", "card")
-        lines = vbox(inside=card, margins=(14, 8, 14, 8), spacing=6)
-        for name, licence in PARTS:
-            left = plain_label("card_text", text=name)
-            right = plain_label("hint", text=licence)
-            line = hbox((left, 1), right)
-            lines.addLayout(line)
+        lines = [
+            hbox((plain_label("card_text", text=name), 1), plain_label("hint", text=licence))
+            for name, licence in PARTS
+        ]
+        card = frame("card", vbox(*lines, margins=(14, 8, 14, 8), spacing=6))
         vbox(
             hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16),
             self._text,

@@ -36,7 +36,11 @@ class ModelsPage(QWidget):
         self.search = say(
             SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
         )
-        self._refresh = say(button("", "models_refresh", self._on_refresh), language, "models.refresh")
+        self._refresh = say(
+            button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch())),
+            language,
+            "models.refresh",
+        )
         self._refresh.dress(look, "refresh-cw")
         self.list = say(ModelRows(look), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")
@@ -51,8 +55,8 @@ class ModelsPage(QWidget):
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_first())
         self.own.returnPressed.connect(self._on_add)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.changed.connect(self.refresh)
+        self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
         # Another page may have changed the data.
@@ -77,10 +81,6 @@ class ModelsPage(QWidget):
                 self._provider.addItem(self._language.provider(status), status.config.id)
         self._provider.setCurrentIndex(max(0, self._provider.findData(own)))
         self._filter()
-
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        self.refresh()
 
     def _lay_out(self) -> None:
         vbox(
@@ -218,9 +218,6 @@ class ModelsPage(QWidget):
             self._say("hint", "")
             self.changed.emit()
         self.refresh()
-
-    def _on_refresh(self) -> None:
-        self._tasks.start("fetch models", self._fetch())
 
     async def _fetch(self) -> None:
         words = self._language

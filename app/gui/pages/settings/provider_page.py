@@ -56,12 +56,24 @@ class ProviderPage(QWidget):
             button("", "provider_save_key", self._on_save_key), language, "provider.key.save"
         )
         self._remove_key = say(
-            button("link", "provider_remove_key", self._on_remove_key), language, "provider.key.remove"
+            button("link", "provider_remove_key", lambda: self._change("remove key", self._forget_key)),
+            language,
+            "provider.key.remove",
         )
-        self._unlock = say(button("link", "provider_unlock", self._on_unlock), language, "keyring.unlock")
+        self._unlock = say(
+            button(
+                "link", "provider_unlock", lambda: self._change("unlock the keyring", self._unlock_keyring)
+            ),
+            language,
+            "keyring.unlock",
+        )
         self._save = say(button("primary", "provider_save", self._on_save), language, "provider.save")
         self._test = say(button("", "provider_test", self._on_test), language, "provider.test")
-        self._remove = say(button("link", "provider_remove", self._on_remove), language, "provider.remove")
+        self._remove = say(
+            button("link", "provider_remove", lambda: self._change("remove provider", self._forget)),
+            language,
+            "provider.remove",
+        )
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
         self._clock = QTimer(self)
@@ -220,17 +232,11 @@ class ProviderPage(QWidget):
             self._pending = problem in PENDING
             self._say("warn", self._language(f"keyring.{problem}"))
 
-    def _on_unlock(self) -> None:
-        self._change("unlock the keyring", self._unlock_keyring)
-
     async def _unlock_keyring(self) -> None:
         await self._engine.keys.unlock()
         if problem := self._engine.keys.unread:
             self._pending = problem in PENDING
             self._say("warn", self._language(f"keyring.unread_{problem}"))
-
-    def _on_remove_key(self) -> None:
-        self._change("remove key", self._forget_key)
 
     async def _forget_key(self) -> None:
         try:
@@ -240,9 +246,6 @@ class ProviderPage(QWidget):
             raise
         name = self._language.provider(self._status)
         self.undo_offered.emit(self._language("provider.key.removed", name=name), undo)
-
-    def _on_remove(self) -> None:
-        self._change("remove provider", self._forget)
 
     async def _forget(self) -> None:
         undo = await self._engine.remove_provider(self.provider_id)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, show_as
 from app.gui.widgets.wording import named
 
 BEAT_MS = 1_000
@@ -36,7 +36,7 @@ class WorkLine(QWidget):
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
         """Show that work has begun, of `total` parts if known; `cancel` is called to stop it."""
         self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
-        self._dress("hint")
+        show_as(self.said, "hint", "")
         self._cancel.setText(self._words("dialog.cancel"))
         self._cancel.setVisible(cancel is not None)
         self._beat.start()
@@ -53,14 +53,7 @@ class WorkLine(QWidget):
         self._beat.stop()
         self._on_cancel = None
         self._cancel.hide()
-        self._dress(kind)
-        self.said.setText(text)
-
-    def _dress(self, kind: str) -> None:
-        if self.said.property("kind") != kind:
-            self.said.setProperty("kind", kind)
-            self.said.style().unpolish(self.said)
-            self.said.style().polish(self.said)
+        show_as(self.said, kind, text)
 
     def _show(self) -> None:
         words, (done, total) = self._words, self._count

@@ -241,7 +241,6 @@ class HistoryView(QWidget):
         self._lay_out()
         self._connect()
         look.changed.connect(self.list.viewport().update)
-        self._retranslate()
 
     def show_sessions(self, summaries: list[SessionSummary]) -> None:
         """Show the debates among these sessions."""
@@ -303,7 +302,7 @@ class HistoryView(QWidget):
         self.card_actions.open_requested.connect(self.open_requested)
         self.card_actions.continue_requested.connect(self.continue_requested)
         self.card_actions.delete_requested.connect(self.delete_requested)
-        self._language.changed.connect(self._retranslate)
+        self._language.changed.connect(self.list.viewport().update)
 
     def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
         return index.data(SUMMARY) if index.isValid() else None
@@ -325,6 +324,3 @@ class HistoryView(QWidget):
         self._rows.show([row for row in self._summaries if matches(row, self.search.text())])
         self._nothing.setVisible(self._rows.rowCount() == 0)
         self._stack.setCurrentIndex(0 if self._summaries else 1)
-
-    def _retranslate(self) -> None:
-        self.list.viewport().update()

@@ -15,7 +15,7 @@ from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.widgets.boxes import vbox
 
 
-class SeatList(QWidget):
+class ParticipantList(QWidget):
     """The cards of all participants on offer.
 
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
@@ -26,7 +26,7 @@ class SeatList(QWidget):
     rearranged = Signal()
     prompt_requested = Signal(object)
     set_up_requested = Signal(str)
-    voice_removed = Signal(object, int)
+    participant_removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class SeatList(QWidget):
         """Show what was set up before, without participants whose provider is gone."""
         cards = {card.seat.participant.id: card for card in self.cards}
         for draft in drafts:
-            card = self._seat_again(draft) if draft.added else cards.get(draft.id)
+            card = self._add_from_draft(draft) if draft.added else cards.get(draft.id)
             if card is not None:
                 card.show_draft(draft)
         self.rearranged.emit()
@@ -76,18 +76,18 @@ class SeatList(QWidget):
                 self._drop(card)
         self.rearranged.emit()
 
-    def add_voice(self, seat: Seat) -> None:
+    def add_participant(self, seat: Seat) -> None:
         """Add another participant with the same model, under a name nobody has."""
         names = {card.participant().name for card in self.cards}
         base, number = seat.participant.name, 2
         while f"{base} {number}" in names:
             number += 1
-        self._seat_once_more(replace(seat, note=""), f"{base} {number}")
+        self._add_copy(replace(seat, note=""), f"{base} {number}")
         self.rearranged.emit()
 
     def put_back(self, draft: SeatDraft, place: int) -> None:
         """Add a removed participant again, at its position."""
-        if (card := self._seat_again(draft)) is not None:
+        if (card := self._add_from_draft(draft)) is not None:
             self.cards.remove(card)
             self._put(card, place)
             card.show_draft(draft)
@@ -110,14 +110,14 @@ class SeatList(QWidget):
         for card in self.cards:
             card.arrange(width, one_line=one_line)
 
-    def _seat_again(self, draft: SeatDraft) -> ParticipantCard | None:
+    def _add_from_draft(self, draft: SeatDraft) -> ParticipantCard | None:
         """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
         seats = sorted((card.seat for card in self.cards), key=lambda one: not one.plain)
         offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
-        return self._seat_once_more(offered[0], draft.name) if offered else None
+        return self._add_copy(offered[0], draft.name) if offered else None
 
-    def _seat_once_more(self, seat: Seat, name: str) -> ParticipantCard:
+    def _add_copy(self, seat: Seat, name: str) -> ParticipantCard:
         self._added += 1
         participant = replace(seat.participant, id=f"added-{self._added}", name=name, system_prompt="")
         return self._new_card(replace(seat, participant=participant, chosen=True), removable=True)
@@ -146,10 +146,10 @@ class SeatList(QWidget):
         self.cards.remove(card)
         self._drop(card)
         self.changed.emit()
-        self.voice_removed.emit(draft, place)
+        self.participant_removed.emit(draft, place)
 
 
-class VoiceMenu(QMenu):
+class ParticipantMenu(QMenu):
     """A menu of models to add as participants; emits `chosen` with the offer."""
 
     chosen = Signal(object)

@@ -28,7 +28,7 @@ from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import size_in_tokens
 from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.panels.debate.participant_list import SeatList, VoiceMenu
+from app.gui.panels.debate.participant_list import ParticipantList, ParticipantMenu
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
@@ -111,7 +111,7 @@ class SetupView(QWidget):
     context_chosen = Signal(tuple)
     draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
-    voice_removed = Signal(object, int)
+    participant_removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -142,7 +142,7 @@ class SetupView(QWidget):
         self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
         self._rounds_value = plain_label("value")
         self._ends = (plain_label("hint"), plain_label("hint"))
-        self._add = say(button("link", "add_voice", self._on_add_voice), language, "setup.add_voice")
+        self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
@@ -159,7 +159,7 @@ class SetupView(QWidget):
         )
         self._estimate = plain_label("hint", wrap=True)
         self.seats = say(
-            named("debate_participants", SeatList(language, look, engine)),
+            named("debate_participants", ParticipantList(language, look, engine)),
             language,
             name="setup.participants",
         )
@@ -239,7 +239,7 @@ class SetupView(QWidget):
 
     def show_problem(self, text: str) -> None:
         """Show why the debate was not started."""
-        self._show_estimate(text, "error")
+        show_as(self._estimate, "error", text)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -297,7 +297,7 @@ class SetupView(QWidget):
         self.seats.rearranged.connect(self._on_rearranged)
         self.seats.prompt_requested.connect(self._on_prompt)
         self.seats.set_up_requested.connect(self.provider_requested)
-        self.seats.voice_removed.connect(self.voice_removed)
+        self.seats.participant_removed.connect(self.participant_removed)
         self._choose.clicked.connect(self._files.ask)
         self._files.files_given.connect(self._on_files_chosen)
         self._files.kept.connect(self.context_chosen)
@@ -341,11 +341,11 @@ class SetupView(QWidget):
         self.start.setEnabled(not problem and not self._starting)
         self.start.setText(words("setup.starting" if self._starting else "setup.start"))
         if problem:
-            self._show_estimate(problem, "hint")
+            show_as(self._estimate, "hint", problem)
             return
         context = size_in_tokens(paths) if self.context.isChecked() else 0
         estimate = self._engine.estimates.debate(self.setup(), context)
-        self._show_estimate(estimate_text(words, estimate), "hint")
+        show_as(self._estimate, "hint", estimate_text(words, estimate))
         if estimate.unasked and self.isVisible():
             self.prices_wanted.emit(estimate.unasked)
 
@@ -364,9 +364,6 @@ class SetupView(QWidget):
             return self._language.problem(error.code, **error.details)
         return ""
 
-    def _show_estimate(self, text: str, kind: str) -> None:
-        show_as(self._estimate, kind, text)
-
     def _on_paste_refused(self, length: int) -> None:
         self.show_problem(self._language("paste.refused", characters=length, most=MAX_TOPIC_CHARACTERS))
 
@@ -383,15 +380,15 @@ class SetupView(QWidget):
         dialog.prompt_chosen.connect(card.set_system_prompt)
         dialog.open()
 
-    def _on_add_voice(self) -> None:
+    def _on_add(self) -> None:
         ready = [card.seat for card in self._cards if card.seat.status.ready]
-        menu = VoiceMenu(self._language, ready, self)
-        menu.chosen.connect(self.add_voice)
+        menu = ParticipantMenu(self._language, ready, self)
+        menu.chosen.connect(self.add_participant)
         menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
 
-    def add_voice(self, seat: Seat) -> None:
+    def add_participant(self, seat: Seat) -> None:
         """Add another participant with the same model, under a name nobody has."""
-        self.seats.add_voice(seat)
+        self.seats.add_participant(seat)
 
     def _on_rearranged(self) -> None:
         self._order_stops()

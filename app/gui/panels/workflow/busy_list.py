@@ -56,8 +56,7 @@ class BusyList(QFrame):
         self._column = vbox(
             hbox((self._title, 1), self.queue), inside=self, margins=(14, 11, 14, 12), spacing=7
         )
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        say(self, language, name="busy.title")
 
     def show_rows(self, rows: Sequence[BusyRow]) -> None:
         """Show these assistants."""
@@ -87,6 +86,3 @@ class BusyList(QFrame):
         self._rows.append(line)
         self.texts.append(text)
         return line
-
-    def _retranslate(self) -> None:
-        self.setAccessibleName(self._language("busy.title"))

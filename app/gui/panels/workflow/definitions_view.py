@@ -175,7 +175,7 @@ class DefinitionsView(QWidget):
     def show_failure(self, definition_id: str, text: str) -> None:
         """Show why a definition was not saved."""
         if definition_id == self.definition_id:
-            self._say(text)
+            show_or_hide(self.error, text)
             self.state.show_failed()
 
     # Actions of the user
@@ -251,7 +251,7 @@ class DefinitionsView(QWidget):
             if missing:
                 texts.setdefault(place, missing)
             form.show_error(texts.get(place, ""))
-        self._say(general)
+        show_or_hide(self.error, general)
         self.graph.show_definition(definition, frozenset(texts))
         return not (texts or general)
 
@@ -259,9 +259,6 @@ class DefinitionsView(QWidget):
         """Return a fault's detail with the names of the steps."""
         names = {step.id: step.name for step in definition.steps}
         return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
-
-    def _say(self, text: str) -> None:
-        show_or_hide(self.error, text)
 
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
         for form in self.forms:
