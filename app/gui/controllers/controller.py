@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.panels.plan_panel import PlanPanel
-from app.gui.panels.right_panel import RightPanel
+from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 

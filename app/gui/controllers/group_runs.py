@@ -13,7 +13,7 @@ from app.gui.display.assistant_display import colours_of
 from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.member_list import work_of
-from app.gui.panels.plan_panel import PlanPanel
+from app.gui.panels.right_panel import PlanPanel
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 

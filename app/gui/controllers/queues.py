@@ -13,8 +13,8 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.dialogs.queue_dialog import QueueDialog, QueueSection, QueueTask
 from app.gui.display.assistant_display import colours_of
-from app.gui.panels.workflow.busy_list import busy_text
 from app.gui.panels.workflow.step_display import time_text
+from app.gui.panels.workflow.workflow_panel import busy_text
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 

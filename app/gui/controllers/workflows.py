@@ -24,9 +24,8 @@ from app.gui.controllers.workflow_definitions import DefinitionCommands
 from app.gui.display.amounts import estimate_text
 from app.gui.display.assistant_display import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.panels.workflow.busy_list import BusyRow
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
-from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
 from app.gui.tasks import Tasks
 from app.gui.transcript.row_tree import group_id
 from app.gui.window_frame import WindowFrame

@@ -11,8 +11,8 @@ from app.core.agent import Agent, Group, Leader
 from app.gui.display.assistant_display import colours_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
-from app.gui.pages.assistants.assistant_cards import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
