@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, QWidget
 
-from app.core.plan import Plan
-from app.core.session import Session
+from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look

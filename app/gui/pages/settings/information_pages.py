@@ -12,7 +12,7 @@ from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
-from app.engine.provider_list import on_this_computer
+from app.engine.providers import on_this_computer
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.display.style import Look

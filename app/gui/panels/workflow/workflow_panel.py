@@ -11,7 +11,7 @@ from app.core.text import visible
 from app.core.texts import has_hangul
 from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.chat.input import MAX_TEXT
-from app.engine.workflow.classifier import by_keyword
+from app.engine.workflow.commands import by_keyword
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
