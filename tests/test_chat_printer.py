@@ -188,13 +188,13 @@ def test_what_was_cut_or_failed_says_so() -> None:
                 arguments='{"a":"' + "x" * 900 + '"}',
                 reason="tool",
             ),
-            ["Left asks to use open_url", "x" * 900, "moot reply 01s allow|always|deny"],
+            ["Left wants to use open_url", "x" * 900, "moot reply 01s allow|always|deny"],
         ),
         (
             Prompt(
                 question="web", type=PromptType.APPROVAL, tool="pay", arguments="{}", reason="may_have_run"
             ),
-            ["may have run", "allow|always|deny"],
+            ["may already have run", "allow|always|deny"],
         ),
         (Prompt(question="Sure?", type=PromptType.YESNO), ["Left asks: Sure?", "moot reply 01s yes|no"]),
         (

@@ -52,7 +52,7 @@ async def test_assistants_are_listed_with_what_they_name_that_is_not_there(data_
     rows = await _rows(data_dir)
     found = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "assistant"}
     assert found["도우미 (helper)"]["ok"] is True
-    assert "openai/m, switched off" in str(found["도우미 (helper)"]["found"])
+    assert "openai/m, disabled" in str(found["도우미 (helper)"]["found"])
     assert found["Odd (odd)"]["ok"] is False
     remedy = str(found["Odd (odd)"]["remedy"])
     assert all(name in remedy for name in ("nope", "nobody", "missing", "gone"))
@@ -172,7 +172,7 @@ async def test_every_session_log_is_read_and_what_is_damaged_is_named(data_dir: 
     assert "메시지 1개" in str(row["found"])
     paths.session(damaged).unlink()
     [row] = [row for row in await _rows(data_dir) if row["check"] == "sessions"]
-    assert (row["ok"], row["found"]) == (True, "1 read; nothing is damaged or missing")
+    assert (row["ok"], row["found"]) == (True, "1 checked; nothing is damaged or missing")
     assert paths.session(whole).exists()
 
 
@@ -183,10 +183,10 @@ async def test_progress_is_shown_on_a_terminal_alone(
 ) -> None:
     log_file(DataPaths(data_dir), log_bytes())
     await _rows(data_dir)
-    assert "Reading the session logs" not in capsys.readouterr().err
+    assert "Checking session logs" not in capsys.readouterr().err
     reader, writer = os.openpty()
     with os.fdopen(reader, "rb", buffering=0) as shown, os.fdopen(writer, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         await _rows(data_dir)
         os.set_blocking(reader, False)
-        assert shown.read(1_000) == b"\r\x1b[KReading the session logs: 1 of 1\r\x1b[K"
+        assert shown.read(1_000) == b"\r\x1b[KChecking session logs: 1 of 1\r\x1b[K"

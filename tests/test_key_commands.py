@@ -84,14 +84,14 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         assert not ready()
         out = Answers(f" {KEY}\n")
         assert await hand_over(control, SET_IT, out, asyncio.Event()) == 0, out.err
-        assert out.questions == [("Key for OpenAI (not shown): ", True)]
+        assert out.questions == [("Key for OpenAI (hidden): ", True)]
         await until(ready)
         assert ring.kept == {("Moot", "provider:openai"): KEY}
         assert await hand_over(control, REMOVE_IT, out, asyncio.Event()) == 0, out.err
         await until(lambda: not ready())
         assert ring.kept == {}
         assert await hand_over(control, REMOVE_IT, out, asyncio.Event()) == 2
-        assert out.err == ["No key for openai is stored."]
+        assert out.err == ["No key is saved for openai."]
         assert KEY not in out.out
         dialog.accept()
 

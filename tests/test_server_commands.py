@@ -51,7 +51,7 @@ async def entry(moot: Moot, **fields: object) -> McpServer:
 
 @pytest.mark.threat("T12")
 async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) -> None:
-    odd = "a\u202eb\x1b[2J\nIt also gets these secrets, whose values are not shown: none"
+    odd = "a\u202eb\x1b[2J\nIt also gets these secrets (values not shown): none"
     script = str(PROGRAMS / "proper.py")
     env = {"HOME": "/x", "API_TOKEN": "canary-7Qx0Zl9pT3m"}
     server = McpServer(name="proper", command=sys.executable, args=(script, odd), cwd="/", env=env)
@@ -67,7 +67,7 @@ async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) 
     assert any(script in line and "a⟨U+202E⟩b⟨U+001B⟩[2J" in line for line in lines)
     assert not set(out.out) & {"\u202e", "\x1b"}
     assert "  HOME=/x" in lines and "Folder: /" in lines
-    assert "It also gets these secrets, whose values are not shown: API_TOKEN" in lines
+    assert "It also gets these secrets (values not shown): API_TOKEN" in lines
     assert "canary" not in out.out + "".join(out.err)
     assert len([line for line in lines if line.startswith("It also gets")]) == 1
 

@@ -56,7 +56,7 @@ LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
 _FOR_SCRIPTS = {
     **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
     **dict.fromkeys(("app_closed", "app_restart"), RESTART),
-    "by_user": "user",
+    Reason.BY_USER: "user",
     FailureKind.RATE_LIMIT: "rate_limit",
     Reason.TURNS_LIMIT: "turn_limit",
     Reason.STEPS: "step_limit",
@@ -96,6 +96,15 @@ def code_of_session(session: Session) -> str:
 def reason_text(reason: str, texts: Texts) -> str:
     """Return a reason in words; a code as it is where a file of a newer version brought it."""
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
+
+
+def paused_text(reason: str, texts: Texts) -> str:
+    """Return that a session is paused, and why; "" where no reason is known."""
+    if reason_code(reason) == RESTART:
+        return texts("status.paused_closed")
+    if main_code(reason) == Reason.BY_USER:
+        return texts("status.paused_by_user")
+    return texts("discussion.paused", reason=reason_text(reason, texts)) if reason else ""
 
 
 def _part_text(part: str, texts: Texts) -> str:

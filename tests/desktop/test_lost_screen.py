@@ -39,7 +39,7 @@ def test_what_runs_is_paused_and_saved_when_the_x_server_ends(data_dir, wire_hom
         [log] = (data_dir / "sessions").glob("*.jsonl")
         assert '"status": "paused"' in log.read_text("utf-8").replace('":"', '": "')
         doctor = moot("doctor", "--lang", "en")
-        assert "nobody else writes" in doctor.out
+        assert "not held by another process" in doctor.out
 
 
 NO_WESTON = missing("weston")

@@ -99,7 +99,7 @@ ORDER = [
     "left starts",
     "Uses open",
     "Allowed.",
-    "It failed",
+    "Failed",
     "left ends",
     "Result",
     '"task": "c2"',

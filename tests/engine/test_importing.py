@@ -48,7 +48,7 @@ def test_chatgpt_brings_the_path_that_was_shown():
     assert (one.app, one.title, one.messages) == ("ChatGPT", "Cars in cities", 4)
     assert (one.first, one.last) == ("2024-05-14T18:18:10.494Z", "2024-05-14T18:18:16.000Z")
     assert said(found) == [
-        ("user", "User", "(a picture was here)\n\nWhat is this? 안녕 \ufffd\n\n(a file was here: plan.pdf)"),
+        ("user", "User", "(an image was here)\n\nWhat is this? 안녕 \ufffd\n\n(a file was here: plan.pdf)"),
         ("assistant", "gpt-4o", "```python\nprint(1)\n```"),
         ("assistant", "python", "```\n1\n```"),
         ("assistant", "gpt-4o", "A **car**."),
@@ -65,7 +65,7 @@ def test_claude_brings_blocks_in_order_and_names_files():
     found = read(exports.claude())
     assert found.sessions[0].title == "Read this"
     assert said(found) == [
-        ("user", "User", "Read this\n\n(a file was here: notes.txt)\n\n(a picture was here)"),
+        ("user", "User", "Read this\n\n(a file was here: notes.txt)\n\n(an image was here)"),
         ("assistant", "Claude", "(used web_search)\n\nIt says abc."),
     ]
 
@@ -82,7 +82,7 @@ def test_claude_with_versions_brings_the_one_that_was_shown():
 
 
 def test_open_webui_brings_the_path_that_was_shown():
-    expected = [("user", "User", "Hello\n\n(a picture was here)"), ("assistant", "Qwen 3", "Hi there")]
+    expected = [("user", "User", "Hello\n\n(an image was here)"), ("assistant", "Qwen 3", "Hi there")]
     assert said(read(exports.open_webui())) == expected
     assert said(read(exports.open_webui()["chat"])) == expected
     flat = exports.open_webui()

@@ -68,7 +68,7 @@ async def test_the_last_answer_of_a_turn_without_steps_left_names_the_limit(tmp_
         "step_limit",
     )
     assert made.messages(session_id)[-1].content == "So far I know this."
-    assert last_line(session, ENGLISH).startswith("It reached its limit of 2 steps")
+    assert last_line(session, ENGLISH).startswith("Limit of 2 steps reached")
     assert "2단계" in last_line(session, KOREAN)
     made.models.otherwise = lambda _: ["Fine."]
     await made.engine.chats.send(session_id, "Thanks.")
@@ -173,5 +173,5 @@ def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
 @pytest.mark.parametrize("reason", ["app_closed", "app_restart"])
 def test_a_session_paused_by_the_end_of_moot_says_so(reason: str) -> None:
     session = Session(id="0" * 26, title="T", kind="debate", status=Status.PAUSED, reason=reason)
-    assert last_line(session, ENGLISH).startswith("Paused because Moot was closed · Go on with")
+    assert last_line(session, ENGLISH).startswith("Paused because Moot was closed · Resume with")
     assert last_line(session, KOREAN).startswith("일시 정지됨 · Moot 종료")

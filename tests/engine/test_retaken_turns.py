@@ -82,10 +82,10 @@ async def test_a_single_failure_stays_skipped_and_the_end_says_so(bench: Bench) 
     session_id = await bench.run(a_setup(3, rounds=2))
     session = bench.debate_of(session_id)
     assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done+failed_turns:2")
-    assert reason_text(session.reason, ENGLISH) == "All rounds are done. 2 turns got no answer."
-    assert "2 turns got no answer." in last_line(session, ENGLISH)
+    assert reason_text(session.reason, ENGLISH) == "All rounds are done. 2 turns failed."
+    assert "2 turns failed." in last_line(session, ENGLISH)
     assert "2회" in last_line(session, KOREAN)
-    assert reason_text("rounds_done+failed_turns:1", ENGLISH) == "All rounds are done. 1 turn got no answer."
+    assert reason_text("rounds_done+failed_turns:1", ENGLISH) == "All rounds are done. 1 turn failed."
 
 
 @pytest.mark.parametrize(("polls", "rounds"), [(False, 1), (True, 1)])

@@ -41,10 +41,10 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         box = program.find("text", "Ask anything")
         for role, name in (
             ("push button", "Add a provider"),
-            ("check box", "Debate panel"),
+            ("check box", "Debate"),
             ("list", "Assistants"),
             ("list item", "Assistant, Default"),
-            ("label", "Two or more models argue"),
+            ("label", "Two or more models debate"),
         ):
             program.find(role, name)
         used = [one for one in program.all() if one.role in ("push button", "check box", "text", "list")]

@@ -101,7 +101,7 @@ def test_what_made_no_message_counts_once(language):
     assert spending.text(language) == "$0.04 · 124 tokens"
     assert [line.partition(":")[0] for line in spending.lines(language).splitlines()] == [
         "Gemini",
-        "Moot itself",
+        "Ballots and verdicts",
         "GPT",
         "Claude",
     ]

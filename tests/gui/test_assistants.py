@@ -201,7 +201,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     assert heard == ["browser", "assistant"]
     menu = side(person).menu_of("browser")
     texts = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert texts == ["Chat", "Look at", "Duplicate", "Share as a file…", "Move up", "Move down"]
+    assert texts == ["Chat", "View", "Duplicate", "Share as file…", "Move up", "Move down"]
     menu.deleteLater()
 
 

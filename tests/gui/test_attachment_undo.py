@@ -43,7 +43,7 @@ async def test_an_attachment_taken_off_comes_back_to_its_place_and_its_session(q
         await person.press("composer", Qt.Key.Key_Escape)
         person.window.controller.undo()
         assert names(page) == ["1", "2", "3"]
-        await until(lambda: "There is nothing to undo." in [one.text for one in person.window.toasts._toasts])
+        await until(lambda: "Nothing to undo." in [one.text for one in person.window.toasts._toasts])
 
 
 async def test_an_attachment_comes_back_on_the_welcome_page_too(qapp, data_dir):

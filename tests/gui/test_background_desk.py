@@ -60,7 +60,7 @@ async def test_an_answer_is_notified_and_a_click_shows_it(
         desk.notifications.notes.show = show
         session_id = await desk.engine.chats.start("assistant", "Is it so?")
         await until(lambda: seen, 90)
-        assert seen == [(session_id, desk.engine.live(session_id).session.title, "The answer is there.")]
+        assert seen == [(session_id, desk.engine.live(session_id).session.title, "The answer is ready.")]
         person.window.hide()
         desk.notifications.notes.clicked.emit(session_id)
         await until(lambda: desk.chat_page.session_id == session_id)
@@ -132,7 +132,7 @@ async def test_where_there_is_no_place_for_the_icon_moot_goes_on_and_says_how_to
     person.window.close()
     assert not person.window.isVisible()
     await until(lambda: noted)
-    assert "Start Moot again" in noted[0][2]
+    assert "start Moot again" in noted[0][2]
     assert ended == []
     choose(person, tray=False)
     person.window.close()

@@ -32,9 +32,9 @@ def test_a_debate_on_the_built_in_model_by_clicks_alone(home: Path) -> None:
         with subprocess.Popen([BUILT, "--lang", "en"], env=plain | environment) as process:
             try:
                 program = wait(lambda: bus.desktop.children, "the window", 90)[0]
-                program.find("push button", "Start with the local model").press()
+                program.find("push button", "Start with the built-in model").press()
                 program.find("text", "Topic").write(TOPIC)
-                program.find("push button", "Start the debate").press()
+                program.find("push button", "Start debate").press()
                 program.find("list item", "Ada")
                 wait(lambda: any(ended(one) for one in program.all()), "the end", 240)
                 process.terminate()

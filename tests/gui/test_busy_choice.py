@@ -106,7 +106,7 @@ async def test_each_strategy_shows_its_numbers_and_keeps_them(busy, data_dir):
     number.setValue(4)
     depth.setValue(0)
     await until(lambda: kept(person) == Busy(strategy="parallel", limit=4, depth=0))
-    assert {number.accessibleName(), depth.accessibleName()} == {"at once", "may wait"}
+    assert {number.accessibleName(), depth.accessibleName()} == {"at once", "in the queue at most"}
     await person.choose("assistant_busy", WORDS["wait"])
     assert (number.value(), depth.isVisible()) == (60, False)
     number.setValue(5)

@@ -19,6 +19,9 @@ TEXTS = Texts.load(resources_dir() / "i18n", "en")
         ("subAgent", '{"agent": 1}', "subAgent(1)"),
         ("setPlan", '{"items": ["한 가지", 2]}', "setPlan(2 items)"),
         ("setPlan", '{"items": "one"}', 'setPlan("one")'),
+        ("checkDone", '{"index": 0}', "Marked step 1 as done"),
+        ("checkDone", '{"index": "0"}', 'checkDone("0")'),
+        ("checkDone", '{"index": -1}', "checkDone(-1)"),
         (
             "switchAssistant",
             '{"assistant": "A\u202e", "instruction": "Do\\n it"}',

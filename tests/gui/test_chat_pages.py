@@ -102,7 +102,7 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
         assert kinds == {QuestionCard, PageCard}
         card = page_card(person)
         assert card.accessibleName() == "Which day for the fair?"
-        assert card.findChild(QLabel, "page_from").text() == "With a page from pages · pages__day"
+        assert card.findChild(QLabel, "page_from").text() == "Page from pages · pages__day"
         assert not any("Pick a day" in one.text() for one in card.findChildren(QLabel))
         card._box.setPlainText("Monday")
         QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)

@@ -28,7 +28,7 @@ async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_se
     for text in ("one", "two", "three"):
         await say(person, text)
     await until(lambda: queued(page) == ["one", "two", "three"])
-    assert person.sees("queue") and page.queue._title.text() == "3 messages wait"
+    assert person.sees("queue") and page.queue._title.text() == "3 messages queued"
     rows = list(page.queue._rows.values())
     QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
     box = rows[0]._box

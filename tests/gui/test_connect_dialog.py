@@ -120,7 +120,7 @@ async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monke
     ("fault", "words"),
     [
         ("quota429", "no credit left"),
-        ("rate429", "Too many requests"),
+        ("rate429", "Rate-limited"),
         ("e529", "overloaded"),
     ],
 )
@@ -148,7 +148,7 @@ async def test_a_server_that_is_not_there_is_said_in_words(person):
     await person.write("connect_address", "http://127.0.0.1:9")
     assert dialog.answer.text() == ""
     await person.click("connect_go")
-    assert "could not be reached" in await answered(dialog)
+    assert "Could not reach" in await answered(dialog)
     await until(lambda: dialog.address.hasFocus() and dialog.address.selectedText())
     await person.click("connect_cancel")
     assert all(
@@ -165,7 +165,7 @@ async def test_one_that_never_answers_can_be_left(person, monkeypatch):
         await person.write("connect_key", server.key)
         await person.click("connect_go")
         await until(lambda: server.requests)
-        await until(lambda: "Asking OpenAI" in dialog.answer.text())
+        await until(lambda: "Contacting OpenAI" in dialog.answer.text())
         await person.press("connect_dialog", Qt.Key.Key_Escape)
         await until(lambda: server.requests[0].closed_at is not None)
         assert not status(person, "openai").ready
@@ -245,7 +245,7 @@ async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_
         await until(lambda: desk.engine._models.host_pid is not None)
         dialog.key.setText(server.key)
         await person.click("connect_go")
-        await until(lambda: dialog.answer.text().startswith("Moot gets ready"))
+        await until(lambda: dialog.answer.text().startswith("Getting ready"))
         gate.set()
-        await until(lambda: dialog.answer.text().startswith("Asking OpenAI"))
+        await until(lambda: dialog.answer.text().startswith("Contacting OpenAI"))
         assert f"{server.model} answered" in await answered(dialog)

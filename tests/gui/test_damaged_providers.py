@@ -1,4 +1,4 @@
-"""The window with a `providers.json` of which an entry cannot be read: it says so, and asks nobody instead."""
+"""The window with a `providers.json` of which an entry can’t be read: it says so, and asks nobody instead."""
 
 import json
 
@@ -23,7 +23,7 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
         desk.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
         rows = person.find("settings_providers", QListWidget)
-        assert "entry cannot be read" in rows.item(0).text()
+        assert "entry can’t be read" in rows.item(0).text()
         dialog = person.find("settings_dialog")
         page = dialog.provider_page()
         page._save.click()

@@ -78,7 +78,7 @@ async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
     await person.click("import_go")
     await until(lambda: len(sessions(person)) == 2)
     await settled(person)
-    assert page.said.text() == "2 conversations are here now."
+    assert page.said.text() == "Imported 2 conversations."
     await until(lambda: person.window.side_bar.sessions.model().rowCount() >= 2)
 
 
@@ -96,14 +96,14 @@ async def test_a_backup_brings_back_what_is_missing(person, tmp_path):
     await person.click("data_backups_from_file")
     await choose(person, target)
     await until(lambda: person.sees("restore_dialog"))
-    assert "1 missing here · 1 here already" in person.find("restore_facts").text()
+    assert "1 missing here · 1 already here" in person.find("restore_facts").text()
     assert len(sessions(person)) == 1
     await person.click("restore_go")
     await until(lambda: len(sessions(person)) == 2)
     await settled(person)
-    assert page.said.text() == "Back again: 1 session."
+    assert page.said.text() == "Restored 1 session."
     assert len(rows(page.backups.list)) == 1
-    assert "Before a restore" in rows(page.backups.list)[0]
+    assert "Before restoring" in rows(page.backups.list)[0]
 
 
 async def test_a_file_that_is_no_backup_is_said_to_be_none(person, tmp_path):
@@ -117,7 +117,7 @@ async def test_a_file_that_is_no_backup_is_said_to_be_none(person, tmp_path):
     await page._back_up(tmp_path / "file" / "mine.zip")
     assert page.said.text().startswith("Could not write mine.zip: ")
     await page._back_up(tmp_path / "mine.zip")
-    assert (page.said.text(), page.said.property("kind")) == ("Backed up to mine.zip.", "hint")
+    assert (page.said.text(), page.said.property("kind")) == ("Saved the backup as mine.zip.", "hint")
     assert not person.sees("restore_dialog")
 
 

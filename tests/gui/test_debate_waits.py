@@ -41,11 +41,11 @@ async def test_who_is_waited_for_is_said_and_pause_comes_at_once(
         typing = view.transcript._typing
         await until(lambda: view.session and view.session.reason == "busy", PATIENCE_S)
         await until(lambda: typing.active)
-        assert typing.waiting_text().startswith("waits for Auditor, who is busy…")
+        assert typing.waiting_text().startswith("waiting for Auditor, who is busy…")
         # Whoever opens it only now is told as well.
         desk.show_session(view.session_id)
         wide = desk.session_page.transcript._typing
-        await until(lambda: wide.active and wide.waiting_text().startswith("waits for Auditor"), PATIENCE_S)
+        await until(lambda: wide.active and wide.waiting_text().startswith("waiting for Auditor"), PATIENCE_S)
         await person.click("debate_pause")
         await until(lambda: view.session.status == "paused", PATIENCE_S)
         assert not typing.active and not wide.active

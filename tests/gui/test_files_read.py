@@ -16,8 +16,8 @@ from tests.gui.test_i18n import FOLDER
     ("name", "said"),
     [
         ("picture.png", "picture.png is not a text file."),
-        ("gone.md", "gone.md cannot be read: No such file or directory"),
-        ("folder", "folder cannot be read: Is a directory"),
+        ("gone.md", "Could not read gone.md: No such file or directory"),
+        ("folder", "Could not read folder: Is a directory"),
     ],
 )
 async def test_a_file_that_cannot_be_read_is_named(

@@ -280,9 +280,12 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
     groups._silence.setInterval(300)
     page = await begin(person, SHIP)
     await until(lambda: person.sees("orchestrator_without"), what="the offer")
-    assert person.find("orchestrator_without").text() == "Go on without Architect"
+    assert person.find("orchestrator_without").text() == "Continue without Architect"
     menu = page.box.members.rows()[0].menu
-    assert [action.text() for action in menu.actions()] == ["Write to Architect", "Go on without Architect"]
+    assert [action.text() for action in menu.actions()] == [
+        "Write to Architect",
+        "Continue without Architect",
+    ]
     await person.click("orchestrator_without")
     report = "Without the architect."
     await until(lambda: report in person.transcript("transcript")[-1], what="the report")
@@ -299,7 +302,7 @@ async def test_what_needs_the_user_is_one_list_that_leads_there(person):
     await until(lambda: page.session.id != first and page.session.status == "waiting")
     badge = person.find("needs_you")
     await until(lambda: badge.text() == "2")
-    assert badge.accessibleName() == "2 questions wait for you"
+    assert badge.accessibleName() == "2 questions are waiting for you"
     QTest.keyClick(
         person.window, KEYS.Key_J, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     )
@@ -329,7 +332,7 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     await person.write("composer", "Hello.")
     await person.press("composer", KEYS.Key_Return)
     await until(lambda: page.session and page.session.status == "idle")
-    assert "one step a line" in panel._teach.text()
+    assert "one step per line" in panel._teach.text()
     await person.write("plan_goal", "Ship it")
     person.find("plan_goal").setModified(True)
     await person.press("plan_goal", KEYS.Key_Return)

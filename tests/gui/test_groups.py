@@ -271,7 +271,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     assert not person.sees("group_share"), "the group's buttons leave with its page"
     menu = side(person).menu_of(group_id)
     texts = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert texts == ["Chat", "Edit", "Duplicate", "Share as a file…", "Move up", "Move down", "Delete"]
+    assert texts == ["Chat", "Edit", "Duplicate", "Share as file…", "Move up", "Move down", "Delete"]
     menu.deleteLater()
     side(person).setFocus()
     side(person).setCurrentRow(0)
@@ -353,7 +353,7 @@ async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_pa
     person.window.side_bar.bring_in_group_requested.emit()
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
-    assert person.find("bring_in_dialog").windowTitle() == "Bring in an assistant"
+    assert person.find("bring_in_dialog").windowTitle() == "Import an assistant"
     await person.click("bring_in_cancel")
     await until(lambda: not person.sees("bring_in_dialog"))
     group_id = await take_ready(person, 1)
@@ -361,7 +361,7 @@ async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_pa
     person.window.side_bar.bring_in_requested.emit()
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
-    assert person.find("bring_in_dialog").windowTitle() == "Bring in a group"
+    assert person.find("bring_in_dialog").windowTitle() == "Import a group"
     await person.click("bring_in_keep")
     await until(lambda: len(side(person).ids()) == 2)
 

@@ -66,7 +66,7 @@ async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: di
     await person.press("debate_skip_turn", Qt.Key.Key_Space)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view) == [("openai", "failed"), ("anthropic", "done"), ("gemini", "done")]
-    assert "1 turn got no answer." in view.controls._banner_text.text()
+    assert "1 turn failed." in view.controls._banner_text.text()
     assert not person.sees("debate_skip_turn")
 
 

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetrics
 
 from app.gui.widgets.label import Paragraph
 
-TEXT = "Two or more models argue a topic in turns; you can step in at any time."
+TEXT = "Two or more models debate a topic in turns. You can step in at any time."
 
 
 @pytest.fixture

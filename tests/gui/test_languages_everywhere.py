@@ -63,7 +63,11 @@ def marked(tmp_path: Path) -> Path:
     """Return a folder with both catalogues, each text between the marks of its language."""
     for name, (before, after) in MARKS.items():
         catalogue = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-        texts = {key: f"{before}{text}{after}" for key, text in catalogue.items()}
+        # A text with an unnamed blank is split there: its parts stand on either side of a field.
+        texts = {
+            key: before + text.replace("{}", f"{after}{{}}{before}") + after
+            for key, text in catalogue.items()
+        }
         (tmp_path / f"{name}.json").write_text(json.dumps(texts, ensure_ascii=False), "utf-8")
     return tmp_path
 

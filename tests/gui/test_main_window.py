@@ -174,7 +174,7 @@ async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, da
     async with at_window(data_dir) as person:
         toasts = person.window.toasts
         [label] = toasts.findChildren(QLabel)
-        assert label.text() == "2 faults in your files, the first one: settings.json: the file is empty"
+        assert label.text() == "2 problems in your files. The first: settings.json: the file is empty"
         await person.settle()
         assert label.height() >= label.fontMetrics().height()
         assert not toasts.undo(), "where it leads is nothing to undo"

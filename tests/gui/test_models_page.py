@@ -82,11 +82,11 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
         "smollm2-135m": True,
     }
     await person.click("models_refresh")
-    await until(lambda: "up to date" in shown.page.result.text())
+    await until(lambda: "Lists updated" in shown.page.result.text())
     assert server.listings == 1
     assert not server.requests, "no model is asked for anything"
     assert len(shown.rows()) == 405
-    assert "added by hand" in shown.item("wire-own").data(NOTE)
+    assert "added manually" in shown.item("wire-own").data(NOTE)
     await person.write("models_search", "vendor-3 model-01")
     assert set(shown.rows()) == {"vendor-3/model-010", "vendor-3/model-017"}
     shown.click("vendor-3/model-017")
@@ -121,7 +121,7 @@ async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
     assert shown.page.list.currentItem().data(MODEL) == "brand-new-model"
     assert not server.listings, "Enter is about the box it is pressed in"
     await person.click("models_refresh")
-    await until(lambda: "up to date" in shown.page.result.text())
+    await until(lambda: "Lists updated" in shown.page.result.text())
     await person.click("models_remove")
     await until(lambda: shown.models("openai") == ("wire-1", "wire-own"))
     await until(lambda: "brand-new-model" not in shown.rows())
@@ -168,7 +168,7 @@ async def test_the_last_model_of_a_provider_stays(moot):
         await until(lambda: not person.window.controller.tasks._running)
     assert shown.models("ollama") == ("ollama-other",)
     assert shown.models("embedded") == ("smollm2-135m",)
-    assert "keeps at least one model" in shown.page.result.text()
+    assert "needs at least one model" in shown.page.result.text()
     shown.dialog.close()
 
 
@@ -177,10 +177,10 @@ async def test_a_provider_that_cannot_be_reached_is_named_and_keeps_its_list(moo
     person, server, _ = moot
     shown = Shown(person)
     await person.click("models_refresh")
-    await until(lambda: "up to date" in shown.page.result.text())
+    await until(lambda: "Lists updated" in shown.page.result.text())
     server.close()
     await person.click("models_refresh")
     await until(lambda: shown.page.result.property("kind") == "error")
-    assert shown.page.result.text().startswith("OpenAI: The provider could not be reached")
+    assert shown.page.result.text().startswith("OpenAI: Could not reach the provider")
     assert len(shown.rows()) == 405
     shown.dialog.close()

@@ -78,7 +78,7 @@ def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
     monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
     one = made("<script>x()</script>")
     assert isinstance(one.card, QuestionCard)
-    assert one.text("page_from") == "With a page from pa<b>ges · pages__day"
+    assert one.text("page_from") == "Page from pa<b>ges · pages__day"
     assert one.card.accessibleName() == "Which day?⟨U+202E⟩"
     assert "webui" in one.text("page_note")
     assert not one.card.show_page.isVisible()
@@ -98,7 +98,7 @@ def test_without_the_view_it_is_answered_or_skipped(made, monkeypatch):
 
 def test_an_address_asks_for_the_link_and_answers_nothing(made):
     one = made("https://exämple.org/day?x=1", "text/uri-list")
-    assert one.card.show_page.text() == "Open xn--exmple-cua.org in the browser…"
+    assert one.card.show_page.text() == "Open xn--exmple-cua.org in browser…"
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
     assert (one.links, one.answers) == (["https://exämple.org/day?x=1"], [])
 
@@ -108,7 +108,7 @@ def test_an_address_asks_for_the_link_and_answers_nothing(made):
     [
         ("root()", "application/vnd.mcp-ui.remote-dom+javascript; framework=react", "remote-dom"),
         ("{}", "application/json", "application/json"),
-        ("javascript:x", "text/uri-list", "cannot be read"),
+        ("javascript:x", "text/uri-list", "can’t be read"),
         ("x" * 2_000_001, "text/html", "too large"),
     ],
 )
@@ -216,7 +216,7 @@ async def test_a_page_that_dies_leaves_the_card_and_can_be_shown_again(made):
     os.kill(one.card._view.page().renderProcessPid(), 9)
     await until(lambda: one.card._view is None)
     assert "stopped working" in one.text("page_note")
-    assert one.card.show_page.text() == "Show the page"
+    assert one.card.show_page.text() == "Show page"
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
     await until(lambda: "ready" in one.text("page_note"))
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)

@@ -185,7 +185,7 @@ def test_it_is_dead_again_when_it_comes_back_on_the_screen(made, qtbot):
 
 def test_what_may_have_run_has_its_own_words(made):
     card, _ = made(approval(reason="may_have_run"))
-    assert card.accessibleName() == "This may already have run when Moot closed. Run it again?"
+    assert card.accessibleName() == "This may already have run before Moot closed. Run it again?"
     assert "open_url" in [label.text() for label in card.findChildren(QLabel)]
     assert card.allow.text() == "Run again"
     assert not card.always.isVisible()

@@ -139,7 +139,7 @@ async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, rin
     await until(lambda: person.find("settings_providers", QListWidget).count() == 4)
     dialog.show_page("providers", "work")
     assert page(person).provider_id == "work"
-    assert page(person)._key_source.text() == "No key is needed."
+    assert page(person)._key_source.text() == "No key needed."
 
 
 async def test_a_key_is_forgotten_and_taken_back(person, ring):
@@ -176,7 +176,7 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
     shown._remove_key.setFocus()
     ring.open.clear()
     shown._remove_key.click()
-    await until(lambda: shown.result.text() == "Asking the system keyring…")
+    await until(lambda: shown.result.text() == "Waiting for the system keyring…")
     assert not any(one.isEnabled() for one in buttons)
     QTest.mouseClick(shown._remove_key, Qt.MouseButton.LeftButton)
     ring.open.set()
@@ -188,7 +188,7 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
     shown.key.setText(KEY)
     ring.open.clear()
     shown._save_key.click()
-    await until(lambda: shown.result.text() == "Asking the system keyring…")
+    await until(lambda: shown.result.text() == "Waiting for the system keyring…")
     assert not any(one.isEnabled() for one in buttons)
     person.find("settings_dialog").page("providers").refresh()
     person.find("settings_dialog").show_page("providers", "work")

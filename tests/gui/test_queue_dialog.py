@@ -119,11 +119,11 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
         desk, side = person.window.controller, person.window.side_bar.assistants
-        assert "held back" in side.item(side.ids().index(ONE.id)).toolTip()
+        assert "on hold" in side.item(side.ids().index(ONE.id)).toolTip()
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
         line = desk.chat_page.state_line
-        await until(lambda: line.isVisible() and "held back" in line._text.text())
+        await until(lambda: line.isVisible() and "on hold" in line._text.text())
         assert not wire_servers["openai"].requests
         desk.workflows.queues.show()
         await person.settle()

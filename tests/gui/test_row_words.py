@@ -23,9 +23,9 @@ def said(**values: object) -> Message:
     [
         ("in_order", 4.04, "4.0 s"),
         ("only_one", 4.04, "4.0 s"),
-        ("addressed", 4.04, "4.0 s · spoken to"),
+        ("addressed", 4.04, "4.0 s · addressed"),
         ("asked_by_user", None, "asked by you"),
-        ("longest_silent", 0.01, "silent the longest"),
+        ("longest_silent", 0.01, "silent longest"),
         ("", 0.01, ""),
         ("a_rule_of_a_newer_version", None, ""),
     ],
@@ -38,23 +38,21 @@ def test_what_a_message_used_and_cost():
     usage = Usage(provider="p", model="m", input_tokens=1_200, output_tokens=300, cost_usd=0.0042)
     assert meta_of(said(usage=usage, seconds=4.04), EN, time=True) == "4.0 s · 1.5k tokens · $0.0042"
     assert meta_of(said(usage=usage, seconds=4.04), EN) == "4.0 s"
-    assert (
-        tip_of(said(usage=usage, why="in_order"), EN) == "in order · 1.2k tokens read, 300 written, $0.0042"
-    )
+    assert tip_of(said(usage=usage, why="in_order"), EN) == "next in order · 1.2k tokens in, 300 out, $0.0042"
     unknown = said(usage=replace(usage, cost_usd=None))
     assert meta_of(unknown, EN, time=True) == "1.5k tokens · n/a"
     assert tip_of(said(), EN) == ""
 
 
 def test_a_quiet_reason_is_still_there_for_the_tip():
-    assert why_of(said(why="in_order"), EN) == "in order"
+    assert why_of(said(why="in_order"), EN) == "next in order"
 
 
 def test_chips_say_the_state():
     def words(message: Message, *, begun: bool = True) -> list[str]:
         return [chip.text for chip in chips_of(message, "For", EN, model=False, begun=begun)]
 
-    assert words(said(state="streaming")) == ["For", "speaking"]
+    assert words(said(state="streaming")) == ["For", "writing"]
     assert words(said(state="streaming", thinking="hm"), begun=False) == ["For", "thinking"]
     assert words(said(state="stopped")) == ["For", "stopped"]
     assert words(said(note="length")) == ["For", "cut at the length limit"]
@@ -63,10 +61,10 @@ def test_chips_say_the_state():
 def test_an_error_is_said_once():
     message = said(state="failed", error=Failure(kind="rate_limit", detail="slow down"))
     assert error_of(message, "Ada", EN).splitlines() == [
-        "Too many requests: the provider asks to wait.",
+        "Rate-limited by the provider.",
         "slow down",
     ]
-    assert error_of(said(state="failed"), "Ada", EN) == "No answer came."
+    assert error_of(said(state="failed"), "Ada", EN) == "No answer."
 
 
 def test_an_answer_that_became_calls_is_not_said_to_be_cut():

@@ -220,7 +220,7 @@ async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
         assert states(person) == {"hand": ServerState.ASKING}
         await open_page(person)
         assert page(person).line.toPlainText() == "no-such-program 'a b'"
-        assert page(person)._state.text() == "asks first"
+        assert page(person)._state.text() == "needs permission"
         person.find("settings_dialog").accept()
 
 
@@ -239,7 +239,7 @@ async def test_what_cannot_be_used_is_said_in_place(person):
     await person.click("settings_add_mcp")
     await until(lambda: person.sees("server_dialog"))
     await person.click("server_add")
-    assert person.find("server_problem").text() == "It needs a name."
+    assert person.find("server_problem").text() == "Enter a name."
     assert person.sees("server_dialog")
     person.find("server_dialog").reject()
 
@@ -250,7 +250,7 @@ async def test_limits_are_kept(person):
     box.setValue(25)
     await until(lambda: person.window.controller.engine.settings().max_model_calls == 25)
     limits = person.find("settings_dialog").page("limits")
-    await person.choose("limits_engine", "Own SearXNG server")
+    await person.choose("limits_engine", "Your own SearXNG server")
     await person.write("limits_address", "searx")
     limits.address.editingFinished.emit()
     assert limits.problem.text()

@@ -29,10 +29,10 @@ def summary(status: str, reason: str = "", at: int = 2) -> SessionSummary:
     ("status", "reason", "words", "tone"),
     [
         ("running", "", "Running", "accent"),
-        ("running", "busy", "Waiting its turn", "warn"),
+        ("running", "busy", "Waiting in the queue", "warn"),
         ("paused", "two_failures", "Paused at round 2", "warn"),
         ("completed", "rounds_done", "Completed", "ok"),
-        ("completed", "too_few", "Failed: too few left", "error"),
+        ("completed", "too_few", "Failed: too few participants", "error"),
         ("stopped", "by_user", "Stopped", "neutral"),
         ("error", "damaged", "Failed", "error"),
     ],

@@ -178,9 +178,9 @@ async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person)
     row = dialog.page("shortcuts").rows["side"]
     for key, modifier, reason in (
         (Qt.Key.Key_N, CTRL, "New chat"),
-        (Qt.Key.Key_C, CTRL, "writing"),
-        (Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier, "writing"),
-        (Qt.Key.Key_Up, ALT, "moving"),
+        (Qt.Key.Key_C, CTRL, "typing"),
+        (Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier, "typing"),
+        (Qt.Key.Key_Up, ALT, "navigation"),
     ):
         row.keys.click()
         QTest.keyClick(row.box, key, modifier)
@@ -231,15 +231,15 @@ async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(pers
     engine = person.window.controller.engine
     dialog = await opened(person, "privacy")
     said = " ".join(dialog.page("privacy").facts())
-    assert "Nothing of what you write leaves this computer" in said
+    assert "Nothing you write leaves this computer" in said
     assert "openai" not in said
     dialog.accept()
     await engine.set_key("openai", "sk-canary-000111222333444555")
     await engine.save_servers((McpServer(name="files", command="files-server"),))
     dialog = await opened(person, "privacy")
     said = " ".join(dialog.page("privacy").facts())
-    assert "Nothing of what you write" not in said
-    assert "OpenAI is sent the conversation so far" in said
+    assert "Nothing you write" not in said
+    assert "OpenAI gets the conversation so far" in said
     # It has not been allowed yet.
     assert "files" not in [label.text() for label in dialog.findChildren(QLabel)]
     assert "no statistics" in said

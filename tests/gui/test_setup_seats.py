@@ -53,7 +53,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await person.click("segment_roles")
         await person.choose("role_openai", "For")
         await person.choose("role_auditor", "Devil’s advocate")
-        assert card_of(person, "auditor")._prompt.text() == "Prompt", "nobody has edited it"
+        assert card_of(person, "auditor")._prompt.text() == "Edit prompt", "nobody has edited it"
         await person.click("prompt_auditor")
         await until(lambda: person.sees("prompt_dialog"))
         shown = person.find("prompt_text", QPlainTextEdit).toPlainText()
@@ -129,7 +129,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     await person.click("segment_roles")
     gpt, claude, checker = (card_of(person, one) for one in ("openai", "anthropic", "checker"))
     checker.tick.setChecked(True)
-    await person.choose("role_openai", "Own text…")
+    await person.choose("role_openai", "Custom…")
     gpt._own.setText("A tired parser")
     await person.choose("role_anthropic", "For")
     await person.choose("role_checker", "Realist")
@@ -180,7 +180,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     card = card_of(person, "auditor")
     card.tick.setChecked(True)
     card.set_system_prompt("You are terse.")
-    await person.click("prompt_auditor")
+    next(one for one in (card._prompt, card._prompt_icon) if one.isVisible()).click()
     await until(lambda: person.sees("prompt_dialog"))
     box = person.find("prompt_text", QPlainTextEdit)
     assert box.toPlainText() == "You are terse."
@@ -189,7 +189,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     await person.click("prompt_save")
     await person.settle()
     assert card.participant().system_prompt == ""
-    assert card._prompt.text() == "Prompt"
+    assert card._prompt.text() == "Edit prompt"
 
 
 async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person, data_dir):

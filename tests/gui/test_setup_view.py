@@ -36,7 +36,7 @@ def card_of(person, seat: str) -> ParticipantCard:
 async def test_start_says_what_is_missing(person):
     setup = person.window.controller.panel.setup
     assert not setup.start.isEnabled()
-    assert setup._estimate.text() == "Type a topic first."
+    assert setup._estimate.text() == "Enter a topic first."
     await person.write("debate_topic", "Tabs or spaces?")
     assert setup.start.isEnabled()
     assert setup._estimate.text() == "About 6 turns · free on this computer"
@@ -88,7 +88,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert [one.role for one in setup.setup().participants] == ["for", "against"]
     await person.choose("role_ben", "Devil’s advocate")
     assert setup.setup().participants[1].role == "devils-advocate"
-    await person.choose("role_ben", "Own text…")
+    await person.choose("role_ben", "Custom…")
     assert not setup.start.isEnabled()
     card = card_of(person, "ben")
     card._own.setText("A tired parser")
@@ -104,7 +104,7 @@ async def test_a_prompt_of_ones_own_needs_no_role(person):
     await person.window.controller.engine.set_key("anthropic", "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.click("segment_roles")
-    await person.choose("role_anthropic", "Own text…")
+    await person.choose("role_anthropic", "Custom…")
     assert setup._estimate.text() == "Give Claude a role."
     card_of(person, "anthropic").set_system_prompt("You are Claude, and undecided.")
     assert setup.start.isEnabled()

@@ -95,10 +95,10 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
     await until(lambda: status(person).problem == "keyring_locked")
     page = _page(person)
     await until(lambda: page._unlock.isVisible())
-    assert page._key_source.text() == "The keyring is locked, so its keys cannot be read."
+    assert page._key_source.text() == "The keyring is locked, so its keys can’t be read."
     ring.error = None
     page._unlock.click()
-    await until(lambda: page._key_source.text() == "A key is in the system keyring.")
+    await until(lambda: page._key_source.text() == "The key is saved in the system keyring.")
     assert not page._unlock.isVisible()
 
 
@@ -151,7 +151,7 @@ async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(
         await until(lambda: "Once you respond, the key is removed" in page.result.text())
         assert status(person).key_source == ""
         ring.open.set()
-        await until(lambda: "The key for “OpenAI” is no longer in the keyring." in toasts(person))
+        await until(lambda: "Removed the key for “OpenAI” from the keyring." in toasts(person))
         assert (ring.kept, status(person).key_source, page.result.text()) == ({}, "", "")
         assert not page._remove_key.isVisible()
     finally:

@@ -11,13 +11,13 @@ from app.storage.paths import resources_dir
 @pytest.mark.parametrize(
     ("language", "status", "reason", "says"),
     [
-        ("en", Status.IDLE, "steps:3", "It reached its limit of 3 steps"),
+        ("en", Status.IDLE, "steps:3", "Limit of 3 steps reached"),
         ("en", Status.IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
-        ("en", Status.IDLE, "repeated", "It was stopped because it kept repeating the same call."),
+        ("en", Status.IDLE, "repeated", "Stopped because it kept repeating the same call."),
         ("en", Status.IDLE, "by_user", ""),
         ("en", Status.IDLE, "", ""),
         ("en", Status.PAUSED, "app_closed", "Paused because Moot was closed"),
-        ("en", Status.PAUSED, "budget_minutes", "Paused: It reached the time limit"),
+        ("en", Status.PAUSED, "budget_minutes", "Paused. Time limit for one message reached"),
         ("ko", Status.IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
         ("ko", Status.PAUSED, "app_restart", "일시 정지됨 · Moot 종료"),
     ],

@@ -94,7 +94,7 @@ async def test_the_undo_key_is_the_fields_first_and_the_windows_then(person):
     QTest.keyClick(person.find("new_button"), *UNDO_KEY)
     assert done == ["two", "one"]
     QTest.keyClick(person.find("new_button"), *UNDO_KEY)
-    assert shown(person) == ["There is nothing to undo."]
+    assert shown(person) == ["Nothing to undo."]
 
 
 async def test_what_leads_elsewhere_is_no_undo(person):

@@ -72,7 +72,7 @@ async def test_a_month_in_money_tokens_and_shares(engine, page):
     spend(engine, 1.0, model="claude-opus-4-5", author="Claude")
     await shown(page)
     assert page.total.text() == "$1.75"
-    assert page._tokens.text() == "3 calls of models · 3.0k tokens read · 1.5k written"
+    assert page._tokens.text() == "3 model calls · 3.0k tokens in · 1.5k out"
     assert names(page, "models") == ["openai/claude-opus-4-5", "openai/gpt-5.2"]
     assert names(page, "authors") == ["Claude", "GPT"]
     assert names(page, "sessions") == ["Deleted session"]
@@ -102,7 +102,7 @@ async def test_the_limit_and_how_much_of_it_is_used(engine, page):
     page.chosen.connect(chosen.append)
     page.limit.rows["max_month_usd"].control.setValue(0.4)
     assert chosen == [{"max_month_usd": 0.4}]
-    assert "paid models wait" in page.used.text()
+    assert "Paid models are blocked" in page.used.text()
     assert page.bar._part == 1.0
 
 
@@ -125,8 +125,8 @@ async def test_what_is_estimated_says_so(engine, page):
     await shown(page)
     assert page.total.text() == "≈ $0.75"
     assert page.used.text() == "≈ $0.75 of $2.00 used this month"
-    assert page._tokens.text() == "2 calls of models · ≈ 1.9k tokens read · ≈ 500 written"
-    assert page._unpriced.text().startswith("Of 1 call Moot has estimated the tokens")
+    assert page._tokens.text() == "2 model calls · ≈ 1.9k tokens in · ≈ 500 out"
+    assert page._unpriced.text().startswith("The tokens of 1 call are estimated")
 
 
 async def test_another_month_can_be_looked_at_and_kept_as_a_table(engine, page, tmp_path):
@@ -170,5 +170,5 @@ async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_sa
         await until(lambda: engine.live(session_id).session.status == Status.PAUSED)
         line = desk.chat_page.state_line
         await until(line.isVisible)
-        assert "limit for money is reached" in line._text.text()
+        assert "Monthly limit reached" in line._text.text()
         assert line.resume.isVisible()

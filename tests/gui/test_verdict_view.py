@@ -220,10 +220,10 @@ async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
     ballots = tuple(Ballot(participant=seat.id, round=2, stance=0) for seat in SEATS)
     async with at_window(data_dir) as person:
         view = show(person, replace(session, status="running"), messages)
-        assert view.controls._doing.text() == "Secret ballot…"
+        assert view.controls._doing.text() == "Voting…"
         voted = replace(session.debate, ballots=ballots)
         view.show_change(replace(session, status="running", debate=voted))
-        assert view.controls._doing.text() == "Verdict…"
+        assert view.controls._doing.text() == "Judging…"
         view.show_change(replace(session, debate=voted))
         assert not view.controls._doing.isVisible()
 

@@ -17,7 +17,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 BOSS = replace(ONE, id="boss", name="Boss", tools=("subAgent",), sub_agents=(ONE.id,), busy=None, role="")
 HOLD, ASK, LEAD = "Hold it.", "Ask them.", "Lead them."
-FREE = "Waits until the assistant is free."
+FREE = "Waiting until the assistant is free."
 
 
 class Server:
@@ -85,15 +85,17 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     page = person.window.controller.chat_page
     await until(lambda: line(person) == FREE, what="the line over the composer")
     assert not person.sees("chat_resume")
-    assert person.window.top_bar.status.text() == "Waiting its turn"
-    await until(lambda: listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
+    assert person.window.top_bar.status.text() == "Waiting in the queue"
+    await until(lambda: listed(person, page.session_id).endswith("Waiting in the queue"), what="the side bar")
     assert page.session.status == "running"
     server.slow = False
     await person.window.controller.engine.stop(holder)
     await until(lambda: status(person, page.session_id) == Status.IDLE)
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
-    await until(lambda: not listed(person, page.session_id).endswith("Waiting its turn"), what="the side bar")
+    await until(
+        lambda: not listed(person, page.session_id).endswith("Waiting in the queue"), what="the side bar"
+    )
 
 
 async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held, wire_servers):  # noqa: F811
@@ -113,7 +115,7 @@ async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held
 
     def waits() -> bool:
         row = desk.workflows.panel.work.steps.rows.get("one")
-        return row is not None and "Waits until" in row.accessibleDescription()
+        return row is not None and "Waiting until" in row.accessibleDescription()
 
     await until(waits)
     rows = desk.workflows.panel.work.steps.rows

@@ -179,11 +179,11 @@ def missing(monkeypatch, tmp_path):
 async def test_the_embedded_model_is_fetched_after_a_click_and_then_ready(qapp, data_dir, missing):
     missing(1.0)
     async with at_window(data_dir) as person:
-        assert person.find("welcome_model", OfferLine).text().startswith("The small model")
+        assert person.find("welcome_model", OfferLine).text().startswith("The small built-in model")
         assert not (data_dir / "models").exists(), "nothing is fetched without a click"
         assert not status(person, "embedded").ready
         await person.click("welcome_model_accept")
-        await until(lambda: "Fetching the model" in person.find("welcome_model", OfferLine).text())
+        await until(lambda: "Downloading the model" in person.find("welcome_model", OfferLine).text())
         assert person.find("welcome_model").findChild(QProgressBar).isVisible()
         await until(lambda: status(person, "embedded").ready)
         await until(lambda: not person.sees("welcome_model"))
@@ -194,10 +194,10 @@ async def test_fetching_can_be_ended_and_leaves_nothing(qapp, data_dir, missing)
     missing(30.0)
     async with at_window(data_dir) as person:
         await person.click("welcome_model_accept")
-        await until(lambda: "Fetching" in person.find("welcome_model", OfferLine).text())
+        await until(lambda: "Downloading" in person.find("welcome_model", OfferLine).text())
         await person.settle(0.5)
         await person.click("welcome_model_accept")
-        await until(lambda: "The small model" in person.find("welcome_model", OfferLine).text())
+        await until(lambda: "The small built-in model" in person.find("welcome_model", OfferLine).text())
         await until(lambda: list((data_dir / "models").iterdir()) == [])
         assert not status(person, "embedded").ready
 

@@ -92,7 +92,7 @@ async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_p
 
 
 async def test_it_says_who_hears_what_is_written(person):
-    assert "goes only to the providers you ask" in texts_of(person)
+    assert "goes only to the providers you use" in texts_of(person)
     assert "Nothing leaves it" not in texts_of(person)
 
 
@@ -102,7 +102,7 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         await person.click("new_button")
         empty = person.window.controller.chat_page._empty
         person.window.controller._refresh_providers()
-        assert empty.isVisible() and "small" in empty.text() and "Add a provider" in empty.text()
+        assert empty.isVisible() and "small" in empty.text() and "add a provider" in empty.text()
 
 
 async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(person):

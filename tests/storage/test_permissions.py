@@ -55,7 +55,7 @@ async def test_what_others_may_read_is_theirs_no_more_after_a_start(data_dir: Pa
     assert modes(data_dir)["."] == 0o777
     assert await doctor(data_dir) == (
         False,
-        "other accounts can read or write 10 folders or files → start Moot to remove these permissions",
+        "other accounts can read or write 10 files or folders → start Moot to remove these permissions",
     )
     moot = await open_moot(data_dir)
     try:
@@ -115,5 +115,5 @@ async def test_a_file_system_without_permissions_is_used_and_said(
     await moot.close()
     ok, found = await doctor(data_dir)
     assert not ok
-    assert found.startswith("this file system does not store permissions")
+    assert found.startswith("this file system does not support permissions")
     assert open_to_others(data_dir)

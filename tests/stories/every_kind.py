@@ -54,7 +54,7 @@ def furnish(data_dir: Path, servers: dict[str, WireServer]) -> None:
 def answer(request: Recorded) -> Answer:
     """Return what a model says to a request of any of the sessions."""
     text = heard(request)
-    if 'larger piece of work: "' in text:
+    if 'one step of a larger task: "' in text:
         step = step_of(request)
         return _said(f"{step} it is.\n\n[STEP_COMPLETE]\nartifacts: {step}.md\nstatus: done")
     if "switchAssistant" in request.tools:

@@ -32,7 +32,7 @@ def test_conversations_come_in_once_and_go_out_and_in_again(tmp_path: Path):
     ]
     assert "[2] mapping.a" in first.err
     again = moot("import", file)
-    assert again.out.count("(here already)") == 2
+    assert again.out.count("(already imported)") == 2
     session_id = first.json[0]["session_id"]
     shown = look("show", session_id, "--json").json
     assert (shown["kind"], shown["status"], shown["created_at"]) == (
@@ -56,7 +56,7 @@ def test_a_backup_is_looked_at_and_brought_back(tmp_path: Path):
     session_id = look("sessions", "--json").json[0]["id"]
     moot("delete", session_id)
     seen = moot("restore", str(target))
-    assert (seen.status, seen.out.count("missing here"), seen.out.count("here already")) == (0, 1, 1)
+    assert (seen.status, seen.out.count("missing here"), seen.out.count("already here")) == (0, 1, 1)
     assert session_id not in look("sessions").out
     back = moot("restore", str(target), "--yes", "--json")
     assert back.json["sessions"] == [session_id]
@@ -83,7 +83,7 @@ async def test_they_are_handed_over_to_the_moot_that_has_the_data(data_dir: Path
         assert done.status == 0
         assert len(holder.engine.sessions()) == 2
         done = await asyncio.to_thread(moot, "import", str(tmp_path / "none.json"))
-        assert (done.status, "none.json cannot be read" in done.err) == (2, True)
+        assert (done.status, "Could not read none.json" in done.err) == (2, True)
     finally:
         await server.close()
         await holder.close()

@@ -63,7 +63,7 @@ def test_nothing_is_sent(how: str, data_dir: Path, outside: socket.socket) -> No
             assert refused.status == 2, (command, refused.out, refused.err)
             assert place in refused.err and "Traceback" not in refused.err
         assert here("sessions", "--json").json == []
-        assert "openai OpenAI entry cannot be read" in here("providers", "--lang", "en").out
+        assert "openai OpenAI entry can’t be read" in here("providers", "--lang", "en").out
         assert place in here("doctor").out
         assert private.requests == [] and untouched(outside)
 

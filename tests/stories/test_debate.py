@@ -181,7 +181,7 @@ def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
     wire_home["openai"].script("openai-wire", lambda _request: Fault("e401"))
     failed = moot("debate", TOPIC, *TWO, "--rounds", "1")
     assert (failed.status, failed.err) == (1, "")
-    assert failed.out.splitlines()[-1] == "Ended with an error · No participant could answer."
+    assert failed.out.splitlines()[-1] == "Failed · No participant could answer."
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     refused = moot("debate", TOPIC, *FOUR[:4])
@@ -208,7 +208,7 @@ def test_a_participant_refused_without_end_is_skipped_or_left_out(wire_home: dic
     assert skipped.status == 4
     done = moot("resume", session_id, "--without", "gpt")
     assert (done.status, done.err) == (0, "")
-    assert "1 turn got no answer." in done.out.splitlines()[-1]
+    assert "1 turn failed." in done.out.splitlines()[-1]
     shown = look("show", session_id, "--json").json
     names = [(one["author"]["name"], one["state"]) for one in shown["messages"]]
     others = [("Claude", "done"), ("제미나이", "done")]

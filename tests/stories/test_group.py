@@ -295,13 +295,13 @@ def test_who_is_meant(crew: dict[str, WireServer], data_dir: Path) -> None:
     again = moot("ask", "CREW", "More.", "--session", session_id, "--json")
     assert (again.status, again.err) == (0, "")
     nobody = moot("ask", "nobody", "Hello", "--lang", "en")
-    assert (nobody.status, "no assistant and no group" in nobody.err) == (2, True)
+    assert (nobody.status, "no assistant or group" in nobody.err) == (2, True)
     other = moot("ask", "ann", "Hello", "--json")
     wrong = moot("ask", "crew", "Hello", "--session", session_of(other), "--lang", "en")
-    assert (wrong.status, "does not take part" in wrong.err) == (2, True)
+    assert (wrong.status, "is not a participant" in wrong.err) == (2, True)
     write_group(data_dir, id="crew", name="Ann", members=["ann", "gone"])
     both = moot("ask", "Ann", "Hello", "--lang", "en")
     assert both.status == 0
-    assert "the assistant answers. For the group: moot ask crew" in both.err
+    assert "Asking the assistant. To ask the group: moot ask crew" in both.err
     [row] = [one for one in moot("doctor", "--json").json if one["check"] == "group"]
     assert (row["ok"], "gone" in row["remedy"]) == (False, True)

@@ -66,7 +66,7 @@ class Crew:
 
 def step_of(request: Recorded) -> str:
     """Return the name of the step a request is for."""
-    found = re.search('larger piece of work: "(.+?)"', heard(request))
+    found = re.search('one step of a larger task: "(.+?)"', heard(request))
     assert found, heard(request)
     return found[1]
 

@@ -26,7 +26,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Message, MessageState, Role
-from app.core.reasons import HELD_UP, LIMITS, RESTART, reason_code, reason_text
+from app.core.reasons import HELD_UP, LIMITS, Reason, paused_text, reason_code, reason_text
 from app.core.session import Session, Status
 from app.core.store import Problem
 from app.core.text import without_steering
@@ -320,17 +320,20 @@ def role_text(texts: Texts, role: str) -> str:
     return texts(key) if key in texts else role
 
 
+def status_text(session: Session, texts: Texts) -> str:
+    """Return how a session stands, and why."""
+    if session.status == Status.PAUSED and (paused := paused_text(session.reason, texts)):
+        return paused
+    why = "" if session.reason == Reason.BY_USER else reason_text(session.reason, texts)
+    return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
+
+
 def last_line(session: Session, texts: Texts) -> str:
     """Return the line that says how the session stands, why, and what comes next."""
     if session.chat is not None and session.status in (Status.IDLE, Status.WAITING):
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
-    if session.status == Status.PAUSED and reason_code(session.reason) == RESTART:
-        parts = [texts("status.paused_closed")]
-    else:
-        parts = [texts.named("cli.status", session.status)]
-    if session.reason and reason_code(session.reason) != RESTART:
-        parts.append(one_line(reason_text(session.reason, texts)))
+    parts = [one_line(status_text(session, texts))]
     if session.status == Status.PAUSED:
         parts.append(texts("cli.resume_with", session_id=session.id))
         if session.debate is not None and session.reason in HELD_UP:

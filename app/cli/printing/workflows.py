@@ -5,9 +5,9 @@ Used by the chat's printer and commands.
 
 from collections.abc import Iterator
 
-from app.cli.printing.output import named_text, one_line
+from app.cli.printing.output import named_text, one_line, status_text
 from app.core.message import ToolCall
-from app.core.reasons import RESTART, Reason, reason_code, reason_text
+from app.core.reasons import Reason
 from app.core.session import Session, Status, WorkflowState
 from app.core.texts import Texts
 from app.core.tool import ToolError
@@ -54,13 +54,11 @@ def step_reason(state: StepState, texts: Texts) -> str:
 def workflow_end(session: Session, texts: Texts) -> str:
     """Return the lines that say how a workflow stands and which commands take it on."""
     steps = session.workflow.steps if session.workflow else ()
-    closed = session.status == Status.PAUSED and reason_code(session.reason) == RESTART
-    line = texts("status.paused_closed") if closed else texts.named("cli.status", session.status)
     if session.status == Status.COMPLETED:
+        line = texts.named("cli.status", session.status)
         return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
-    if session.reason and session.status != Status.WAITING and not closed:
-        line += " · " + reason_text(session.reason, texts)
-    lines = [line]
+    waits = session.status == Status.WAITING
+    lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
     if any(one.state == StepStatus.WAITING and one.reason != Reason.NO_MARKER for one in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
     lines += [

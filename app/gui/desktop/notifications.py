@@ -248,7 +248,7 @@ class Notifications(QObject):
             if session_id == session.id:
                 return question_text(message, words)
         if session.status == Status.PAUSED:
-            return words("note.paused", reason=words.reason(session.reason))
+            return words.paused(session.reason) or words("status.paused")
         if session.status == Status.ERROR:
             return words("note.failed")
         if session.status == Status.RUNNING:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import FoundServer, ProviderStatus
-from app.core.reasons import RESTART, reason_code, reason_text
+from app.core.reasons import paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language, in_words
 
@@ -83,9 +83,7 @@ class Language(QObject):
 
     def paused(self, reason: str) -> str:
         """Return that a session is paused and why, "" without a reason."""
-        if reason_code(reason) == RESTART:
-            return self("status.paused_closed")
-        return self("discussion.paused", reason=self.reason(reason)) if reason else ""
+        return paused_text(reason, self.texts)
 
     def problem(self, code: str, **details: object) -> str:
         """Return the text of an error code or a reason, the code itself if there is no text."""

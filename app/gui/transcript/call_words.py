@@ -12,7 +12,9 @@ TITLE = 240
 SUB_AGENT = "subAgent"
 SWITCH_ASSISTANT = "switchAssistant"
 SET_PLAN = "setPlan"
+CHECK_DONE = "checkDone"
 STEP = "step"
+MOST_STEPS = 1_000
 LONGEST_READ = 20_000
 """Characters of arguments that are read for the line; of longer ones it shows the beginning."""
 
@@ -21,7 +23,7 @@ _ICONS = {
     SWITCH_ASSISTANT: "users",
     SET_PLAN: "list-checks",
     STEP: "spline",
-    "checkDone": "list-checks",
+    CHECK_DONE: "list-checks",
     "clearPlan": "list-checks",
     "reportResult": "file-text",
     "promptToUser": "message-circle",
@@ -47,6 +49,9 @@ def title(call: ToolCall, texts: Texts) -> str:
         items = values.get("items")
         if call.name == SET_PLAN and isinstance(items, list):
             return f"{name}({texts('transcript.card.items', count=len(items))})"
+        index = values.get("index")
+        if call.name == CHECK_DONE and isinstance(index, int) and 0 <= index < MOST_STEPS:
+            return texts("transcript.card.checked", number=index + 1)
         member, instruction = values.get("assistant"), values.get("instruction")
         if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
             shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))

@@ -181,7 +181,7 @@ class CardRow(PaintedRow):
             self._paint_mark(painter, QPointF(right - 7, line.center().y() + 0.5), failed=state == FAILED)
             right -= 20
         if self.context.depth:
-            chip = style.texts("transcript.card.depth", depth=self.context.depth)
+            chip = style.texts("transcript.card.depth", count=self.context.depth)
             wide = style.chip_metrics.horizontalAdvance(chip) + 18
             high = style.tall(21)
             box = QRectF(right - wide, line.center().y() - high // 2, wide, high)
@@ -226,6 +226,6 @@ class CardRow(PaintedRow):
         name = visible(self.context.call.name)
         said = texts("transcript.card.said", name=name, state=self.state_words())
         if self.context.depth:
-            said += ", " + texts("transcript.card.depth", depth=self.context.depth)
+            said += ", " + texts("transcript.card.depth", count=self.context.depth)
         said += ", " + texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
         return f"{said}: {self.plain_text}" if self.context.unfolded else said

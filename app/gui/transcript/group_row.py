@@ -154,6 +154,6 @@ class GroupRow(PaintedRow):
         """Return what a screen reader says: who, how deep, on whose behalf, and whether it is folded."""
         context, texts = self.context, self.style.texts
         chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
-        said = [texts("transcript.card.depth", depth=self.depth), context.path, self.summary()]
+        said = [texts("transcript.card.depth", count=self.depth), context.path, self.summary()]
         said.append(texts("transcript.collapsed" if context.folded else "transcript.expanded"))
         return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"

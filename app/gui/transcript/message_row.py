@@ -375,7 +375,7 @@ class MessageRow(PaintedRow):
         """Return what a screen reader says: who speaks, the chips and the text."""
         chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
         if self.depth:
-            chips.append(self.style.texts("transcript.card.depth", depth=self.depth))
+            chips.append(self.style.texts("transcript.card.depth", count=self.depth))
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
         text = self.error_text if self.message.state == MessageState.FAILED else self.plain_text
         files = f" [{self._chips.words}]" if self._chips is not None else ""

@@ -10,7 +10,7 @@ from app.gui.transcript.row_header import Chip
 
 CUT = ("truncated", "length")
 
-QUIET = ("in_order", "only_one")
+QUIET = ("in_order", "only_one", "open_floor")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
 
 ORCHESTRATOR = "orchestrator"
