@@ -52,7 +52,7 @@ def main() -> int:
             make_deb(tree)
             make_archive()
     except subprocess.CalledProcessError as error:
-        say(f"stopped: {' '.join(map(str, error.cmd[:4]))} … ended with {error.returncode}")
+        say(f"failed: {' '.join(map(str, error.cmd[:4]))} … exited with status {error.returncode}")
         return 1
     for path in sorted(DIST.iterdir()):
         say(f"{path.relative_to(ROOT)}: {size_of(path) / 1e6:.0f} MB")

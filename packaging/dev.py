@@ -27,11 +27,11 @@ usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
   run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
   test [ARGUMENTS]    run the tests; arguments go to pytest
   test --long         run the slow tests, and those that repeat ten times as often
-  bench [--short]     measure speed and memory against the promises, as a table
+  bench [--short]     measure speed and memory against the targets, as a table
   build [--folder]    make the double-click builds in build/dist; --folder: no .deb and no archive
-  setup [--webui]     only make the environment (.venv) and fetch the built-in model; --webui adds what
-                      shows the pages of MCP servers (175 MB)
-  lock                write requirements.lock and packaging/*.lock anew (needs uv)
+  setup [--webui]     only create the environment (.venv) and download the built-in model; --webui adds
+                      support for pages of MCP servers (175 MB)
+  lock                rewrite requirements.lock and packaging/*.lock (needs uv)
 
 MOOT_NO_UV=1 uses pip alone. MOOT_NO_MODEL=1 leaves the built-in model out.
 """
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         if command == "build":
             fetch_builder()
     except subprocess.CalledProcessError as error:
-        say(f"stopped: {' '.join(map(str, error.cmd[:6]))} … ended with {error.returncode}.")
+        say(f"failed: {' '.join(map(str, error.cmd[:6]))} … exited with status {error.returncode}.")
         return 1
     if command == "run":
         return run_moot(rest, virtual_screen)
@@ -131,8 +131,8 @@ def need_system_parts(programs: Sequence[tuple[str, str, str]]) -> None:
     if not missing:
         return
     if shutil.which("apt-get") is None:
-        say("This system lacks what Moot needs: " + ", ".join(part for part, _, _ in missing))
-        say(f"It may be installed with:\n\n    {known.install_command(missing)}\n")
+        say("Missing on this system: " + ", ".join(part for part, _, _ in missing))
+        say(f"Install it with:\n\n    {known.install_command(missing)}\n")
         raise SystemExit(MISSING_SYSTEM_PARTS)
     packages = [package for _, package, _ in missing]
     install = "apt-get install -y --no-install-recommends " + " ".join(packages)
@@ -141,7 +141,7 @@ def need_system_parts(programs: Sequence[tuple[str, str, str]]) -> None:
     elif shutil.which("sudo") and (sys.stdin.isatty() or quiet(["sudo", "-n", "true"])):
         prefix = ["sudo"]
     else:
-        say("This system lacks libraries that Moot needs. As root, run:\n")
+        say("This system lacks libraries that Moot needs. Run this as root:\n")
         print(f"    apt-get update && {install}\n", flush=True)
         raise SystemExit(MISSING_SYSTEM_PARTS)
     say("installing from the system's packages: " + " ".join(packages))
@@ -181,7 +181,7 @@ def fetch_uv() -> str | None:
     """Return uv, fetched into the checkout where there is none; None when pip must do."""
     if (found := find_uv()) or os.environ.get("MOOT_NO_UV"):
         return found
-    say("fetching uv into .tools")
+    say("downloading uv into .tools")
     # `--target` works where Debian refuses to install into its own Python (PEP 668).
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--require-hashes"]
     done = subprocess.run(
@@ -197,7 +197,7 @@ def make_environment() -> None:
         return
     uv = fetch_uv()
     webui = has_webui()
-    say(f"making the environment with {'uv' if uv else 'pip'}")
+    say(f"creating the environment with {'uv' if uv else 'pip'}")
     python = str(PYTHON)
     if not PYTHON.exists():
         # Without pip: Debian's Python has no ensurepip, and the pip outside can install into it.
@@ -226,7 +226,7 @@ def has_webui() -> bool:
 def add_webui() -> None:
     """Add what shows the pages of MCP servers, the extra `webui`, to the environment."""
     uv = find_uv()
-    say("fetching what shows pages (175 MB)")
+    say("downloading the support for web pages (175 MB)")
     pip = [uv, "pip", "install"] if uv else [sys.executable, "-m", "pip"]
     python = ["--python", str(PYTHON)]
     command = [*pip, *python] if uv else [*pip, *python, "install"]
@@ -238,7 +238,7 @@ def fetch_builder() -> None:
     target = TOOLS / "bundle"
     if (target / "bundle.lock").is_file() and (target / "bundle.lock").read_bytes() == BUNDLE.read_bytes():
         return
-    say("fetching what makes the builds into .tools")
+    say("downloading the build tools into .tools")
     shutil.rmtree(target, ignore_errors=True)
     uv = find_uv()
     install = [uv, "pip", "install", "--python", PYTHON] if uv else [sys.executable, "-m", "pip", "install"]
@@ -261,12 +261,12 @@ def fetch_model() -> None:
     model_file = load_by_path(ROOT / "app" / "providers" / "model_file.py")
     if (ROOT / ".model" / model_file.FILE_NAME).is_file() or os.environ.get("MOOT_MODEL"):
         return
-    say("fetching the built-in model (94 MB)")
+    say("downloading the built-in model (94 MB)")
     try:
         model_file.fetch_model(ROOT / ".model")
     except model_file.ModelFileError as error:
         say(f"WARNING: {error}")
-        say("Moot works without it, with a provider of your own. The next start tries again.")
+        say("Moot works without it if you add a provider. The next start tries again.")
 
 
 def load_by_path(path: Path) -> ModuleType:
@@ -335,7 +335,7 @@ def run_moot(arguments: Sequence[str], virtual_screen: bool) -> int:
         if not display:
             say("Xvfb did not start.")
             return 1
-        say(f"there is no screen: opening Moot on a virtual one, DISPLAY=:{display}")
+        say(f"no screen found: opening Moot on a virtual one, DISPLAY=:{display}")
         return call(command, {"DISPLAY": f":{display}"})
     finally:
         screen.terminate()
@@ -354,7 +354,7 @@ def run_tests(*, long: bool) -> int:
     if status != TESTS_FAILED:
         return status
     failed = failed_tests()
-    say("running the tests that failed once more, alone")
+    say("running the failed tests once more, one at a time")
     status = call([*pytest, "--last-failed", "--last-failed-no-failures", "none"], environment)
     note_flaky(failed - failed_tests())
     return status
