@@ -14,8 +14,9 @@ from app.cli.parser import EXPORT, IMPORT, RESTORE, SESSIONS, SHOW, Arguments
 from app.cli.printing.output import error_line, load_texts
 from app.core.errors import MootError
 from app.core.events import EventBus
+from app.core.session import ExportFormat
 from app.core.store import StoredSession
-from app.engine.export.documents import FORMATS, export
+from app.engine.export.documents import export
 from app.engine.live_session import LiveSession
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -87,7 +88,7 @@ class Tries:
         for session_id in fresh:
             for fields in ({}, {"json": True}):
                 assert await self.run(SHOW, language, session=session_id, **fields)
-            for name in FORMATS:
+            for name in ExportFormat:
                 await self.run(EXPORT, language, session=session_id, format=name)
         out = Lines()
         await list_sessions(self.moot.paths, Arguments(command=SESSIONS, language=language), out)

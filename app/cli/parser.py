@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
-from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode
+from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode, ExportFormat
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -52,7 +52,6 @@ RETRY = "retry"
 SKIP = "skip"
 ACCEPT = "accept"
 
-FORMATS = ("md", "html", "json")
 THEMES = ("light", "dark", "system")
 
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
@@ -265,7 +264,7 @@ def _parser(texts: Texts) -> _Parser:
     )
     debate.add_argument(
         "--mode",
-        choices=(DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES),
+        choices=tuple(DebateMode),
         help=texts("cli.help.mode"),
     )
     debate.add_argument(
@@ -300,7 +299,7 @@ def _parser(texts: Texts) -> _Parser:
             ways.add_argument("--without", metavar="NAME", help=texts("cli.help.without"))
     export = command(EXPORT, json=False)
     export.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-    export.add_argument("--format", choices=FORMATS, required=True, help=texts("cli.help.format"))
+    export.add_argument("--format", choices=tuple(ExportFormat), required=True, help=texts("cli.help.format"))
     export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
     command(IMPORT).add_argument("files", nargs="+", metavar="FILE", help=texts("cli.help.import_file"))
     command(BACKUP, json=False).add_argument(

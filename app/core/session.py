@@ -72,6 +72,14 @@ class Verdict:
     usage: UsageEntry | None = None
 
 
+class ExportFormat(StrEnum):
+    """What a session can be exported as; the window adds PDF."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+
+
 class Status(StrEnum):
     """How a session stands."""
 

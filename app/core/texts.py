@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
+# A new language needs its name here, its texts in resources/i18n, and a folder each in resources/agents, groups,
+# prompts and workflows; tests find what is missing.
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.
@@ -123,10 +125,21 @@ def has_hangul(text: str) -> bool:
     return re.search("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]", text) is not None
 
 
+def language_of(text: str) -> str:
+    """Return the language that what a user wrote is answered in."""
+    return "ko" if has_hangul(text) else "en"
+
+
+def next_language(language: str) -> str:
+    """Return the language after another one, the first after the last."""
+    return LANGUAGES[(LANGUAGES.index(language) + 1) % len(LANGUAGES)]
+
+
 def choose_language(wanted: str) -> str:
     """Return `wanted` if it is a known language, else the system's, else English."""
     if wanted in LANGUAGES:
         return wanted
     system = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
     name = (system or locale.getlocale()[0] or "en")[:2].lower()
-    return "ko" if name in ("ko", "kr") else "en"
+    name = "ko" if name == "kr" else name
+    return name if name in LANGUAGES else "en"

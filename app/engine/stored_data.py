@@ -16,6 +16,7 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
+from app.core.session import ExportFormat
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
 from app.engine.drafts import Drafts
@@ -158,7 +159,7 @@ class Archive:
                 if not documents:
                     left_out.append(summary.title or summary.id)
                 yield from ((f"{name}.{suffix}", text.encode()) for suffix, text in documents.items())
-                if "md" in documents:
+                if ExportFormat.MARKDOWN in documents:
                     lines.append(f"- [{escape_markdown(summary.title)}]({name}.md)\n")
                 loop.call_soon_threadsafe(progress, count)
             yield "index.md", "".join(lines).encode()
@@ -170,7 +171,7 @@ class Archive:
         """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
         live = LiveSession(stored, EventBus())
         is_known = stored.session.chat is not None or stored.session.debate is not None
-        formats = ("md", "json") if is_known else ("json",)
+        formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
             return {one: export(live, one, self._prompts) for one in formats}
         except Exception:

@@ -1,11 +1,11 @@
 """The tool that asks the user a question: its result is an MCP-UI page, and the turn waits for the answer."""
 
-import re
 from html import escape
 from typing import Final, Literal
 
 from app.core.ids import new_id
 from app.core.message import Prompt, PromptType
+from app.core.texts import language_of
 from app.core.tool import Control, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text
 
@@ -13,7 +13,11 @@ MAX_QUESTION: Final = 4_000
 MAX_OPTIONS: Final = 50
 MAX_OPTION: Final = 500
 
-_HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
+# What stands around a question, in its language: title, yes, no, send.
+_WORDS: Final = {
+    "en": ("Question", "Yes", "No", "Send"),
+    "ko": ("질문", "예", "아니요", "보내기"),
+}
 _PAGE: Final = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
@@ -94,8 +98,8 @@ def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
 def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
     """Return a page that posts the answer as an MCP-UI `prompt` action, and loads nothing."""
     # Without a form element: clients show the page in a frame that may run scripts and do nothing else.
-    korean = _HANGUL.search(question) is not None
-    title, yes, no, send = ("질문", "예", "아니요", "보내기") if korean else ("Question", "Yes", "No", "Send")
+    language = language_of(question)
+    title, yes, no, send = _WORDS[language]
     if kind == PromptType.TEXT:
         controls = (
             f'<textarea rows="3" aria-labelledby="question"></textarea><button type="button">{send}</button>'
@@ -105,7 +109,6 @@ def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
             f'<button type="button" value="{escape(choice)}">{escape(choice)}</button>'
             for choice in ((yes, no) if kind == PromptType.YESNO else choices)
         )
-    language = "ko" if korean else "en"
     return _PAGE.format(language=language, title=title, question=escape(question), controls=controls)
 
 

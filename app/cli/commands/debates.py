@@ -1,7 +1,6 @@
 """The commands of debates: start one, resume it, say something in it, print it."""
 
 import asyncio
-import re
 from pathlib import Path
 
 from app.cli.exit_status import OK
@@ -13,13 +12,13 @@ from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
 from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Participant
+from app.core.texts import language_of
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.engine import DebateSetup
 from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _MAX_CONTEXT_BYTES = 4 * 1024 * 1024
 
 
@@ -92,7 +91,7 @@ def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
         seed=arguments.seed,
         polls=arguments.verdict,
         context=tuple(_context_file(Path(path)) for path in arguments.context),
-        language="ko" if _HANGUL.search(arguments.text) else "en",
+        language=language_of(arguments.text),
     )
 
 

@@ -1,6 +1,7 @@
 """The modes of debates as rows of data, the roles, and the system prompt made of both.
 
-A new mode is one row of `MODES`, a prompt file and a label.
+A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME` and `mode.NAME.hint` in
+resources/i18n, and a prompt in resources/prompts. The set-up, the command line and the export list all of `DebateMode`.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,12 +9,12 @@ from time import perf_counter
 
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
+from app.core.session import ExportFormat
 from app.engine.export.event_lines import message_object, plan_object
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.session_kinds import kind_of
 
-FORMATS: tuple[str, ...] = ("md", "html", "json")
 MOOT_SESSION = "moot-session"
 TURN_S = 0.004
 
@@ -22,7 +22,7 @@ TURN_S = 0.004
 def export(
     live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
 ) -> str:
-    """Return a session in one of FORMATS; `as_html` sets Markdown. Raises BadInput for another format."""
+    """Return a session in an ExportFormat; `as_html` sets Markdown. Raises BadInput for another format."""
     return "".join(_pieces(live, file_format, prompts, as_html))
 
 
@@ -44,12 +44,12 @@ def _pieces(
     live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield a document piece by piece, none much longer than a message."""
-    if file_format not in FORMATS:
-        raise BadInput("unknown_format", format=file_format, formats=", ".join(FORMATS))
-    if file_format == "json":
+    if file_format not in tuple(ExportFormat):
+        raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
+    if file_format == ExportFormat.JSON:
         return _json(live)
     document = kind_of(live.session).document(live, prompts)
-    return document.markdown() if file_format == "md" else document.html(as_html)
+    return document.markdown() if file_format == ExportFormat.MARKDOWN else document.html(as_html)
 
 
 def _json(live: LiveSession) -> Iterator[str]:

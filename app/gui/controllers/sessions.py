@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app.core.session import Session, SessionSummary, Status
+from app.core.session import ExportFormat, Session, SessionSummary, Status
 from app.gui.controllers.controller import Controller
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
@@ -107,7 +107,9 @@ class SessionController(Controller):
                 self._toasts.show_toast(words("export.done", name=path.name))
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
-        text = await self._engine.export(session.id, "md" if format_name == PDF else format_name)
+        text = await self._engine.export(
+            session.id, ExportFormat.MARKDOWN if format_name == PDF else format_name
+        )
         if format_name != PDF:
             await asyncio.to_thread(save_whole, path, text.encode())
             return

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 
 from app.core.settings import Settings
+from app.core.texts import next_language
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
@@ -88,8 +89,8 @@ class SettingsController(Controller):
         self.change({"theme": theme})
 
     def switch_language(self) -> None:
-        """Change between English and Korean."""
-        language = "en" if self._language.name == "ko" else "ko"
+        """Change to the next language."""
+        language = next_language(self._language.name)
         self._language.choose(language)
         self.change({"language": language})
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
-from app.core.catalog import kind_of_key, provider_kind
+from app.core.catalog import KINDS, kind_of_key, provider_kind
 from app.core.errors import FailureKind, MootError, ProviderError
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
@@ -21,7 +21,7 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, show_as, show_or_hide
 from app.gui.widgets.wording import named, say
 
-REMOTE = ("openai", "anthropic", "gemini")
+REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
 OTHER = "openai-compatible"
 COLUMNS = 3
 MODELS_SHOWN = 8

@@ -11,6 +11,7 @@ from app.core.session import (
     Chat,
     ChatSession,
     Debate,
+    DebateMode,
     DebateSession,
     GroupSession,
     GroupState,
@@ -109,8 +110,8 @@ class DebateKind(SessionKind):
                 for name in summary.speakers
             ),
         )
-        if summary.mode in ("round-robin", "free", "roles"):
-            debate = replace(debate, mode=summary.mode)  # type: ignore[arg-type]
+        if summary.mode in tuple(DebateMode):
+            debate = replace(debate, mode=DebateMode(summary.mode))
         return DebateSession(**_common(summary), debate=debate)
 
 

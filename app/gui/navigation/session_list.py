@@ -16,7 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.core.session import SessionSummary, Status
+from app.core.session import ExportFormat, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.display.style import Look, sized, tall
@@ -26,7 +26,7 @@ Index = QModelIndex | QPersistentModelIndex
 SUMMARY = Qt.ItemDataRole.UserRole
 ASKS = Qt.ItemDataRole.UserRole + 1
 PDF = "pdf"
-EXPORTS = ("md", "html", PDF, "json")
+EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON)
 HEADER_HEIGHT = 34
 ROW_HEIGHT = 33
 

@@ -1,4 +1,7 @@
-"""History: a searchable list of all debates, to open, resume or delete them."""
+"""History: a searchable list of all debates, to open, resume or delete them.
+
+What a row knows of a session is `SessionSummary` in core/session.py, filled by `summary_of` in storage/records.py.
+"""
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -23,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import SessionSummary, Status
+from app.core.session import DebateMode, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
@@ -134,7 +137,9 @@ class DebateCardDelegate(QStyledItemDelegate):
             place_of = QRect(line.left(), line.top(), AVATAR, AVATAR)
             paint_avatar(painter, place_of, name, tokens.speaker(place))
             line.setLeft(line.left() + AVATAR_STEP)
-        detail = words("history.detail", mode=words.mode(summary.mode or "round-robin"), count=summary.rounds)
+        detail = words(
+            "history.detail", mode=words.mode(summary.mode or DebateMode.ROUND_ROBIN), count=summary.rounds
+        )
         painter.setFont(font)
         painter.setPen(QColor(tokens.text_2))
         line.setLeft(line.left() + 2)

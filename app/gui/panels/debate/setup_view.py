@@ -45,7 +45,7 @@ from app.gui.widgets.controls import (
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
-MODES = (DebateMode.ROUND_ROBIN, DebateMode.FREE, DebateMode.ROLES)
+MODES = tuple(DebateMode)
 UNDER_TICK = 28
 
 
