@@ -263,7 +263,7 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
 
 async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     heard = []
-    commands(person).group_chat_requested.connect(heard.append)
+    commands(person).chat_requested.connect(heard.append)
     group_id = await take_ready(person, 1)
     person.click_row("group_list", 0)
     await until(lambda: heard == [group_id])
@@ -287,7 +287,7 @@ async def test_a_group_of_nobody_opens_its_editor(person):
     group_id = await make(person, "Nobody")
     person.window.show_welcome()
     heard = []
-    commands(person).group_chat_requested.connect(heard.append)
+    commands(person).chat_requested.connect(heard.append)
     person.click_row("group_list", 0)
     await until(lambda: person.sees("group_page"))
     assert heard == []

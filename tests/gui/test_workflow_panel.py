@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.session import WorkflowSession
 from app.core.usage import Price
@@ -310,3 +311,37 @@ async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_di
         await until(lambda: any("Wizard" in one.text for one in person.window.toasts._toasts))
         assert box._hint.text() == hint, "nothing is being looked for"
         assert box.start.isEnabled()
+
+
+async def test_a_definition_is_shared_as_a_file_and_brought_in_again(person, data_dir, tmp_path):
+    await person.click("workflow_button")
+    await person.click("tab_definitions")
+    view = panel(person).definitions
+    shown = view.definition_id
+    path = tmp_path / "shared.json"
+    await person.click("workflow_share")
+    person.choose_file(path)
+    await until(lambda: path.is_file() and path.stat().st_size)
+    document = json.loads(path.read_text("utf-8"))
+    document["steps"][0]["script"] = "rm -rf /"
+    path.write_text(json.dumps(document), "utf-8")
+    await person.click("workflow_bring_in")
+    person.choose_file(path)
+    await until(lambda: person.sees("bring_in_dialog"))
+    assert person.find("bring_in_dialog").windowTitle() == "Import a workflow"
+    assert "steps: script" in person.find("bring_in_dropped", QLabel).text()
+    assert (
+        document["steps"][0]["prompt"] in person.find("bring_in_instructions", QPlainTextEdit).toPlainText()
+    )
+    await person.click("bring_in_keep")
+    await until(lambda: view.definition_id not in ("", shown))
+    assert view.name.text() == f"{document['name']} 2"
+    assert [one.name.text() for one in view.forms] == [step["name"] for step in document["steps"]]
+    saved = json.loads((data_dir / "workflows" / f"{view.definition_id}.json").read_text("utf-8"))
+    assert [step["prompt"] for step in saved["steps"]] == [step["prompt"] for step in document["steps"]]
+    # Whichever menu it comes in by.
+    person.window.side_bar.bring_in_requested.emit()
+    person.choose_file(path)
+    await until(lambda: person.sees("bring_in_dialog"))
+    assert person.find("bring_in_dialog").windowTitle() == "Import a workflow"
+    await person.click("bring_in_cancel")

@@ -1,68 +1,54 @@
-"""What a user may do with groups of assistants: side bar and editor wired to the engine.
+"""What a user may do with groups of assistants: side bar and editor wired to the engine."""
 
-Made by the desk, which listens to its signal for what concerns sessions.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-
 from app.core.agent import Group
-from app.core.errors import MootError
 from app.core.ids import new_id
 from app.engine.engine import Engine
-from app.engine.library.definitions import Shared
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
-from app.gui.controllers.save_queue import SaveQueue
-from app.gui.files.shared_files import free_name
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.navigation.partner_list import group_partners
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from app.gui.pages.groups.group_page import GroupPage
 
-# Beside which field it is said why a group could not be saved, where that is not the name.
-FIELDS = {"assistant_model": "orchestrator", "group_turns": "orchestrator", "group_members": "members"}
+TEXTS = DefinitionTexts(
+    new="group.new",
+    bring_in="group.bring_in",
+    fields={"assistant_model": "orchestrator", "group_turns": "orchestrator", "group_members": "members"},
+)
 
 
-class GroupCommands(QObject):
-    """Turns requests about groups into tasks on the engine; a chat with one it asks others for."""
-
-    group_chat_requested = Signal(str)
+class GroupCommands(DefinitionCommands[Group]):
+    """Turns requests about groups into tasks on the engine."""
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, assistants: AssistantCommands
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        shared: SharedKinds,
+        assistants: AssistantCommands,
     ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._language = window.language
-        self._engine = engine
+        super().__init__(window, engine, bridge, engine.groups, TEXTS, shared)
         self._assistants = assistants
-        self._tasks = Tasks(self._on_task_failed)
         self._page: GroupPage | None = None
-        self._saves = SaveQueue(self._tasks, engine.groups.save, self._on_saved, self._on_save_failed)
+        shared.add("members", self)
         self._wire(bridge)
         self.refresh()
 
-    async def close(self) -> None:
-        """Save what is being written, and end what runs."""
-        await self.settle()
-        await self._tasks.close()
-
     async def settle(self) -> None:
         """Save what is being written of the group and its member, and return once it is kept."""
-        if self._page is not None:
-            self._page.save_now()
-        await self._saves.empty()
+        await super().settle()
         await self._assistants.settle()
 
     def refresh(self) -> None:
         """Show the groups, and who can be in them, as they are now."""
-        groups, agents = self._engine.groups.all(), self._engine.assistants.all()
+        groups, agents = self.definitions.all(), self._engine.assistants.all()
         self._window.side_bar.group_section.show_partners(group_partners(groups, agents, self._language))
         page = self._page
         if page is None:
@@ -76,12 +62,10 @@ class GroupCommands(QObject):
             if self._window.main_area.currentWidget() is page:
                 self._window.show_welcome()
 
-    # What the user asks for
-
-    def show_page(self, group_id: str, member: str = "") -> None:
+    def show_page(self, definition_id: str, member: str = "") -> None:
         """Show a group in the main area, one of its members in the editor."""
         page, window = self._made_page(), self._window
-        page.show_group(self._engine.groups.find(group_id), member)
+        page.show_group(self.definitions.find(definition_id), member)
         window.main_area.setCurrentWidget(page)
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
@@ -89,54 +73,21 @@ class GroupCommands(QObject):
         self._show_title()
         page.form.cards.setFocus()
 
-    def make_new(self) -> None:
-        """Make a group and open it in the editor, its name ready to be written."""
-        self._tasks.start("new group", self._make_new())
-
     def show_ready(self) -> None:
         """Let the user choose one of the groups that come with Moot."""
         from app.gui.dialogs.definition_dialogs import ReadyGroupsDialog
 
         ready = self._engine.groups.ready_made()
-        dialog = ReadyGroupsDialog(self._language, self._window.look, ready, self._window)
-        dialog.chosen.connect(lambda stem: self._tasks.start("ready-made", self._take_ready(ready, stem)))
+        dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
+        dialog.chosen.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
         dialog.open()
-
-    def duplicate(self, group_id: str) -> None:
-        """Make a copy and open it in the editor."""
-        self._tasks.start(f"duplicate {group_id}", self._duplicate(group_id))
-
-    def delete(self, group_id: str) -> None:
-        """Delete a group, and offer to bring it back."""
-        self._tasks.start(f"delete {group_id}", self._delete(group_id))
-
-    def share(self, group_id: str) -> None:
-        """Ask where to, then write a group with its members as a file."""
-        name = self._engine.groups.find(group_id).name
-        self._assistants.sharing.give(name, lambda: self._shared(group_id))
-
-    def bring_in(self) -> None:
-        """Ask for a file, then show what it would bring in."""
-        self._assistants.sharing.ask(self._language("group.bring_in"))
-
-    # How it is done
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar
         side.new_group_requested.connect(self.make_new)
         side.ready_groups_requested.connect(self.show_ready)
         side.bring_in_group_requested.connect(self.bring_in)
-        side.groups.chat_requested.connect(self._on_chat)
-        side.groups.edit_requested.connect(self.show_page)
-        side.groups.duplicate_requested.connect(self.duplicate)
-        side.groups.share_requested.connect(self.share)
-        side.groups.delete_requested.connect(self.delete)
-        side.groups.order_chosen.connect(
-            lambda ids: self._tasks.replace("order", self._engine.groups.reorder(ids))
-        )
-        self._assistants.sharing.group_agreed.connect(
-            lambda shared: self._tasks.start("keep what came in", self._take(shared))
-        )
+        self._listen(side.groups)
         bridge.groups_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
@@ -148,9 +99,9 @@ class GroupCommands(QObject):
         if self._page is None:
             from app.gui.pages.groups.group_page import GroupPage
 
-            page = GroupPage(self._language, self._window.look)
+            page = GroupPage(self._language, self._look)
             page.save_requested.connect(self._saves.add)
-            page.chat_requested.connect(self._on_chat)
+            page.chat_requested.connect(self.chat)
             page.share_requested.connect(self.share)
             page.renamed.connect(self._show_title)
             page.member_requested.connect(self._assistants.show_page)
@@ -169,48 +120,23 @@ class GroupCommands(QObject):
             self.refresh()
         return self._page
 
-    def _name(self, name: str) -> str:
-        """Return a name no group has."""
-        return free_name(name, {group.name for group in self._engine.groups.all()})
+    def _made(self, name: str) -> Group:
+        return Group(id=new_id(), name=name)
 
-    async def _make_new(self) -> None:
-        group = await self._engine.groups.save(
-            Group(id=new_id(), name=self._name(self._language("group.new")))
-        )
-        self._show_to_name(group)
-
-    async def _take_ready(self, ready: Mapping[str, Shared[Group]], stem: str) -> None:
-        await self._take(ready[stem])
-
-    async def _take(self, shared: Shared[Group]) -> None:
-        group = shared.definition
-        named = replace(group, name=self._name(group.name))
-        group = await self._engine.groups.bring_in(replace(shared, definition=named))
-        self.show_page(group.id)
-
-    async def _duplicate(self, group_id: str) -> None:
-        await self.settle()
-        name = self._name(self._language("assistant.copy_of", name=self._engine.groups.find(group_id).name))
-        self._show_to_name(await self._engine.groups.duplicate(group_id, name))
-
-    def _show_to_name(self, group: Group) -> None:
-        self.show_page(group.id)
+    def _name_it(self) -> None:
         self._made_page().name_it()
 
-    async def _delete(self, group_id: str) -> None:
-        # What is still being written would bring it back.
-        await self.settle()
-        group = self._engine.groups.find(group_id)
-        await self._engine.groups.delete(group_id)
-        self._window.toasts.show_toast(
-            self._language("assistant.deleted", name=group.name),
-            self._language("toast.undo"),
-            lambda: self._tasks.start(f"restore {group_id}", self._engine.groups.restore(group)),
-        )
+    def _save_now(self) -> None:
+        if self._page is not None:
+            self._page.save_now()
 
-    async def _shared(self, group_id: str) -> str:
-        await self.settle()
-        return self._engine.groups.share(group_id)
+    def _show_saved(self, definition: Group) -> None:
+        if self._page is not None:
+            self._page.show_saved(definition)
+
+    def _show_failure(self, definition_id: str, text: str, field_name: str) -> None:
+        if self._page is not None:
+            self._page.show_failure(definition_id, text, field_name)
 
     async def _make_member(self, group_id: str) -> None:
         """Make an assistant that is a member at once, its name ready to be written."""
@@ -241,35 +167,15 @@ class GroupCommands(QObject):
         self, group_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]
     ) -> None:
         await self.settle()
-        group = self._engine.groups.find(group_id)
-        await self._engine.groups.save(replace(group, members=change(group.members)))
+        group = self.definitions.find(group_id)
+        await self.definitions.save(replace(group, members=change(group.members)))
         self.refresh()
-
-    def _on_chat(self, group_id: str) -> None:
-        """Start a chat once what is being written is saved: it is with the group as it reads."""
-        self._tasks.replace("chat", self._chat(group_id))
-
-    async def _chat(self, group_id: str) -> None:
-        await self.settle()
-        self.group_chat_requested.emit(group_id)
-
-    # What has happened
-
-    def _on_saved(self, group: Group) -> None:
-        if self._page is not None:
-            self._page.show_saved(group)
-
-    def _on_save_failed(self, group_id: str, error: MootError) -> None:
-        if self._page is not None:
-            text = self._language.problem(error.code, **error.details)
-            self._page.show_failure(group_id, text, FIELDS.get(error.code, "name"))
 
     def _on_member_removed(self, agent_id: str, place: int) -> None:
         group_id = self._made_page().group_id
         names = {agent.id: agent.name for agent in self._engine.assistants.all()}
-        self._window.toasts.show_toast(
+        self._offer_undo(
             self._language("group.removed", name=names.get(agent_id, agent_id)),
-            self._language("toast.undo"),
             lambda: self._tasks.start(f"put back {agent_id}", self._put_back(group_id, agent_id, place)),
         )
 
@@ -291,6 +197,3 @@ class GroupCommands(QObject):
         shown = page is not None and self._window.main_area.currentWidget() is page
         self._window.top_bar.show_page_tools(page.tools if page is not None and shown else None)
         self._window.side_bar.groups.mark(page.group_id if page is not None and shown else "")
-
-    def _on_task_failed(self, _name: str, error: MootError) -> None:
-        self._window.toasts.show_toast(self._language.problem(error.code, **error.details))

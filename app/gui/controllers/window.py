@@ -16,10 +16,12 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.debates import DebateController
+from app.gui.controllers.definitions import SharedKinds
 from app.gui.controllers.group_runs import GroupController
 from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
+from app.gui.controllers.server_consent import ServerConsent
 from app.gui.controllers.session_views import MainPages, SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.controllers.settings import SettingsController
@@ -78,12 +80,14 @@ class WindowController(QObject):
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.chats = ChatController(*parts, self.chat_page)
         self.groups = GroupController(*parts, self.chat_page, self.pages)
-        self.workflows = WorkflowController(*parts, self.chat_page, self.pages)
+        shared = SharedKinds()
+        self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)
         self.welcome = WelcomeController(*parts, self.chats)
         self.providers = ProviderController(*parts)
         engine.links = open_link
-        self.assistants = AssistantCommands(window, engine, self._bridge)
-        self.group_commands = GroupCommands(window, engine, self._bridge, self.assistants)
+        self.assistants = AssistantCommands(window, engine, self._bridge, shared)
+        self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
+        self.server_consent = ServerConsent(*parts)
         self.settings = SettingsController(*parts, data_dir)
         self.palette = PaletteController(*parts, self.actions())
         self.notifications = Notifications(*parts)
@@ -164,7 +168,7 @@ class WindowController(QObject):
         self.assistants.chat_requested.connect(self.show_new)
         self.palette.assistant_requested.connect(self.show_new)
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
-        self.group_commands.group_chat_requested.connect(lambda group_id: self.show_new("", group_id))
+        self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
         bridge.message_finished.connect(self._on_sessions_changed)

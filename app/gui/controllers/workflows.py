@@ -18,9 +18,10 @@ from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
+from app.gui.controllers.definitions import SharedKinds
 from app.gui.controllers.queues import QueueController
 from app.gui.controllers.session_views import MainPages
-from app.gui.controllers.workflow_definitions import DefinitionCommands
+from app.gui.controllers.workflow_definitions import WorkflowCommands
 from app.gui.display.amounts import estimate_text
 from app.gui.display.assistant_display import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
@@ -50,12 +51,13 @@ class WorkflowController(Controller):
         tasks: Tasks,
         page: ChatPage,
         pages: MainPages,
+        shared: SharedKinds,
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._page, self._pages = page, pages
         self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
         self.queues = QueueController(window, engine, bridge, tasks)
-        self._definitions = DefinitionCommands(window, engine, self.panel.definitions)
+        self._definitions = WorkflowCommands(window, engine, bridge, self.panel.definitions, shared)
         self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._show_work)
@@ -83,9 +85,9 @@ class WorkflowController(Controller):
         self._window.top_bar.workflow_button.setChecked(True)
         self.panel.tabs.choose(DEFINITIONS)
         if definition_id:
-            self.panel.definitions.show_definition(definition_id)
+            self._definitions.show_page(definition_id)
         else:
-            self.panel.definitions.new_requested.emit()
+            self._definitions.make_new()
 
     async def close(self) -> None:
         """Save unsaved definitions and cancel tasks."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
 from app.core.text import visible
+from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
@@ -28,6 +30,15 @@ class Preview:
     lines: Sequence[tuple[str, str]]
     instructions: str
     dropped: Sequence[str]
+
+
+def preview_of(shared: Shared[Any], words: Language) -> Preview:
+    """Return what a shared file would bring in."""
+    if isinstance(shared.definition, Group):
+        return group_preview(shared, words)
+    if isinstance(shared.definition, WorkflowDefinition):
+        return workflow_preview(shared, words)
+    return assistant_preview(shared, words)
 
 
 def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
@@ -68,6 +79,21 @@ def group_preview(shared: Shared[Group], words: Language) -> Preview:
             *shared.dropped,
             *(f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped),
         ),
+    )
+
+
+def workflow_preview(shared: Shared[WorkflowDefinition], words: Language) -> Preview:
+    """Return what a shared workflow's file would bring in, with what each step is told."""
+    workflow = shared.definition
+    return Preview(
+        title=words("bring_in.workflow.title"),
+        name=workflow.name,
+        lines=(
+            (words("workflow.field.keywords"), ", ".join(workflow.keywords)),
+            (words("workflow.field.steps"), ", ".join(step.name for step in workflow.steps)),
+        ),
+        instructions="\n\n".join(f"{step.name} ({step.role})\n{step.prompt}" for step in workflow.steps),
+        dropped=shared.dropped,
     )
 
 

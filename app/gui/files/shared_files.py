@@ -4,7 +4,6 @@ A file is replaced at once by the complete new one, so that a full disk leaves t
 """
 
 import asyncio
-import json
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -53,15 +52,6 @@ def ask_for_file(
 async def read_shared_file(path: Path) -> str:
     """Return the text of a shared file. Raises BadInput."""
     return await asyncio.to_thread(_read, path)
-
-
-def holds_group(text: str) -> bool:
-    """Say whether a shared file is a group: it has members."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and "members" in document
 
 
 def file_name(title: str, suffix: str) -> str:

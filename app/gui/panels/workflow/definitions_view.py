@@ -13,7 +13,7 @@ from app.gui.display.style import Look, tall
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, put_in_tab_order, scrolling
+from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
 from app.gui.widgets.save_state import SaveState
 from app.gui.widgets.wording import named, say
@@ -26,14 +26,16 @@ ID = Qt.ItemDataRole.UserRole
 class DefinitionsView(QWidget):
     """Lists workflows and edits one; `faults` says what keeps one from running.
 
-    Signals: save_requested(definition), new_requested(), duplicate_requested(id), delete_requested(id),
-    step_removed(definition as it was, step).
+    Signals: save_requested(definition), new_requested(), bring_in_requested(), step_removed(definition
+    as it was, step), and duplicate_requested, delete_requested and share_requested(id).
     """
 
     save_requested = Signal(object)
     new_requested = Signal()
     duplicate_requested = Signal(str)
     delete_requested = Signal(str)
+    share_requested = Signal(str)
+    bring_in_requested = Signal()
     step_removed = Signal(object, object)
 
     def __init__(
@@ -58,6 +60,18 @@ class DefinitionsView(QWidget):
             button("plain", "workflow_delete", lambda: self.delete_requested.emit(self.definition_id)),
             language,
             "assistant.delete",
+        )
+        self.share = say(
+            icon_button(
+                look, "share", "workflow_share", lambda: self.share_requested.emit(self.definition_id)
+            ),
+            language,
+            tip="assistant.share",
+        )
+        self.bring_in = say(
+            icon_button(look, "download", "workflow_bring_in", self.bring_in_requested),
+            language,
+            tip="assistant.bring_in",
         )
         self._fixed = say(Paragraph("hint"), language, "workflow.fixed")
         self.graph = GraphView(language, look)
@@ -279,7 +293,8 @@ class DefinitionsView(QWidget):
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom."""
-        stops: list[QWidget] = [self.list, self.new, self.duplicate, self.delete, self.name, self.keywords]
+        tools = (self.new, self.duplicate, self.delete, self.share, self.bring_in)
+        stops: list[QWidget] = [self.list, *tools, self.name, self.keywords]
         for form in self.forms:
             stops += [form.name, form.role, form.up, form.down, form.remove, form.prompt]
             stops += [*form.after.stops, form.skipped]
@@ -288,7 +303,7 @@ class DefinitionsView(QWidget):
     def _lay_out(self) -> None:
         column = vbox(
             self.list,
-            hbox(self.new, self.duplicate, self.delete, STRETCH, spacing=6),
+            hbox(self.new, self.duplicate, self.delete, STRETCH, self.share, self.bring_in, spacing=6),
             self._fixed,
             4,
             self.graph,
@@ -314,6 +329,7 @@ class DefinitionsView(QWidget):
         fixed = self.definition_id in self._built_in
         for key, label in self._labels.items():
             label.setText(words(f"workflow.field.{key}"))
+        self.share.setEnabled(bool(self.definition_id))
         self._fixed.setVisible(fixed)
         self.delete.setVisible(bool(self.definition_id) and not fixed)
         self.add.setVisible(not fixed)

@@ -1,0 +1,50 @@
+"""Asks the user whether an MCP server may run, and shows in the side bar how many are switched on."""
+
+from PySide6.QtWidgets import QApplication
+
+from app.core.text import exact
+from app.core.tool import ServerState, ServerStatus
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
+
+
+class ServerConsent(Controller):
+    """Offers to look at each MCP server that begins to ask, before it runs."""
+
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+        super().__init__(window, engine, bridge, tasks)
+        self._asking = self._asking_now().keys()
+        bridge.servers_changed.connect(self._on_servers_changed)
+        self._show_count()
+
+    def _asking_now(self) -> dict[str, ServerStatus]:
+        return {one.server.name: one for one in self._engine.servers() if one.state == ServerState.ASKING}
+
+    def _show_count(self) -> None:
+        servers = [status for status in self._engine.servers() if not status.server.disabled]
+        self._window.side_bar.show_servers(len(servers))
+
+    def _on_servers_changed(self) -> None:
+        asking = self._asking_now()
+        # While a dialog is open it is the settings, where the server is seen to ask.
+        if QApplication.activeModalWidget() is None:
+            for name in sorted(asking.keys() - self._asking):
+                self._tell(asking[name])
+        self._asking = asking.keys()
+        self._show_count()
+
+    def _tell(self, status: ServerStatus) -> None:
+        from app.gui.dialogs.server_dialogs import ConsentDialog
+
+        def ask() -> None:
+            dialog = ConsentDialog(self._language, status, self._window)
+            name = status.server.name
+            allow = self._engine.mcp.allow
+            dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
+            dialog.open()
+
+        text = self._language("server.asks", name=exact(status.server.name))
+        self._toasts.show_toast(text, self._language("server.review"), ask, undoes=False)
