@@ -37,7 +37,7 @@ async def make(person: Person, name: str) -> str:
     person.window.side_bar.new_assistant_requested.emit()
     await until(lambda: set(side(person).ids()) - before)
     agent_id = next(iter(set(side(person).ids()) - before))
-    await until(lambda: editor(person).agent_id == agent_id and person.find("assistant_name").hasFocus())
+    await until(lambda: editor(person).definition_id == agent_id and person.find("assistant_name").hasFocus())
     QTest.keyClicks(person.find("assistant_name"), name)
     await until(lambda: "✓" in editor(person).state.text())
     return agent_id

@@ -61,7 +61,7 @@ async def make(person: Person, name: str) -> str:
     person.window.side_bar.new_group_requested.emit()
     await until(lambda: set(side(person).ids()) - before)
     group_id = next(iter(set(side(person).ids()) - before))
-    await until(lambda: person.sees("group_page") and page(person).group_id == group_id)
+    await until(lambda: person.sees("group_page") and page(person).definition_id == group_id)
     await until(lambda: at(person, "group_name"))
     QTest.keyClicks(person.find("group_name"), name)
     await saved(person)
@@ -95,7 +95,7 @@ async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
         for action in form._offers.actions()[:2]:
             action.trigger()
         assert members(person) == ("assistant", "browser")
-        assert page(person).editor.agent_id == "browser"
+        assert page(person).editor.definition_id == "browser"
         await until(lambda: kept(data_dir, group_id).get("members") == ["assistant", "browser"])
         await until(lambda: said(person) == "Release crew, 2 members")
         form.model.setEditText("anthropic / claude-opus-4-5")
@@ -119,14 +119,14 @@ async def test_members_are_put_in_order_and_taken_out_with_the_keyboard_and_come
     cards = page(person).form.cards
     cards.setFocus()
     cards.setCurrentRow(2)
-    assert page(person).editor.agent_id == "qa"
+    assert page(person).editor.definition_id == "qa"
     await person.press("member_cards", Qt.Key.Key_Up, ALT)
     assert members(person) == ("architect", "qa", "backend", "release-notes")
-    assert (cards.current_id(), page(person).editor.agent_id) == ("qa", "qa")
+    assert (cards.current_id(), page(person).editor.definition_id) == ("qa", "qa")
     await until(lambda: kept(data_dir, group_id)["members"][1] == "qa")
     await person.press("member_cards", Qt.Key.Key_Delete)
     assert members(person) == ("architect", "backend", "release-notes")
-    assert page(person).editor.agent_id == "backend"
+    assert page(person).editor.definition_id == "backend"
     await until(lambda: len(kept(data_dir, group_id)["members"]) == 3)
     assert "qa" in person.window.side_bar.assistants.ids(), "it is no member, but still there"
     await person.click("toast_action")
@@ -140,7 +140,7 @@ async def test_the_chosen_member_is_edited_beside_the_others(person, data_dir):
     await take_ready(person, 1)
     person.click_row("member_cards", 2)
     editor = page(person).editor
-    assert editor.agent_id == "qa"
+    assert editor.definition_id == "qa"
     assert editor.form.isVisible()
     box = editor.form.instructions
     box.setPlainText("Break it.")
@@ -211,7 +211,7 @@ async def test_a_member_whose_assistant_is_deleted_is_marked_and_comes_back(pers
     assert said(person) == "Release crew, 3 members"
     await person.click("toast_action")
     await until(lambda: page(person).editor.isVisible())
-    assert page(person).editor.agent_id == "architect"
+    assert page(person).editor.definition_id == "architect"
 
 
 async def test_delete_can_be_undone_and_copies_have_their_own_name(person, data_dir):
@@ -291,7 +291,7 @@ async def test_a_group_of_nobody_opens_its_editor(person):
     person.click_row("group_list", 0)
     await until(lambda: person.sees("group_page"))
     assert heard == []
-    assert page(person).group_id == group_id
+    assert page(person).definition_id == group_id
 
 
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
@@ -320,7 +320,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     assert person.window.side_bar.assistants.ids() == agents
     await person.click("bring_in_keep")
     await until(lambda: len(side(person).ids()) == 2)
-    await until(lambda: page(person).group_id != group_id)
+    await until(lambda: page(person).definition_id != group_id)
     new = person.window.controller.engine.assistants.find("QA 2")
     assert (new.tools, new.mcp_servers) == (("web_fetch",), ())
     assert set(person.window.side_bar.assistants.ids()) - set(agents) == {new.id}, (

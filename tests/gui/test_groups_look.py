@@ -62,7 +62,7 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     page(person).form.cards.setFocus()
     QTest.keyClick(page(person).form.cards, Qt.Key.Key_F2)
     await until(lambda: person.sees("assistants_page"))
-    assert person.window.controller.assistants._page.editor.agent_id == page(person).form.members[0]
+    assert person.window.controller.assistants._page.editor.definition_id == page(person).form.members[0]
 
 
 async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):

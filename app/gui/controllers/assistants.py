@@ -29,19 +29,15 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, shared: SharedKinds) -> None:
         super().__init__(window, engine, bridge, engine.assistants, TEXTS, shared)
         self._page: AssistantsPage | None = None
-        self._editors: list[AssistantEditor] = []
         shared.add("", self)
         self._wire(bridge)
         self.refresh()
 
     def adopt(self, editor: "AssistantEditor") -> None:
-        """Save what is written in an editor and tell it how that went."""
-        editor.save_requested.connect(self._saves.add)
-        editor.share_requested.connect(self.share)
+        super().adopt(editor)
         editor.versions_requested.connect(
             lambda agent_id: self._tasks.replace("versions", self._show_versions(editor, agent_id))
         )
-        self._editors.append(editor)
 
     def refresh(self) -> None:
         """Show the assistants, and what they can be made of, as they are now."""
@@ -107,24 +103,12 @@ class AssistantCommands(DefinitionCommands[Agent]):
         return Agent(id=new_id(), name=name)
 
     def _name_it(self) -> None:
-        self._made_page().name_it()
-
-    def _save_now(self) -> None:
-        for editor in self._editors:
-            editor.save_now()
-
-    def _show_saved(self, definition: Agent) -> None:
-        for editor in self._editors:
-            editor.show_saved(definition)
-
-    def _show_failure(self, definition_id: str, text: str, field_name: str) -> None:
-        for editor in self._editors:
-            editor.show_failure(definition_id, text, field_name)
+        self._made_page().editor.name_it()
 
     async def _show_versions(self, editor: "AssistantEditor", agent_id: str) -> None:
         await self.settle()
         versions = await self.definitions.versions(agent_id)
-        if editor.agent_id == agent_id and editor.isVisible():
+        if editor.definition_id == agent_id and editor.isVisible():
             editor.show_versions(versions)
 
     def _on_servers_changed(self) -> None:

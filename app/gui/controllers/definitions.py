@@ -23,6 +23,7 @@ from app.gui.files.shared_files import (
 )
 from app.gui.navigation.partner_list import PartnerList
 from app.gui.tasks import Tasks
+from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
 
@@ -74,8 +75,9 @@ class DefinitionCommands(Controller, Generic[Definition]):
         self.definitions: Definitions[Definition] = definitions
         self._texts = texts
         self._shared = shared
+        self._editors: list[DefinitionEditor[Definition]] = []
         self._saves: SaveQueue[Definition] = SaveQueue(
-            self._tasks, definitions.save, self._show_saved, self._on_save_failed
+            self._tasks, definitions.save, self._on_saved, self._on_save_failed
         )
 
     async def close(self) -> None:
@@ -85,7 +87,8 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     async def settle(self) -> None:
         """Save what is being written, and return once it is kept."""
-        self._save_now()
+        for editor in self._editors:
+            editor.save_now()
         await self._saves.empty()
 
     # What a subclass says
@@ -104,15 +107,6 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def _made(self, name: str) -> Definition:
         """Return a new definition."""
-        raise NotImplementedError
-
-    def _save_now(self) -> None:
-        raise NotImplementedError
-
-    def _show_saved(self, definition: Definition) -> None:
-        raise NotImplementedError
-
-    def _show_failure(self, definition_id: str, text: str, field_name: str) -> None:
         raise NotImplementedError
 
     # What the user asks for
@@ -171,6 +165,12 @@ class DefinitionCommands(Controller, Generic[Definition]):
         """Return the ids of the definitions that come with Moot."""
         return frozenset(one.id for one in self.definitions.all() if self.definitions.is_built_in(one.id))
 
+    def adopt(self, editor: DefinitionEditor[Definition]) -> None:
+        """Save what is written in an editor and tell it how that went."""
+        editor.save_requested.connect(self._saves.add)
+        editor.share_requested.connect(self.share)
+        self._editors.append(editor)
+
     def _listen(self, partners: PartnerList) -> None:
         """Do what is asked for in a list of the side bar."""
         partners.chat_requested.connect(self.chat)
@@ -219,9 +219,14 @@ class DefinitionCommands(Controller, Generic[Definition]):
     def _free_name(self, name: str) -> str:
         return free_name(name, {one.name for one in self.definitions.all()})
 
+    def _on_saved(self, definition: Definition) -> None:
+        for editor in self._editors:
+            editor.show_saved(definition)
+
     def _on_save_failed(self, definition_id: str, error: MootError) -> None:
         text = self._language.problem(error.code, **error.details)
-        self._show_failure(definition_id, text, self._texts.fields.get(error.code, "name"))
+        for editor in self._editors:
+            editor.show_failure(definition_id, text, self._texts.fields.get(error.code, "name"))
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._toasts.show_toast(self._language.problem(error.code, **error.details))

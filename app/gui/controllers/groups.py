@@ -54,10 +54,10 @@ class GroupCommands(DefinitionCommands[Group]):
         if page is None:
             return
         page.set_assistants(self._assistants.choices(), self._assistants.built_in())
-        shown = next((group for group in groups if group.id == page.group_id), None)
+        shown = next((group for group in groups if group.id == page.definition_id), None)
         if shown is not None:
             page.show_group(shown)
-        elif page.group_id:
+        elif page.definition_id:
             page.forget()
             if self._window.main_area.currentWidget() is page:
                 self._window.show_welcome()
@@ -100,18 +100,17 @@ class GroupCommands(DefinitionCommands[Group]):
             from app.gui.pages.groups.group_page import GroupPage
 
             page = GroupPage(self._language, self._look)
-            page.save_requested.connect(self._saves.add)
             page.chat_requested.connect(self.chat)
-            page.share_requested.connect(self.share)
+            self.adopt(page)
             page.renamed.connect(self._show_title)
             page.member_requested.connect(self._assistants.show_page)
             page.form.member_removed.connect(self._on_member_removed)
             page.form.new_member_requested.connect(
-                lambda: self._tasks.start("new member", self._make_member(page.group_id))
+                lambda: self._tasks.start("new member", self._make_member(page.definition_id))
             )
             page.editor.duplicate_requested.connect(
                 lambda agent_id: self._tasks.start(
-                    f"copy {agent_id}", self._copy_member(page.group_id, agent_id)
+                    f"copy {agent_id}", self._copy_member(page.definition_id, agent_id)
                 )
             )
             self._assistants.adopt(page.editor)
@@ -126,26 +125,12 @@ class GroupCommands(DefinitionCommands[Group]):
     def _name_it(self) -> None:
         self._made_page().name_it()
 
-    def _save_now(self) -> None:
-        if self._page is not None:
-            self._page.save_now()
-
-    def _show_saved(self, definition: Group) -> None:
-        if self._page is not None:
-            self._page.show_saved(definition)
-
-    def _show_failure(self, definition_id: str, text: str, field_name: str) -> None:
-        if self._page is not None:
-            self._page.show_failure(definition_id, text, field_name)
-
     async def _make_member(self, group_id: str) -> None:
         """Make an assistant that is a member at once, its name ready to be written."""
         agent = await self._assistants.make()
         await self._change_members(group_id, lambda members: (*members, agent.id))
         self.show_page(group_id, agent.id)
-        editor = self._made_page().editor
-        editor.form.name.setFocus()
-        editor.form.name.selectAll()
+        self._made_page().editor.name_it()
 
     async def _copy_member(self, group_id: str, agent_id: str) -> None:
         """Put a copy that can be changed in the place of a member that comes with Moot."""
@@ -172,7 +157,7 @@ class GroupCommands(DefinitionCommands[Group]):
         self.refresh()
 
     def _on_member_removed(self, agent_id: str, place: int) -> None:
-        group_id = self._made_page().group_id
+        group_id = self._made_page().definition_id
         names = {agent.id: agent.name for agent in self._engine.assistants.all()}
         self._offer_undo(
             self._language("group.removed", name=names.get(agent_id, agent_id)),
@@ -196,4 +181,4 @@ class GroupCommands(DefinitionCommands[Group]):
         page = self._page
         shown = page is not None and self._window.main_area.currentWidget() is page
         self._window.top_bar.show_page_tools(page.tools if page is not None and shown else None)
-        self._window.side_bar.groups.mark(page.group_id if page is not None and shown else "")
+        self._window.side_bar.groups.mark(page.definition_id if page is not None and shown else "")

@@ -25,10 +25,9 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
         super().__init__(window, engine, bridge, engine.workflows, TEXTS, shared)
         self._view = view
         shared.add("steps", self)
-        view.save_requested.connect(self._saves.add)
+        self.adopt(view)
         view.new_requested.connect(self.make_new)
         view.duplicate_requested.connect(self.duplicate)
-        view.share_requested.connect(self.share)
         view.bring_in_requested.connect(self.bring_in)
         view.delete_requested.connect(self.delete)
         view.step_removed.connect(self._on_step_removed)
@@ -46,17 +45,7 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
         return WorkflowDefinition(id=new_id(), name=name, steps=(step,))
 
     def _name_it(self) -> None:
-        self._view.name.setFocus()
-        self._view.name.selectAll()
-
-    def _save_now(self) -> None:
-        self._view.save_now()
-
-    def _show_saved(self, definition: WorkflowDefinition) -> None:
-        self._view.show_saved(definition)
-
-    def _show_failure(self, definition_id: str, text: str, field_name: str) -> None:
-        self._view.show_failure(definition_id, text)
+        self._view.name_it()
 
     def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
         self._offer_undo(

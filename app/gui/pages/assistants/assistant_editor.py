@@ -1,7 +1,7 @@
 """The editor of an assistant: its fields, which are saved automatically, and its earlier versions."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, Signal
@@ -15,8 +15,8 @@ from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
+from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.save_state import SaveState
 from app.gui.widgets.wording import say
 
 MARGIN = 24
@@ -24,45 +24,43 @@ MARGIN = 24
 FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits", "max_steps": "limits"}
 
 
-class AssistantEditor(QWidget):
+class AssistantEditor(DefinitionEditor[Agent]):
     """Shows an assistant; emits `save_requested` with it as edited, a moment after a change.
 
     If `embedded` in the page of a group, it has no buttons to share or chat: the group has them.
     """
 
-    save_requested = Signal(object)
-    chat_requested = Signal(str)
-    share_requested = Signal(str)
-    duplicate_requested = Signal(str)
     versions_requested = Signal(str)
 
     def __init__(
         self, language: Language, look: Look, parent: QWidget | None = None, *, embedded: bool = False
     ) -> None:
-        super().__init__(parent)
-        self._language = language
+        super().__init__(language, "assistant_state", parent)
         self._embedded = embedded
-        self._agent: Agent | None = None
         self._shown: Agent | None = None
         self._built_in = False
         self._colour = 0
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
-        self.state = SaveState(language, "assistant_state")
         self._versions = say(
             icon_button(
-                look, "history", "assistant_versions", lambda: self.versions_requested.emit(self.agent_id)
+                look,
+                "history",
+                "assistant_versions",
+                lambda: self.versions_requested.emit(self.definition_id),
             ),
             language,
             tip="assistant.versions",
         )
         self._share = say(
-            icon_button(look, "share", "assistant_share", lambda: self.share_requested.emit(self.agent_id)),
+            icon_button(
+                look, "share", "assistant_share", lambda: self.share_requested.emit(self.definition_id)
+            ),
             language,
             tip="assistant.share",
         )
         self._chat = say(
-            button("primary", "assistant_chat", lambda: self.chat_requested.emit(self.agent_id)),
+            button("primary", "assistant_chat", lambda: self.chat_requested.emit(self.definition_id)),
             language,
             "assistant.chat_with",
         )
@@ -75,31 +73,24 @@ class AssistantEditor(QWidget):
             button("plain", "assistant_banner_back", self._show_again), language, "assistant.version.back"
         )
         self.form = AssistantForm(language, look)
-        self.state.due.connect(self.save_now)
+        self.named = self.form.name
         self._lay_out()
         self.form.changed.connect(self._on_changed)
         language.changed.connect(self._show_banner)
         self._show_banner()
 
-    @property
-    def agent_id(self) -> str:
-        """The id of the assistant shown, "" for none."""
-        return self._agent.id if self._agent is not None else ""
-
     def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
         """Show an assistant in a speaker's colour; the same one again keeps unsaved changes."""
         self._colour = colour
-        if self._agent is not None and self._agent.id == agent.id and not self._built_in:
-            if self._fields_differ(agent):
-                # Changed elsewhere, with no unsaved changes here.
-                if not self.state.unsaved and not self.state.saving:
-                    self._agent = agent
-                    self._show_again()
-            else:
-                self._agent = agent
+        if self.definition_id == agent.id and not self._built_in:
+            if self._is_changed_elsewhere(agent):
+                self._definition = agent
+                self._show_again()
+            elif not self._differs(agent):
+                self._definition = agent
             return
         self.save_now()
-        self._agent, self._built_in = agent, built_in
+        self._definition, self._built_in = agent, built_in
         self.state.start_over()
         self._show_again()
 
@@ -107,32 +98,11 @@ class AssistantEditor(QWidget):
         """Set the choices of the form."""
         self.form.set_choices(choices)
 
-    def save_now(self) -> None:
-        """Request to save unsaved changes."""
-        if not self.state.take():
-            return
-        written = self.form.assistant()
-        if written is None:
-            self.state.show_failed()
-        elif self._agent is not None and self._fields_differ(written):
-            self.state.saving = True
-            self.save_requested.emit(written)
-        else:
-            self.state.show_saved()
+    def written(self) -> Agent | None:
+        return self.form.assistant()
 
-    def show_saved(self, agent: Agent) -> None:
-        """Update what is shown after it was saved."""
-        if agent.id != self.agent_id:
-            return
-        self._agent = agent
-        self.state.show_saved()
-
-    def show_failure(self, agent_id: str, text: str, field: str) -> None:
-        """Show beside a field why it could not be saved."""
-        if agent_id != self.agent_id:
-            return
+    def show_error(self, field: str, text: str) -> None:
         self.form.show_error(field, text)
-        self.state.show_failed()
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
         """Open a menu of earlier versions, newest first."""
@@ -144,7 +114,7 @@ class AssistantEditor(QWidget):
         """Return the menu of versions, without the current one, with the fields in which each differs."""
         words, menu = self._language, QMenu(self)
         for version in versions:
-            if self._agent is not None and version.version == self._agent.version:
+            if self._definition is not None and version.version == self._definition.version:
                 continue
             text = words("assistant.version", number=version.version, fields=self._difference(version))
             menu.addAction(text, partial(self.show_version, version))
@@ -169,16 +139,14 @@ class AssistantEditor(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self.form.fit(self.width() - 2 * MARGIN)
 
-    def _fields_differ(self, other: Agent) -> bool:
-        assert self._agent is not None
-        return replace(other, version=self._agent.version) != self._agent
-
     def _difference(self, version: Agent) -> str:
         """Return the names of the fields in which a version differs from the current one."""
-        assert self._agent is not None
+        assert self._definition is not None
         names: list[str] = []
         for field in fields(Agent):
-            if field.name == "version" or getattr(version, field.name) == getattr(self._agent, field.name):
+            if field.name == "version" or getattr(version, field.name) == getattr(
+                self._definition, field.name
+            ):
                 continue
             name = FIELD_OF.get(field.name, field.name)
             key = f"assistant.field.{name}"
@@ -189,19 +157,19 @@ class AssistantEditor(QWidget):
 
     def _show_again(self) -> None:
         """Show the current version again."""
-        if self._agent is not None:
+        if self._definition is not None:
             self._shown = None
-            self.form.show_assistant(self._agent, fixed=self._built_in)
+            self.form.show_assistant(self._definition, fixed=self._built_in)
             self._show_head()
             self._show_banner()
 
     def _show_head(self) -> None:
-        if self._agent is None:
+        if self._definition is None:
             return
-        name = self.form.name.text().strip() or self._agent.name
+        name = self.form.name.text().strip() or self._definition.name
         self._title.setText(name)
         self._avatar.set_speaker(name, self._colour)
-        self._chat.setEnabled(self._agent.enabled)
+        self._chat.setEnabled(self._definition.enabled)
 
     def _show_banner(self) -> None:
         words, version = self._language, self._shown
@@ -219,7 +187,7 @@ class AssistantEditor(QWidget):
         self._show_head()
 
     def _on_banner(self) -> None:
-        version, agent = self._shown, self._agent
+        version, agent = self._shown, self._definition
         if agent is None:
             return
         if version is None:

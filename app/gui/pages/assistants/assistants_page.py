@@ -189,15 +189,15 @@ class AssistantsPage(QWidget):
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
         self.cards.edit_requested.connect(self._on_edit)
-        language.changed.connect(lambda: self._show_cards(self.editor.agent_id))
-        self._show_cards(self.editor.agent_id)
+        language.changed.connect(lambda: self._show_cards(self.editor.definition_id))
+        self._show_cards(self.editor.definition_id)
 
     def set_assistants(self, agents: Sequence[Agent], built_in: frozenset[str], choices: Choices) -> None:
         """Show these assistants; the one in the editor stays if it still exists."""
         self._agents = {agent.id: agent for agent in agents}
         self._built_in, self._tools = built_in, choices.tools
         self.editor.set_choices(choices)
-        shown = self.editor.agent_id
+        shown = self.editor.definition_id
         if shown not in self._agents:
             shown = next(iter(self._agents), "")
         self._show_cards(shown)
@@ -209,11 +209,6 @@ class AssistantsPage(QWidget):
         if agent_id in self._agents:
             self._show_in_editor(agent_id)
             self._show_cards(agent_id)
-
-    def name_it(self) -> None:
-        """Focus the name and select it."""
-        self.editor.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.editor.form.name.selectAll()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -1,8 +1,6 @@
 """The page of a group: its form at the left, and the editor of the chosen member."""
 
-from dataclasses import replace
-
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -15,8 +13,8 @@ from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.groups.group_form import GroupForm
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, name_button, scrolling
+from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.save_state import SaveState
 
 COLUMN_WIDTH = 330
 NARROW_COLUMN = 284
@@ -25,33 +23,28 @@ NARROW = 600
 ANY_WIDTH = 16_777_215  # QWIDGETSIZE_MAX: no limit
 
 
-class GroupPage(QWidget):
+class GroupPage(DefinitionEditor[Group]):
     """Shows a group; emits `save_requested` with it as edited, a moment after a change.
 
     `tools` are the buttons for the bar over the page. If the editor does not fit, a member to edit is
     requested with `member_requested`.
     """
 
-    save_requested = Signal(object)
-    chat_requested = Signal(str)
-    share_requested = Signal(str)
     renamed = Signal()
     member_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(language, "group_state", parent)
         self.setObjectName("group_page")
-        self._language = language
-        self._group: Group | None = None
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
         # Widgets at the top are created first: Tab follows that order.
-        self._share = button("", "group_share", lambda: self.share_requested.emit(self.group_id))
+        self._share = button("", "group_share", lambda: self.share_requested.emit(self.definition_id))
         self._share.dress(look, "share", "text")
-        self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.group_id))
+        self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.definition_id))
         self.form = GroupForm(language, look)
+        self.named = self.form.name
         self.editor = AssistantEditor(language, look, embedded=True)
-        self.state = SaveState(language, "group_state")
         self.tools = QWidget()
         self._column = QFrame()
         self._column.setProperty("kind", "cards")
@@ -59,21 +52,15 @@ class GroupPage(QWidget):
         self._empty_title = plain_label("page_title", wrap=True)
         self._empty_text = Paragraph("card_text")
         self._lay_out()
-        self.state.due.connect(self.save_now)
         self.form.changed.connect(self._on_changed)
         self.form.member_chosen.connect(lambda _member: self._show_member())
         self.form.cards.edit_requested.connect(self._on_edit)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
-    @property
-    def group_id(self) -> str:
-        """The id of the group shown, "" for none."""
-        return self._group.id if self._group is not None else ""
-
     def title(self) -> str:
         """Return the group's name as edited."""
-        return self.form.name.text().strip() or (self._group.name if self._group else "")
+        return self.form.name.text().strip() or (self._definition.name if self._definition else "")
 
     def set_assistants(self, choices: Choices, built_in: frozenset[str]) -> None:
         """Set the assistants and the choices of the forms."""
@@ -86,53 +73,29 @@ class GroupPage(QWidget):
 
     def show_group(self, group: Group, member: str = "") -> None:
         """Show a group and one of its members; the same group again keeps unsaved changes."""
-        if self._group is not None and self._group.id == group.id:
-            if self._differs(group) and not (self.state.unsaved or self.state.saving):
-                self._group = group
+        if self.definition_id == group.id:
+            if self._is_changed_elsewhere(group):
+                self._definition = group
                 kept = member or self.form.cards.current_id()
                 self.form.show_group(group, kept if kept in group.members else _first(group))
             elif member:
                 self.form.show_members(member)
         else:
             self.save_now()
-            self._group = group
+            self._definition = group
             self.state.start_over()
             self.form.show_group(group, member or _first(group))
         self._show_member()
 
-    def name_it(self) -> None:
-        """Focus the name and select it."""
-        self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.form.name.selectAll()
+    def written(self) -> Group | None:
+        return self.form.group()
 
-    def save_now(self) -> None:
-        """Request to save unsaved changes."""
-        if not self.state.take() or self._group is None:
-            return
-        written = self.form.group()
-        if written is None:
-            self.state.show_failed()
-        elif self._differs(written):
-            self.state.saving = True
-            self.save_requested.emit(written)
-        else:
-            self.state.show_saved()
-
-    def show_saved(self, group: Group) -> None:
-        """Update what is shown after it was saved."""
-        if group.id == self.group_id:
-            self._group = group
-            self.state.show_saved()
-
-    def show_failure(self, group_id: str, text: str, field: str) -> None:
-        """Show beside a field why it could not be saved."""
-        if group_id == self.group_id:
-            self.form.show_error(field, text)
-            self.state.show_failed()
+    def show_error(self, field: str, text: str) -> None:
+        self.form.show_error(field, text)
 
     def forget(self) -> None:
         """Forget the group: it was deleted."""
-        self._group = None
+        self._definition = None
         self.state.start_over()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -159,10 +122,6 @@ class GroupPage(QWidget):
         name_button(self._share, words("group.share"))
         self._chat.setText(words("group.chat" if roomy else "assistant.chat_with"))
         name_button(self._chat, words("group.chat"))
-
-    def _differs(self, group: Group) -> bool:
-        assert self._group is not None
-        return replace(group, version=self._group.version) != self._group
 
     def _show_member(self) -> None:
         """Show the chosen member in the editor, or why there is none."""

@@ -14,8 +14,8 @@ from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
-from app.gui.widgets.save_state import SaveState
 from app.gui.widgets.wording import named, say
 
 MOST_ROWS = 6
@@ -23,30 +23,25 @@ ROW = 34
 ID = Qt.ItemDataRole.UserRole
 
 
-class DefinitionsView(QWidget):
+class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     """Lists workflows and edits one; `faults` says what keeps one from running.
 
-    Signals: save_requested(definition), new_requested(), bring_in_requested(), step_removed(definition
-    as it was, step), and duplicate_requested, delete_requested and share_requested(id).
+    Signals: new_requested(), bring_in_requested(), delete_requested(id), step_removed(definition as it was, step).
     """
 
-    save_requested = Signal(object)
     new_requested = Signal()
-    duplicate_requested = Signal(str)
     delete_requested = Signal(str)
-    share_requested = Signal(str)
     bring_in_requested = Signal()
     step_removed = Signal(object, object)
 
     def __init__(
         self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
     ) -> None:
-        super().__init__()
-        self._language, self._look = language, look
+        super().__init__(language, "workflow_state")
+        self._look = look
         self._faults = faults
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
-        self._definition: WorkflowDefinition | None = None
         self.list = say(named("workflow_definitions", QListWidget()), language, name="tab.definitions")
         self.list.setProperty("kind", "names")
         self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
@@ -75,10 +70,10 @@ class DefinitionsView(QWidget):
         )
         self._fixed = say(Paragraph("hint"), language, "workflow.fixed")
         self.graph = GraphView(language, look)
-        self.state = SaveState(language, "workflow_state")
         self._labels = {key: plain_label("field") for key in ("name", "keywords", "steps")}
         self.name = say(named("workflow_name", QLineEdit()), language, name="workflow.field.name")
         self.name.setMaxLength(MOST_NAME)
+        self.named = self.name
         self.keywords = say(
             named("workflow_keywords", QLineEdit()),
             language,
@@ -95,14 +90,8 @@ class DefinitionsView(QWidget):
         self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
         for line in (self.name, self.keywords):
             line.textEdited.connect(lambda _text: self._on_changed())
-        self.state.due.connect(self.save_now)
         language.changed.connect(self._retranslate)
         self._retranslate()
-
-    @property
-    def definition_id(self) -> str:
-        """The id of the definition shown, "" for none."""
-        return self._definition.id if self._definition else ""
 
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
         """Show these definitions; the one being edited keeps its changes."""
@@ -121,11 +110,7 @@ class DefinitionsView(QWidget):
             self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
         if not wanted and definitions:
             self.list.setCurrentRow(0)
-        elif (
-            wanted
-            and not (self.state.unsaved or self.state.saving)
-            and self._definitions[wanted] != self._definition
-        ):
+        elif wanted and self._is_changed_elsewhere(self._definitions[wanted]):
             self.show_definition(wanted)
 
     def show_definition(self, definition_id: str) -> None:
@@ -157,22 +142,11 @@ class DefinitionsView(QWidget):
             steps=tuple(form.step() for form in self.forms),
         )
 
-    def save_now(self) -> None:
-        """Request to save the changes, if the definition is valid."""
-        if self.state.take():
-            definition = self.definition()
-            if definition is not None and self._check():
-                self.state.saving = True
-                self._definition = definition
-                self.save_requested.emit(definition)
-            else:
-                self.state.show_failed()
+    def written(self) -> WorkflowDefinition | None:
+        return self.definition() if self._check() else None
 
-    def show_saved(self, definition: WorkflowDefinition) -> None:
-        """Update the version after a definition was saved."""
-        if self._definition is not None and definition.id == self._definition.id:
-            self._definition = replace(self._definition, version=definition.version)
-            self.state.show_saved()
+    def show_error(self, field: str, text: str) -> None:
+        show_or_hide(self.error, text)
 
     def put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
         """Insert a removed step into a definition again, in its current state."""
@@ -185,12 +159,6 @@ class DefinitionsView(QWidget):
         self._show_steps(with_step_again(now, before, gone).steps)
         self._on_changed()
         self.save_now()
-
-    def show_failure(self, definition_id: str, text: str) -> None:
-        """Show why a definition was not saved."""
-        if definition_id == self.definition_id:
-            show_or_hide(self.error, text)
-            self.state.show_failed()
 
     # Actions of the user
 

@@ -1,0 +1,140 @@
+"""What the editors of assistants, groups and workflows share: each saves automatically, a moment after a change."""
+
+from dataclasses import replace
+from typing import Generic
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from app.core.store import Definition
+from app.gui.display.i18n import Language
+
+SAVE_AFTER_MS = 700
+KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}
+
+
+class SaveState(QLabel):
+    """Says how far the saving is; emits `due` when what was written is to be saved.
+
+    `unsaved` holds while something is written that was not asked to be saved, `saving` while it is being.
+    """
+
+    due = Signal()
+
+    def __init__(self, language: Language, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._language = language
+        self._key = ""
+        self.unsaved = self.saving = False
+        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._timer.timeout.connect(self.due)
+        language.changed.connect(lambda: self._say(self._key))
+
+    def touch(self) -> None:
+        """Take note that something was written."""
+        self.unsaved = True
+        self._timer.start()
+        self._say("assistant.saving")
+
+    def take(self) -> bool:
+        """Return whether something is to be saved; from now on it is not."""
+        self._timer.stop()
+        was, self.unsaved = self.unsaved, False
+        return was
+
+    def show_saved(self) -> None:
+        """Say that it is on the disk, unless more was written meanwhile."""
+        self.saving = False
+        if not self.unsaved:
+            self._say("assistant.saved")
+
+    def show_failed(self) -> None:
+        """Say that it is not saved; why stands beside a field."""
+        self.saving = False
+        self._say("assistant.not_saved")
+
+    def start_over(self) -> None:
+        """Say nothing: what is shown was not written here."""
+        self._timer.stop()
+        self.unsaved = self.saving = False
+        self._say("")
+
+    def _say(self, key: str) -> None:
+        self._key = key
+        self.setProperty("kind", KINDS.get(key, "hint"))
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.setText(self._language(key) if key else "")
+
+
+class DefinitionEditor(QWidget, Generic[Definition]):
+    """Shows a definition; emits `save_requested` with it as it is written, a moment after a change.
+
+    A subclass says what is `written` and shows errors; `named` is the field for the name.
+    """
+
+    save_requested = Signal(object)
+    chat_requested = Signal(str)
+    share_requested = Signal(str)
+    duplicate_requested = Signal(str)
+    named: QLineEdit
+
+    def __init__(self, language: Language, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._definition: Definition | None = None
+        self.state = SaveState(language, name)
+        self.state.due.connect(self.save_now)
+
+    @property
+    def definition_id(self) -> str:
+        """The id of the definition that is shown, "" for none."""
+        return self._definition.id if self._definition is not None else ""
+
+    def written(self) -> Definition | None:
+        """Return the definition as written; None where something is wrong, which is then said beside its field."""
+        raise NotImplementedError
+
+    def show_error(self, field: str, text: str) -> None:
+        """Say beside a field what is wrong with it; nothing when the text is empty."""
+        raise NotImplementedError
+
+    def name_it(self) -> None:
+        """Go to the name, ready to be written over."""
+        self.named.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.named.selectAll()
+
+    def save_now(self) -> None:
+        """Ask for what is written to be saved, where anything is."""
+        if not self.state.take() or self._definition is None:
+            return
+        written: Definition | None = self.written()
+        if written is None:
+            self.state.show_failed()
+        elif self._differs(written):
+            self.state.saving = True
+            self.save_requested.emit(written)
+        else:
+            self.state.show_saved()
+
+    def show_saved(self, definition: Definition) -> None:
+        """Take note that this is on the disk now."""
+        if definition.id == self.definition_id:
+            self._definition = definition
+            self.state.show_saved()
+
+    def show_failure(self, definition_id: str, text: str, field: str) -> None:
+        """Say beside a field why a definition could not be saved."""
+        if definition_id == self.definition_id:
+            self.show_error(field, text)
+            self.state.show_failed()
+
+    def _is_changed_elsewhere(self, definition: Definition) -> bool:
+        """Whether the definition shown is another now, while nothing is being written here."""
+        return self._differs(definition) and not (self.state.unsaved or self.state.saving)
+
+    def _differs(self, definition: Definition) -> bool:
+        assert self._definition is not None
+        return replace(definition, version=self._definition.version) != self._definition
