@@ -299,7 +299,9 @@ def _parser(texts: Texts) -> _Parser:
             ways.add_argument("--without", metavar="NAME", help=texts("cli.help.without"))
     export = command(EXPORT, json=False)
     export.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-    export.add_argument("--format", choices=tuple(map(str, ExportFormat)), required=True, help=texts("cli.help.format"))
+    export.add_argument(
+        "--format", choices=tuple(map(str, ExportFormat)), required=True, help=texts("cli.help.format")
+    )
     export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
     command(IMPORT).add_argument("files", nargs="+", metavar="FILE", help=texts("cli.help.import_file"))
     command(BACKUP, json=False).add_argument(
