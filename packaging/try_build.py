@@ -1,7 +1,6 @@
-"""Tries the built program as whoever installs it: clean homes, a debate in the terminal and one in the window.
+"""Tests a built program as users start it: empty homes, a debate in the terminal and one in the window.
 
-Run by `.ci/full` with any Python after `dev.py build`; standard library only, needs Xvfb. Exit status 1
-when something does not work.
+`.ci/full` runs it with any Python after `dev.py build`; standard library only, needs Xvfb. Exit status 1 on failure.
 """
 
 import os
@@ -20,7 +19,7 @@ STARTED = time.monotonic()
 
 
 def main() -> int:
-    """Do what a person does first; return 0 when all of it worked."""
+    """Run everything; return 0 if all of it worked."""
     with tempfile.TemporaryDirectory(prefix="moot-try-", ignore_cleanup_errors=True) as folder:
         terminal, window = Path(folder) / "terminal", Path(folder) / "window"
         for home in (terminal, window):
@@ -45,7 +44,7 @@ def main() -> int:
 
 
 def try_window(home: Path, display: str) -> None:
-    """Open the window, run a debate in it, and end it as the system does when it shuts down."""
+    """Open the window, run a debate in it, and end it as a system shutdown does."""
     process = subprocess.Popen([MOOT], env={**environment(home), "DISPLAY": display})
     try:
         control = home / ".local" / "share" / "Moot"
@@ -55,7 +54,7 @@ def try_window(home: Path, display: str) -> None:
                 raise SystemExit(f"the window did not open; its status is {process.returncode}")
             time.sleep(0.1)
         say("the window is there, with its engine")
-        # While a window holds the data directory, a debate is handed to it and runs there.
+        # A debate is handed to the window that holds the data directory, and runs there.
         debate(home)
         say("a debate in the window has run")
         process.terminate()
@@ -68,14 +67,14 @@ def try_window(home: Path, display: str) -> None:
 
 
 def debate(home: Path) -> None:
-    """Run one round on the built-in model; its last line says that all rounds are done."""
+    """Run one round with the built-in model; the last line says that it is completed."""
     said = moot(home, "debate", TOPIC, "--rounds", "1")
     if "Completed." not in said.splitlines()[-1]:
         raise SystemExit(f"the debate did not end well:\n{said}")
 
 
 def moot(home: Path, *arguments: str) -> str:
-    """Run a command of the built program and return what it prints."""
+    """Run a command of the built program and return its output."""
     done = subprocess.run(
         [MOOT, *arguments],
         env=environment(home),
@@ -90,7 +89,7 @@ def moot(home: Path, *arguments: str) -> str:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return the environment of a user who has nothing yet: no Python, no settings of ours."""
+    """Return the environment of a new user: no Python, no settings."""
     return {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}
 
 
